@@ -1,0 +1,1 @@
+"""The API's types, and what is generated from them: CRDs and structural schemas."""

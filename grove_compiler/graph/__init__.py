@@ -1,0 +1,1 @@
+"""The result's vocabulary: diagnostics, nodes, edges and levels."""

@@ -1,0 +1,41 @@
+"""What is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(slots=True, eq=False)
+class Diagnostic:
+    """One finding about an input or a rule.
+
+    `code` names the check: a rule's id, or `schema/unknown-field` and the like. `path` is a Kubernetes field path as text (see
+    `field_path.render`), empty when the finding is about a whole document. `line` and `column` count from 1; 0 means unknown.
+    `type` is Kubernetes' word for the kind of error (`Invalid value`, `Required value`, `Duplicate value`, `Forbidden`,
+    `Not found`, `Unsupported value`) when admission would say one. `nearest` is the closest value or field that would be right.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    path: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    nearest: str = ""
+    type: str = ""
+    value: Any = None
+    hint: str = ""
+
+    @property
+    def place(self) -> str:
+        """`file:line:column` as far as known, the form that editors and terminals make clickable."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column if self.line else 0) if part)
+
+
+def has_errors(diagnostics: list[Diagnostic]) -> bool:
+    """Whether any finding is more than a warning."""
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)

@@ -1,0 +1,42 @@
+"""Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+FieldPath = tuple[str | int, ...]
+
+
+def render(path: Iterable[str | int]) -> str:
+    """The path as text; a key that is not a plain word stands in brackets: `metadata.labels[app.kubernetes.io/name]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif not step.replace("-", "").replace("_", "").isalnum():
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def parse(text: str) -> FieldPath:
+    """The inverse of `render`: digits in brackets are an index, other brackets hold a key. Unclosed brackets run to the end."""
+    steps: list[str | int] = []
+    position = 0
+    while position < len(text):
+        if text[position] == "[":
+            end = text.find("]", position)
+            end = len(text) if end < 0 else end
+            step = text[position + 1 : end]
+            steps.append(int(step) if step.isascii() and step.isdigit() else step)
+            position = end + 1
+        elif text[position] == ".":
+            position += 1
+        else:
+            end = position
+            while end < len(text) and text[end] not in ".[":
+                end += 1
+            steps.append(text[position:end])
+            position = end
+    return tuple(steps)

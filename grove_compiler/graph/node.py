@@ -1,0 +1,38 @@
+"""One object that should exist, and why."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Manifest = dict[str, Any]
+
+
+class ObjectRef(NamedTuple):
+    """Names one object of a cluster. `uid` is empty while the object exists only on paper."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str = ""
+
+    @property
+    def id(self) -> str:
+        """`Kind/namespace/name`, or `Kind/name` for what has no namespace."""
+        return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
+
+
+class Node(NamedTuple):
+    """One object of the result.
+
+    `id` is `Kind/namespace/name`. `object` is read-only: nodes share parts of their manifests. `rule` is the id of the rule that
+    generated it and `loop` the position of each of the rule's `forEach` variables, from which `Graph` derives what comes
+    before it and provenance can be computed again. `policy` says what an applier may do: it is the rule's `policy` as a dict.
+    """
+
+    id: str
+    object: Manifest
+    rule: str
+    loop: tuple[int, ...]
+    owner: ObjectRef | None
+    policy: Manifest

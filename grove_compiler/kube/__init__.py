@@ -1,0 +1,1 @@
+"""Kubernetes' own vocabulary: quantities, durations, name syntax, the fields of a pod template."""

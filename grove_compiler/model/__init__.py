@@ -1,0 +1,1 @@
+"""What exists: sets, replicas, cliques, scaling groups, gangs and pods."""

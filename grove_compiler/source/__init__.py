@@ -1,0 +1,1 @@
+"""YAML and JSON in and out, with the place of every value."""

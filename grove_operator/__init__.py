@@ -1,0 +1,1 @@
+"""The program around the compiler: files, caches, the command line."""
