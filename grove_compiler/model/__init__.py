@@ -1,1 +1,1 @@
-"""What exists: sets, replicas, cliques, scaling groups, gangs and pods."""
+"""What exists: a PodCliqueSet as declared, and everything that follows from it. No Kubernetes shapes beyond the user's own."""

@@ -1,0 +1,31 @@
+"""What the caller of a compilation chooses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OFFLINE_KUBE_VERSION = "1.32"
+
+
+@dataclass(slots=True, eq=False)
+class Settings:
+    """`namespace` is for manifests that name none; `pods` asks for Pods too, which another controller may own otherwise.
+
+    `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it.
+    """
+
+    namespace: str = "default"
+    pods: bool = False
+    kube_version: str = OFFLINE_KUBE_VERSION
+
+    @property
+    def kube_minor(self) -> int:
+        """The number after the first dot: 32 for Kubernetes 1.32."""
+        digits = self.kube_version.removeprefix("v").split(".")[1:2]
+        number = "".join(digit for digit in "".join(digits) if digit.isdecimal())
+        return int(number) if number else 0
+
+    @property
+    def resource_api(self) -> str:
+        """The newest version of `resource.k8s.io` that the target serves: v1 from 1.34, v1beta2 from 1.33, else v1beta1."""
+        return "v1" if self.kube_minor >= 34 else "v1beta2" if self.kube_minor == 33 else "v1beta1"
