@@ -1,0 +1,107 @@
+"""Go durations, as metav1.Duration reads and writes them: `4h`, `1h30m`, `-1.5h`, `300ms`; canonically `4h0m0s`.
+
+They are counted in nanoseconds, as Go does.
+"""
+
+from __future__ import annotations
+
+LONGEST_TEXT = 100
+LARGEST = 2**63 - 1
+
+SECOND = 1_000_000_000
+_UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,  # micro sign
+    "μs": 1_000,  # Greek mu
+    "ms": 1_000_000,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_EXAMPLES = 'write one such as "30s", "10m" or "1h30m"'
+_DIGITS = "0123456789"
+
+
+class DurationError(ValueError):
+    """A text that is no duration; the message says what would be right."""
+
+
+def parse(text: str) -> int:
+    """The nanoseconds that a Go duration stands for; a fraction below one is cut off. Raises DurationError."""
+    if len(text) > LONGEST_TEXT:
+        raise DurationError(f'"{text[:40]}..." is longer than {LONGEST_TEXT} characters; {_EXAMPLES}')
+    negative = text[:1] == "-"
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return 0
+    if not rest:
+        raise DurationError(f'"{text}" is no duration; {_EXAMPLES}')
+    total = 0
+    while rest:
+        amount, rest = _leading_part(rest, text)
+        total += amount
+    if total > LARGEST + negative:
+        raise DurationError(f'"{text}" is longer than a duration can be, which is about 292 years')
+    return -total if negative else total
+
+
+def explain(text: str) -> str:
+    """What is wrong with a would-be duration and what would be right, or `""`."""
+    try:
+        parse(text)
+    except DurationError as error:
+        return str(error)
+    return ""
+
+
+def canonical(text: str) -> str:
+    """The text Kubernetes stores: `4h` becomes `4h0m0s`, `90s` `1m30s`. Raises DurationError."""
+    return render(parse(text))
+
+
+def render(nanoseconds: int) -> str:
+    """The duration as Go prints it: hours, minutes and seconds from one second on, else the largest unit that fits."""
+    if nanoseconds == 0:
+        return "0s"
+    sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    if rest < SECOND:
+        unit = "ns" if rest < 1_000 else "µs" if rest < 1_000_000 else "ms"
+        return f"{sign}{_decimal(rest, _UNITS[unit])}{unit}"
+    minutes, seconds = divmod(rest, 60 * SECOND)
+    text = f"{_decimal(seconds, SECOND)}s"
+    if minutes:
+        hours, minutes = divmod(minutes, 60)
+        text = f"{hours}h{minutes}m{text}" if hours else f"{minutes}m{text}"
+    return sign + text
+
+
+def _decimal(amount: int, unit: int) -> str:
+    whole, fraction = divmod(amount, unit)
+    if not fraction:
+        return str(whole)
+    width = len(str(unit)) - 1
+    return f"{whole}.{fraction:0{width}d}".rstrip("0")
+
+
+def _leading_part(rest: str, text: str) -> tuple[int, str]:
+    """The nanoseconds of the first number with its unit, and what follows."""
+    after = rest.lstrip(_DIGITS)
+    whole, fraction = rest[: len(rest) - len(after)], ""
+    if after[:1] == ".":
+        behind = after[1:].lstrip(_DIGITS)
+        fraction = after[1 : len(after) - len(behind)]
+        after = behind
+    if not whole and not fraction:
+        raise DurationError(f'"{text}" is no duration; {_EXAMPLES}')
+    end = 0
+    while end < len(after) and after[end] not in "0123456789.":
+        end += 1
+    unit, after = after[:end], after[end:]
+    if not unit:
+        raise DurationError(f'"{text}" lacks a unit after {whole or "0"}{"." if fraction else ""}{fraction}; {_EXAMPLES}')
+    if unit not in _UNITS:
+        hint = f"; {whole} days are {int(whole) * 24}h" if unit in ("d", "day", "days") and whole else ""
+        raise DurationError(f'"{text}" has the unknown unit "{unit}"; known are h, m, s, ms, us and ns{hint}')
+    scale = _UNITS[unit]
+    return int(whole or 0) * scale + (int(fraction) * scale // 10 ** len(fraction) if fraction else 0), after

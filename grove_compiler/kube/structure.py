@@ -1,0 +1,145 @@
+"""Checks a document against a table of its structure: the shape and types of what Kubernetes would decode.
+
+A schema is a plain dict, so that tables can be literals of generated modules. Keys by kind (all but `kind` are optional):
+
+    {"kind": "object", "fields": {name: schema}, "required": [name], "unknown": "error" | "warning" | "keep"}
+    {"kind": "map", "values": schema}                  free keys, values of one schema (no `values`: anything)
+    {"kind": "list", "items": schema, "keys": [name], "key_defaults": {name: value}, "set": True, "min_items": n, "max_items": n}
+    {"kind": "string", "enum": [...], "open": True, "pattern": "^...$", "min_length": n, "max_length": n}
+    {"kind": "integer", "minimum": n, "maximum": n, "bits": 32}      64 bits unless said otherwise
+    {"kind": "number", "minimum": x, "maximum": x}
+    {"kind": "boolean"} {"kind": "quantity"} {"kind": "duration"} {"kind": "int-or-string"} {"kind": "time"} {"kind": "any"}
+    {"ref": "core/v1.PodSpec"}                         the schema of that name in the definitions
+
+`unknown` is `error` when absent. `keys` makes a list a list-map (no two items with equal keys; `key_defaults` stands in for an
+absent key), `set` forbids equal scalars. With `open` a value outside `enum` is a warning, for enums that may grow. Other keys
+(`default`, `doc` ...) are the reader's own and ignored here. A null counts as absent, as it does for a Kubernetes API server.
+An integral float is an integer and a number is a quantity, since JSON knows no difference.
+
+Codes: schema/wrong-type, unknown-field, required, not-one-of, duplicate-item, out-of-range, pattern, too-short, too-long,
+too-few, too-many, quantity, duration, time, too-deep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.kube.structure_findings import Findings
+from grove_compiler.kube.structure_scalars import SCALARS
+
+Schema = dict[str, Any]
+Definitions = dict[str, Schema]
+Finding = tuple[FieldPath, Diagnostic]
+
+DEEPEST = 100
+"""Levels below the start; Kubernetes' own types reach about twenty. Bounds recursion where definitions refer to themselves."""
+
+
+def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
+    """Everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
+
+    `path` is where `value` stands in its document. File and line are left for the caller, who knows them. Never raises.
+    """
+    findings = Findings(definitions, len(path))
+    _value(value, schema, path, findings)
+    return findings.found
+
+
+def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> tuple[list[Finding], Any]:
+    """The findings, and the value without the parts that have errors, so that further rules can look at the rest.
+
+    The second part `is` the value when it has no errors; see `structure_prune.prune` for what is left out otherwise.
+    """
+    findings = check(value, schema, definitions, path)
+    if not findings:
+        return findings, value
+    from grove_compiler.kube.structure_prune import prune  # only for faulty input
+
+    return findings, prune(value, findings, path)
+
+
+def _value(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+    while "ref" in schema:
+        schema = findings.definitions[schema["ref"]]
+    kind = schema["kind"]
+    scalar = SCALARS.get(kind)
+    if scalar is not None:
+        scalar(value, schema, path, findings)
+    elif kind == "any":
+        return
+    elif len(path) - findings.start > DEEPEST:
+        findings.add(path, "too-deep", f"is nested more than {DEEPEST} levels deep", "Too long")
+    elif kind == "object":
+        _object(value, schema, path, findings)
+    elif kind == "list":
+        _list(value, schema, path, findings)
+    else:
+        _map(value, schema, path, findings)
+
+
+def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+    if not isinstance(value, dict):
+        findings.wrong_type(path, value, "an object")
+        return
+    fields = schema["fields"]
+    for name, item in value.items():
+        field = fields.get(name)
+        if field is None:
+            findings.unknown_field((*path, name), schema)
+        elif item is not None:
+            _value(item, field, (*path, name), findings)
+    for name in schema.get("required", ()):
+        if value.get(name) is None:
+            findings.required((*path, name), value)
+
+
+def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+    if not isinstance(value, dict):
+        findings.wrong_type(path, value, "an object")
+        return
+    values = schema.get("values")
+    for name, item in value.items():
+        if not isinstance(name, str):
+            findings.wrong_type((*path, name), name, "a string as key")
+        elif values is not None and item is not None:
+            _value(item, values, (*path, name), findings)
+
+
+def _list(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+    if not isinstance(value, list):
+        findings.wrong_type(path, value, "a list")
+        return
+    findings.count(path, value, schema)
+    items = schema["items"]
+    for index, item in enumerate(value):
+        if item is None:
+            findings.wrong_type((*path, index), item, "a list item with a value")
+        else:
+            _value(item, items, (*path, index), findings)
+    if len(value) > 1 and ("keys" in schema or "set" in schema):
+        _unique(value, schema, path, findings)
+
+
+def _unique(items: list[Any], schema: Schema, path: FieldPath, findings: Findings) -> None:
+    keys = schema.get("keys")
+    defaults = schema.get("key_defaults", {})
+    first: dict[Any, int] = {}
+    for index, item in enumerate(items):
+        if keys is None:
+            identity: Any = item
+        elif isinstance(item, dict):
+            identity = tuple([defaults.get(key) if item.get(key) is None else item[key] for key in keys])
+        else:
+            continue
+        if not _comparable(identity):
+            continue  # a missing key or a wrong type, which has its own finding
+        earlier = first.setdefault(identity, index)
+        if earlier != index:
+            findings.duplicate((*path, index), item, earlier, keys)
+
+
+def _comparable(identity: Any) -> bool:
+    parts = identity if isinstance(identity, tuple) else (identity,)
+    return all(isinstance(part, str | int | float) for part in parts)

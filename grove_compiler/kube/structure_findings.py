@@ -1,0 +1,138 @@
+"""How the structural checker says what is wrong: one method a kind of finding."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath, render
+
+INVALID = "Invalid value"
+SUGGESTIONS = 100
+"""So many unknown words are compared with the known ones; in a document with more faults the later ones go without."""
+
+
+class Findings:
+    """What one check has found so far, as (path, diagnostic) pairs."""
+
+    __slots__ = ("definitions", "found", "start", "suggested")
+
+    def __init__(self, definitions: dict[str, dict[str, Any]], start: int = 0) -> None:
+        self.definitions = definitions
+        self.found: list[tuple[FieldPath, Diagnostic]] = []
+        self.start = start
+        self.suggested = 0
+
+    def add(
+        self,
+        path: FieldPath,
+        check: str,
+        message: str,
+        type: str = INVALID,
+        value: Any = None,
+        nearest: str = "",
+        severity: Severity = "error",
+        hint: str = "",
+    ) -> None:
+        """Notes one finding; `check` is the part of the code after `schema/`."""
+        text = render(path)
+        self.found.append(
+            (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
+        )
+
+    def wrong_type(self, path: FieldPath, value: Any, wanted: str, hint: str = "") -> None:
+        """The value's JSON type is not the wanted one."""
+        self.add(path, "wrong-type", f"must be {wanted}, not {describe(value)}", value=value, hint=hint)
+
+    def required(self, path: FieldPath, siblings: dict[str, Any]) -> None:
+        """A field is missing or null; a sibling of nearly that name is the likely reason and has its own finding."""
+        name = path[-1]
+        message = f'"{name}" is required' + (", and null counts as absent" if name in siblings else "")
+        self.add(path, "required", message, "Required value")
+
+    def unknown_field(self, path: FieldPath, schema: dict[str, Any]) -> None:
+        """The object has no such field; what that means is the schema's choice."""
+        unknown = schema.get("unknown", "error")
+        if unknown == "keep":
+            return
+        name = path[-1]
+        fields = schema["fields"]
+        near = self.nearest(str(name), fields)
+        hint = "" if near else self.belongs_under(name, fields)
+        self.add(path, "unknown-field", f'unknown field "{name}"', INVALID, None, near, unknown, hint)
+
+    def belongs_under(self, name: object, fields: dict[str, Any]) -> str:
+        """A hint when exactly one neighbouring object has a field of that name: a forgotten `spec:` is the commonest mistake."""
+        homes = []
+        for home, schema in fields.items():
+            while "ref" in schema:
+                schema = self.definitions[schema["ref"]]
+            if name in schema.get("fields", ()):
+                homes.append(home)
+        return f'"{name}" belongs under "{homes[0]}"' if len(homes) == 1 else ""
+
+    def not_one_of(self, path: FieldPath, value: str, schema: dict[str, Any]) -> None:
+        """The string is none of those that the schema lists."""
+        known = [str(choice) for choice in schema["enum"]]
+        severity: Severity = "warning" if schema.get("open") else "error"
+        choices = ", ".join(choice or '""' for choice in known)
+        message = f"must be one of {choices}, not {shorten(value)}"
+        self.add(path, "not-one-of", message, "Unsupported value", value, self.nearest(value, known), severity)
+
+    def duplicate(self, path: FieldPath, item: Any, earlier: int, keys: list[str] | None) -> None:
+        """The item equals an earlier one, in its keys or (in a set) altogether."""
+        first = render((*path[-2:-1], earlier))
+        if keys is None:
+            self.add(path, "duplicate-item", f"{shorten(item)} stands already in {first}", "Duplicate value", item)
+            return
+        identity = {key: item[key] for key in keys if item.get(key) is not None}
+        text = ", ".join(f"{key} {shorten(part)}" for key, part in identity.items())
+        message = f"{text} is used already by {first}; it must be unique in this list"
+        value = next(iter(identity.values())) if len(identity) == 1 else identity
+        self.add(path, "duplicate-item", message, "Duplicate value", value)
+
+    def count(self, path: FieldPath, value: list[Any], schema: dict[str, Any]) -> None:
+        """Whether the list has too few or too many items."""
+        number = len(value)
+        if number < schema.get("min_items", 0):
+            self.add(path, "too-few", f"needs at least {plural(schema['min_items'], 'item')}, has {number}", value=number)
+        elif number > schema.get("max_items", number):
+            message = f"has {plural(number, 'item')}, at most {schema['max_items']} are allowed"
+            self.add(path, "too-many", message, "Too many", number)
+
+    def nearest(self, word: str, known: Any) -> str:
+        """The known word that was probably meant, while there are not too many faults to care."""
+        if self.suggested >= SUGGESTIONS:
+            return ""
+        from grove_compiler.kube.nearest import nearest  # only for faulty input
+
+        self.suggested += 1
+        return nearest(word, known)
+
+
+def describe(value: Any) -> str:
+    """The value with its JSON type, short enough for a line."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    kind = "boolean" if isinstance(value, bool) else "number" if isinstance(value, int | float) else "string"
+    return f"the {kind} {shorten(value)}"
+
+
+def shorten(value: Any) -> str:
+    """The value as JSON, cut to a length that suits a message."""
+    if isinstance(value, str):
+        value = value[:80]
+    elif isinstance(value, int) and value.bit_length() > 256:
+        return "of more than 256 bits"  # Python refuses to print integers of many thousand digits
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
