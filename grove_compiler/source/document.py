@@ -1,0 +1,89 @@
+"""One document of an input file, and where each of its values stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from grove_compiler.graph.field_path import FieldPath
+
+
+class Place:
+    """Where one value stands, as offsets into the scanned text; `children` are those of a mapping or a list."""
+
+    __slots__ = ("children", "key", "value")
+
+    def __init__(self, key: int, value: int, children: dict[str, Place] | list[Place] | None = None) -> None:
+        self.key = key
+        self.value = value
+        self.children = children
+
+
+class Origin(NamedTuple):
+    """The text that a document was read from: `text[start:end]`, whose first line has the number `line` in the file.
+
+    `scan` finds the place of every value in that text. It runs when a place is asked for, so that reading costs nothing.
+    """
+
+    text: str
+    start: int
+    end: int
+    line: int
+    scan: Callable[[str], Place]
+
+
+@dataclass(slots=True, eq=False)
+class Document:
+    """A value read from a file: dicts, lists, str, int, float, bool and None.
+
+    `index` counts the file's documents from 0, empty ones left out. `line` is where the document's content begins, from 1.
+    Parts that an alias repeats are one shared object: treat `value` as read-only.
+    """
+
+    value: Any
+    file: str = ""
+    index: int = 0
+    line: int = 1
+    origin: Origin | None = None
+    _root: Place | None = None
+
+    def place(self, path: FieldPath) -> tuple[int, int]:
+        """Line and column, from 1, of a mapping entry's key or of a list item; of the nearest ancestor that exists."""
+        return self._position(path, of_key=True)
+
+    def value_place(self, path: FieldPath) -> tuple[int, int]:
+        """Line and column, from 1, of the value itself, which for a block mapping or list is its first entry."""
+        return self._position(path, of_key=False)
+
+    def _position(self, path: FieldPath, of_key: bool) -> tuple[int, int]:
+        if self.origin is None:
+            return self.line, 1
+        text, start, end, first_line, scan = self.origin
+        if self._root is None:
+            self._root = scan(text[start:end])
+        place = nearest(self._root, path)
+        line, column = position(text, start, start + (place.key if of_key else place.value))
+        return line + first_line - 1, column
+
+
+def nearest(place: Place, path: FieldPath) -> Place:
+    """The place at `path`, or that of its longest prefix that exists."""
+    for step in path:
+        children = place.children
+        child = None
+        if isinstance(children, dict):
+            child = children.get(step)  # type: ignore[arg-type]  # an index is simply not among the keys
+        elif children is not None and isinstance(step, int) and 0 <= step < len(children):
+            child = children[step]
+        if child is None:
+            break
+        place = child
+    return place
+
+
+def position(text: str, start: int, offset: int) -> tuple[int, int]:
+    """Line, counted from 1 at `start`, and column from 1 of an offset. `start` must be where a line begins."""
+    breaks = text.count("\n", start, offset) + text.count("\r", start, offset) - text.count("\r\n", start, offset)
+    line_start = max(text.rfind("\n", start, offset), text.rfind("\r", start, offset)) + 1
+    return breaks + 1, offset - max(line_start, start) + 1

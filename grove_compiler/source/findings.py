@@ -1,0 +1,109 @@
+"""Collects what a reader finds in one file; lines and columns are worked out once, at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.source.document import Place, nearest, position
+
+
+class Refused(Exception):
+    """A limit is exceeded: reading stops here. The finding that says so is already collected."""
+
+
+class Finding(NamedTuple):
+    """A diagnostic with offsets instead of lines; `first` is the offset whose line replaces `{line}` in the message."""
+
+    offset: int
+    code: str
+    severity: Severity
+    message: str
+    path: FieldPath = ()
+    first: int | None = None
+
+
+class Findings:
+    """The findings of one file. `base` is added to every offset: it is where the text that is being parsed begins."""
+
+    def __init__(self, text: str, file: str, limit: int) -> None:
+        self.text = text
+        self.file = file
+        self.limit = limit
+        self.base = 0
+        self.found: list[Finding] = []
+        self.duplicates: list[tuple[FieldPath, int]] = []
+
+    @property
+    def end(self) -> int:
+        """The offset of the end of the text, seen from `base`."""
+        return len(self.text) - self.base
+
+    def error(self, code: str, message: str, offset: int) -> None:
+        """Adds an error. Raises `Refused` when the file has too many of them."""
+        self.add(Finding(self.base + offset, code, "error", message))
+
+    def warning(self, code: str, message: str, offset: int) -> None:
+        """Adds a warning. Raises `Refused` when the file has too many findings."""
+        self.add(Finding(self.base + offset, code, "warning", message))
+
+    def add(self, finding: Finding) -> None:
+        """Adds a finding whose offset counts from the beginning of the file."""
+        self.found.append(finding)
+        self._count(finding.offset)
+
+    def duplicate(self, path: FieldPath, offset: int) -> None:
+        """Notes a key that its mapping has already; `settle_duplicates` finds out where it stood first."""
+        self.duplicates.append((path, self.base + offset))
+        self._count(self.base + offset)
+
+    def _count(self, offset: int) -> None:
+        if len(self.found) + len(self.duplicates) >= self.limit:
+            self.found.append(Finding(offset, "source/too-many-findings", "error", f"stopped after {self.limit} findings"))
+            raise Refused
+
+    def settle_duplicates(self, code: str, start: int, end: int, scan: Callable[[str], Place]) -> None:
+        """Turns the duplicates of the document at `text[start:end]` into findings that name both lines."""
+        if not self.duplicates:
+            return
+        root = scan(self.text[start:end])
+        for path, offset in self.duplicates:
+            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; keep one of them"
+            self.found.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))
+        self.duplicates.clear()
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """All findings in the order of the text."""
+        self.found.sort(key=lambda finding: finding.offset)
+        places = self._positions({offset for finding in self.found for offset in (finding.offset, finding.first or 0)})
+        return [self._diagnostic(finding, places) for finding in self.found]
+
+    def _positions(self, offsets: set[int]) -> dict[int, tuple[int, int]]:
+        """Line and column of each offset, in one pass over the text."""
+        places: dict[int, tuple[int, int]] = {}
+        start, first_line = 0, 1
+        for offset in sorted(offsets):
+            line, column = position(self.text, start, offset)
+            first_line += line - 1
+            start = offset - column + 1
+            places[offset] = first_line, column
+        return places
+
+    def _diagnostic(self, finding: Finding, places: dict[int, tuple[int, int]]) -> Diagnostic:
+        line, column = places[finding.offset]
+        message = finding.message
+        if finding.first is not None:
+            message = message.replace("{line}", str(places[finding.first][0]))
+        kind = "Duplicate value" if finding.path else ""
+        return Diagnostic(
+            finding.code,
+            finding.severity,
+            message,
+            path=render(finding.path),
+            file=self.file,
+            line=line,
+            column=column,
+            type=kind,
+        )

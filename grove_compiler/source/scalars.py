@@ -1,0 +1,92 @@
+"""How a plain YAML scalar reads: as kubectl reads it (sigs.k8s.io/yaml 1.6), which is YAML 1.1 without base 60."""
+
+from __future__ import annotations
+
+Scalar = str | int | float | bool | None
+
+# No Python refuses to convert a number of this many characters, whatever base it is in (the lowest settable limit is 640 digits).
+LONGEST_NUMBER = 500
+
+WORDS: dict[str, Scalar] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"), False),
+}
+NOT_FINITE = frozenset(sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")) | {".nan", ".NaN", ".NAN"}
+_FLOAT_CHARACTERS = frozenset("0123456789.eE+-")
+
+
+class UnreadableNumber(ValueError):
+    """A number that JSON, and so Kubernetes, cannot hold. The text says what to do about it."""
+
+
+def resolve(text: str) -> Scalar:
+    """The value of a plain scalar. Raises `UnreadableNumber` for infinities, NaN and numbers beyond all bounds."""
+    if text in WORDS:
+        return WORDS[text]
+    first = text[0]
+    if first not in "0123456789+-.":
+        return text
+    if text in NOT_FINITE:
+        raise UnreadableNumber(f"{text} is not a number that JSON can hold; quote it if it is meant as text")
+    # A scalar that begins with a dot keeps its underscores, in every other number they only separate digits.
+    digits = text if first == "." else text.replace("_", "")
+    unsigned = digits[1:] if first in "+-" else digits
+    if not unsigned or not unsigned.isascii():
+        return text
+    if unsigned.isdigit():
+        return _decimal_or_octal(digits, unsigned)
+    if unsigned[:2].lower() in ("0x", "0o", "0b"):
+        return _prefixed(text, digits, unsigned)
+    return _float(text, digits)
+
+
+def key_text(value: object) -> str | None:
+    """What kubectl makes of a mapping key: numbers and booleans become text, None says that it cannot be a key."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else None
+
+
+def _decimal_or_octal(digits: str, unsigned: str) -> int:
+    _check_length(digits)
+    octal = len(unsigned) > 1 and unsigned[0] == "0" and "8" not in unsigned and "9" not in unsigned
+    return int(digits, 8 if octal else 10)
+
+
+def _prefixed(text: str, digits: str, unsigned: str) -> Scalar:
+    if not unsigned.isalnum():
+        return text
+    try:
+        value = int(digits[:LONGEST_NUMBER], 0)
+    except ValueError:
+        return text
+    _check_length(digits)
+    return value
+
+
+def _float(text: str, digits: str) -> Scalar:
+    if not _FLOAT_CHARACTERS.issuperset(digits):
+        return text
+    try:
+        value = float(digits)
+    except ValueError:
+        return text
+    if value in (float("inf"), float("-inf")):
+        raise UnreadableNumber(f"{shorten(text)} is too large for a number; quote it if it is meant as text")
+    # Go writes a whole float without a point, so what kubectl sends for 2.0 or 1e3 is an integer.
+    return int(value) if value.is_integer() and abs(value) < 2**63 else value
+
+
+def _check_length(digits: str) -> None:
+    if len(digits) > LONGEST_NUMBER:
+        raise UnreadableNumber(
+            f"{shorten(digits)} has {len(digits)} digits, too many for a number; quote it if it is meant as text"
+        )
+
+
+def shorten(text: str, length: int = 40) -> str:
+    """The text for a message: its beginning, when it is long."""
+    return text if len(text) <= length else text[:length] + "…"
