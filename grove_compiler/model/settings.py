@@ -17,6 +17,7 @@ class Settings:
     namespace: str = "default"
     pods: bool = False
     kube_version: str = OFFLINE_KUBE_VERSION
+    max_objects: int = 200_000
 
     @property
     def kube_minor(self) -> int:
