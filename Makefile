@@ -1,0 +1,57 @@
+# `make demo` compiles an example and prints its graph; `make test` passes the tests. Both make what they need first.
+
+VENV ?= .venv
+JOBS ?= auto
+EXAMPLE ?= examples/disaggregated.yaml
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN = $(VENV)/bin
+
+.DEFAULT_GOAL = help
+.PHONY: help demo test lint format bench wheel clean
+
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## compile an example and print its graph
+	$(BIN)/grove compile $(EXAMPLE) -o summary
+
+test: $(VENV)/.installed-dev ## run the tests
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.installed-dev ## style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev ## put the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by side
+	$(BIN)/python -m tests.benchmarks.start
+	$(BIN)/python -m tests.benchmarks.size
+	$(BIN)/python -m tests.benchmarks.compare
+
+wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean: ## remove what was made here
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; say where it is with make PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml grove_compiler/version.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml grove_compiler/version.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: pyproject.toml grove_compiler/version.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev

@@ -1,0 +1,5 @@
+"""The command line, `grove`. Each command is a module of its own and is imported when it is called."""
+
+from grove_operator.cli.main import main
+
+__all__ = ["main"]

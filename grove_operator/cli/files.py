@@ -1,0 +1,149 @@
+"""Which files the arguments mean, and their bytes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
+STDIN = "-"
+LARGEST_FILE = 64 << 20
+MOST_BYTES = 256 << 20
+MOST_FILES = 10_000
+
+
+class UnreadableInput(Exception):
+    """Input that cannot even be looked at. `problems` holds one line each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__("; ".join(self.problems))
+
+
+class InputFile(NamedTuple):
+    """One file's name, as messages show it, and its content."""
+
+    name: str
+    data: bytes
+
+
+def read_all(arguments: Sequence[str]) -> list[InputFile]:
+    """The content of every file that `FILE… | DIR | -` means, in order, each file once.
+
+    Folders are walked in sorted order; hidden entries are left out. Raises `UnreadableInput` with every problem at once.
+    """
+    files: list[InputFile] = []
+    problems: list[str] = []
+    total = 0
+    for path in _without_repeats(arguments, problems):
+        if len(files) >= MOST_FILES:
+            raise UnreadableInput([f"more than {MOST_FILES} files"])
+        try:
+            files.append(read_one(path))
+            total += len(files[-1].data)
+        except UnreadableInput as error:
+            problems += error.problems
+        if total > MOST_BYTES:
+            raise UnreadableInput([f"{path}: the files before and including this one are larger than {MOST_BYTES >> 20} MiB"])
+    if problems:
+        raise UnreadableInput(problems)
+    return files
+
+
+def read_one(path: str) -> InputFile:
+    """One file's content, `-` for standard input. Raises `UnreadableInput` when it is missing, too large or not text."""
+    name = "<stdin>" if path == STDIN else path
+    try:
+        if path == STDIN:
+            data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+        else:
+            with open(path, "rb") as stream:
+                data = stream.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
+        raise UnreadableInput([f"{name}: {_reason(error)}"]) from None
+    problem = _not_text(data)
+    if problem:
+        raise UnreadableInput([f"{name}: {problem}"])
+    return InputFile(name, data)
+
+
+def _not_text(data: bytes) -> str:
+    """Why these bytes are no manifest; empty when they may be one."""
+    if len(data) > LARGEST_FILE:
+        return f"larger than {LARGEST_FILE >> 20} MiB"
+    if b"\0" in data:
+        return "a binary file, or not UTF-8"
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return f"not UTF-8 text: byte 0x{data[error.start]:02x} in line {line}"
+    return ""
+
+
+def _without_repeats(arguments: Sequence[str], problems: list[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for argument in arguments:
+        for path in _expand(argument, problems):
+            real = path if path == STDIN else os.path.realpath(path)
+            if real not in seen:
+                seen.add(real)
+                yield path
+
+
+def _expand(argument: str, problems: list[str]) -> Iterator[str]:
+    try:
+        is_folder = argument != STDIN and stat.S_ISDIR(os.stat(argument).st_mode)
+    except (OSError, ValueError):  # reading it reports why
+        is_folder = False
+    if not is_folder:
+        yield argument
+        return
+    found = False
+    for path in _walk(argument, problems):
+        found = True
+        yield path
+    if not found and not problems:
+        problems.append(f"{argument}: no manifests here (no *.yaml, *.yml or *.json file)")
+
+
+def _walk(folder: str, problems: list[str]) -> Iterator[str]:
+    """Manifests in a folder and those below, names sorted. A folder that links lead to twice is walked once."""
+    walked: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        if not os.path.isdir(place):
+            yield place
+            continue
+        try:
+            status = os.stat(place)
+            if (status.st_dev, status.st_ino) not in walked:
+                walked.add((status.st_dev, status.st_ino))
+                waiting += reversed(_entries(place))
+        except OSError as error:
+            problems.append(f"{place}: {_reason(error)}")
+
+
+def _entries(folder: str) -> list[str]:
+    """Sub-folders and manifests, sorted. A link to nothing is kept, so that reading it says so."""
+    with os.scandir(folder) as entries:
+        wanted = [
+            entry.path
+            for entry in entries
+            if entry.name[0] != "." and (entry.is_dir() or (entry.name.endswith(MANIFEST_ENDINGS) and _is_file_or_nothing(entry)))
+        ]
+    return sorted(wanted)
+
+
+def _is_file_or_nothing(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return str(error)

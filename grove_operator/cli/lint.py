@@ -1,0 +1,69 @@
+"""`grove lint`: what is wrong with PodCliqueSets, without compiling them."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from grove_compiler.compile import lint
+
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.model.settings import Settings
+from grove_operator.cli import findings
+from grove_operator.cli.inputs import InputReader
+from grove_operator.cli.options import FILES, input_options
+from grove_operator.cli.output import write_bytes
+from grove_operator.cli.program import load_program
+
+
+@click.command(
+    "lint",
+    epilog="""\b
+Examples:
+  grove lint workload.yaml                     is it valid, and what would admission say?
+  grove lint manifests/ --strict               for CI: warnings fail
+  grove lint new.yaml --old running.yaml       may this edit be made?
+  grove lint workload.yaml -o json | jq .      for programs""",
+)
+@input_options
+@click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+def command(
+    files: tuple[str, ...],
+    namespace: str,
+    config: str | None,
+    snapshot: str | None,
+    kube_version: str,
+    rules: tuple[str, ...],
+    strict: bool,
+    old: str | None,
+    output: str,
+) -> int:
+    """Run defaults and validation only, and print every finding."""
+    reader = InputReader()
+    settings = Settings(namespace=namespace, kube_version=kube_version)
+    inputs = reader.read(files, settings, config=config, snapshot=snapshot, old=old)
+    program = load_program(rules)
+    if program is None:
+        return 1
+    found = reader.problems + lint(inputs, program)
+    if output == "json":
+        write_bytes(_as_json(found))
+    else:
+        findings.write(found, reader.find_text, sys.stderr)
+    return 1 if has_errors(found) or (strict and found) else 0
+
+
+def _as_json(found: list[Diagnostic]) -> bytes:
+    import json
+
+    errors, warnings = findings.count(found)
+    report = {"errors": errors, "warnings": warnings, "findings": findings.as_manifest(found)}
+    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")

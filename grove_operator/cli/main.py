@@ -1,0 +1,103 @@
+"""Starts the program, and ends it: exit codes, interrupts, closed pipes, and never a traceback."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+FINE = 0
+FINDINGS = 1
+MISUSE = 2
+INTERRUPTED = 130
+READER_GONE = 141
+
+ISSUES = "https://github.com/ai-dynamo/grove/issues"
+
+
+def main() -> NoReturn:
+    """The console script. Leaves at once: taking a large graph apart, object by object, would take longer than printing it."""
+    gc.disable()  # a compilation makes many values, no garbage cycles to speak of, and the process ends soon
+    if sys.stderr is None:  # started with 2>&-
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):
+            stream.flush()
+    os._exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carries out one command line and returns its exit code. Whatever happens, people get a sentence and no traceback."""
+    try:
+        code = _invoke(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return READER_GONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        _silence_stdout()
+        _say(f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}")
+        return MISUSE
+    except MemoryError:
+        _say("out of memory")
+        return MISUSE
+    except Exception as error:
+        if os.environ.get("GROVE_TRACEBACK"):
+            raise
+        _say(f"internal error: {_describe(error)}")
+        print(f"Please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 shows where it happened.", file=sys.stderr)
+        return MISUSE
+    return code
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    import click
+
+    from grove_operator.cli.commands import grove
+    from grove_operator.cli.files import UnreadableInput
+
+    if "_GROVE_COMPLETE" in os.environ:  # a shell asks for completions; click ends the process itself
+        grove.main(list(arguments), prog_name="grove")
+    try:
+        with grove.make_context("grove", list(arguments)) as context:
+            code = grove.invoke(context)
+    except click.exceptions.Exit as finished:
+        return finished.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return MISUSE
+    except UnreadableInput as error:
+        for problem in error.problems:
+            _say(problem)
+        return MISUSE
+    return code if isinstance(code, int) else FINE
+
+
+def _say(text: str) -> None:
+    """One line on stderr. Names of files may hold anything, escape sequences for the terminal too."""
+    shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+    print(f"grove: {shown}", file=sys.stderr)
+
+
+def _describe(error: Exception) -> str:
+    """`KeyError: 'x' (compile.py:33)`, on one line."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}{place}"
+
+
+def _silence_stdout() -> None:
+    """What is still buffered for a reader that has gone goes nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

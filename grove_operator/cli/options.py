@@ -1,0 +1,82 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from grove_compiler.model.settings import OFFLINE_KUBE_VERSION
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILES = click.Path()
+
+rules_option = click.option(
+    "--rules",
+    metavar="DIR",
+    multiple=True,
+    type=FILES,
+    help="Rules and templates of your own (DIR/*.yaml, DIR/rules/*.yaml, DIR/templates/*.yaml); repeatable.",
+)
+
+
+def _namespace(_: click.Context, __: click.Parameter, value: str) -> str:
+    import re  # already loaded by click
+
+    if re.fullmatch("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", value):
+        return value
+    raise click.BadParameter(f"{value!r} is no namespace: expected 1 to 63 of a-z, 0-9 and '-', and no '-' at either end.")
+
+
+def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
+    """`1.32`, `v1.32.4` and `v1.32.4-gke.100` all mean 1.32."""
+    import re  # already loaded by click
+
+    match = re.fullmatch(r"v?(1\.[0-9]{1,3})(\.[0-9]{1,5}([-+][0-9A-Za-z.+-]*)?)?", value)
+    if match:
+        return match.group(1)
+    raise click.BadParameter(f"{value!r} is no version of Kubernetes: expected something like 1.32 or v1.34.2.")
+
+
+_INPUT_OPTIONS = (
+    click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES),
+    click.option(
+        "-n",
+        "--namespace",
+        default="default",
+        show_default=True,
+        callback=_namespace,
+        help="Namespace of manifests that name none.",
+    ),
+    click.option(
+        "--config",
+        metavar="FILE",
+        type=FILES,
+        help="An OperatorConfiguration: scheduler profiles, topology, network.",
+    ),
+    click.option(
+        "--snapshot",
+        metavar="FILE",
+        type=FILES,
+        help="Objects that exist, as `kubectl get -o yaml` prints them.",
+    ),
+    click.option(
+        "--kube-version",
+        metavar="VERSION",
+        default=OFFLINE_KUBE_VERSION,
+        show_default=True,
+        callback=_kube_version,
+        help="The cluster's Kubernetes version; decides which API versions are used.",
+    ),
+    rules_option,
+    click.option("--strict", is_flag=True, help="Warnings fail, too."),
+)
+
+
+def input_options(command: F) -> F:
+    """What is compiled or checked, and against what."""
+    for option in reversed(_INPUT_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,40 @@
+"""What the reader of a stream can see: how wide it is, whether colours help, and which characters are safe to show."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple, TextIO
+
+WIDTH_OF_A_FILE = 160
+NARROWEST = 40
+UNSAFE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
+    code: f"\\u{code:04x}" for code in (0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+class Terminal(NamedTuple):
+    """`width` in columns; `wraps` is false for files and pipes, where one finding is one line for `grep`."""
+
+    colours: bool
+    width: int
+    wraps: bool
+
+    def paint(self, text: str, *styles: str) -> str:
+        """The text in the given SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or as it is where there are no colours."""
+        return f"\x1b[{';'.join(styles)}m{text}\x1b[0m" if self.colours and text else text
+
+
+def terminal_of(stream: TextIO) -> Terminal:
+    """Colours only on a terminal, and not when `NO_COLOR` is set or `TERM` is `dumb`."""
+    try:
+        is_terminal = stream.isatty()
+        width = os.get_terminal_size(stream.fileno()).columns if is_terminal else WIDTH_OF_A_FILE
+    except (OSError, ValueError, AttributeError):
+        is_terminal, width = False, WIDTH_OF_A_FILE
+    colours = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Terminal(colours, max(width or WIDTH_OF_A_FILE, NARROWEST), is_terminal)
+
+
+def visible(text: str) -> str:
+    """The text with control characters, which a terminal would obey, and characters that reorder a line written as escapes."""
+    return text if text.isprintable() and text.isascii() else text.translate(UNSAFE)

@@ -1,0 +1,167 @@
+"""Which rules apply: those that ship, the user's folders, and the ready-to-run program made of them.
+
+A warm start reads some thirty small files, hashes them and loads one cached file; it parses no rule and does not import jinja2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import grove_compiler
+from grove_compiler.engine.program import Program
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.version import __version__
+from grove_operator import warm_cache
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.sources import Vocabulary
+
+try:  # hashlib loads OpenSSL for this, which costs more than all else in this module
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+SHIPPED = "grove"
+PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
+WARM_FOLDER = os.path.join(PACKAGE, "_warm")
+LARGEST_RULE_FILE = 1 << 20
+
+
+class UnreadableRules(Exception):
+    """A rules folder that cannot be read. The text is one line for people."""
+
+
+class RuleFile(NamedTuple):
+    """One file of rules or one template: `name` as the engine knows it (`rules/podgangs.yaml`), and where it really is."""
+
+    name: str
+    path: str
+    origin: str
+    data: bytes
+
+
+class Rulebook(NamedTuple):
+    """Everything that decides behaviour, unparsed. Later files win over earlier ones."""
+
+    files: tuple[RuleFile, ...]
+
+    @property
+    def key(self) -> str:
+        """A name for exactly this content, this release and this Python: what a program was made of."""
+        digest = blake2b(f"{__version__} {sys.implementation.cache_tag} {sys.hexversion:x}".encode(), digest_size=16)
+        for file in self.files:
+            digest.update(f"\0{file.origin}\0{file.name}\0{len(file.data)}\0".encode("utf-8", "surrogateescape"))
+            digest.update(file.data)
+        return digest.hexdigest()
+
+    def sources(self) -> list[RuleSource]:
+        """The files as the engine takes them. Raises `UnreadableRules` for what is not UTF-8."""
+        return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
+
+    def find(self, name: str) -> RuleFile | None:
+        """The file that a diagnostic names. A user's file hides the shipped one of the same name."""
+        return next((file for file in reversed(self.files) if file.name == name), None)
+
+    def program(self, vocabulary: Vocabulary) -> Program:
+        """The rules ready to run: from the wheel, from the user's cache, or built now and remembered.
+
+        Raises `InvalidRules` with every reason when they cannot be used, `UnreadableRules` when they are not text.
+        """
+        key = self.key
+        warm = os.path.join(WARM_FOLDER, key)
+        program = _load(warm_cache.read_shipped(warm), vocabulary)
+        if program is not None:
+            return program
+        entry = f"{key}-{_fingerprint_of_code()}"
+        program = _load(warm_cache.read(entry), vocabulary)
+        if program is None:
+            program = self.build(vocabulary)
+            warm_cache.store(entry, program.dump())
+        return program
+
+    def build(self, vocabulary: Vocabulary) -> Program:
+        """The rules parsed, checked and compiled, without any cache."""
+        from grove_compiler.engine.build import build  # imports jinja2: cold starts only
+
+        return build(self.sources(), vocabulary)
+
+
+def read(folders: Sequence[str] = ()) -> Rulebook:
+    """What ships, then each of the user's folders in order. Raises `UnreadableRules`."""
+    files = list(_read_folder(PACKAGE, SHIPPED, flat=False))
+    for folder in folders:
+        mine = list(_read_folder(folder, folder, flat=True))
+        if not mine:
+            raise UnreadableRules(f"{folder}: no rules here: expected *.yaml, rules/*.yaml or templates/*.yaml")
+        files += mine
+    return Rulebook(tuple(files))
+
+
+def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
+    """`rules/*.yaml` and `templates/*.yaml` of a folder; with `flat` also `*.yaml` beside them, which are rules."""
+    if flat:
+        for name, path in _yaml_files(folder):
+            yield RuleFile(f"rules/{name}", path, origin, _data(path))
+    for part in ("rules", "templates"):
+        inner = os.path.join(folder, part)
+        if os.path.isdir(inner):
+            for name, path in _yaml_files(inner):
+                yield RuleFile(f"{part}/{name}", path, origin, _data(path))
+
+
+def _yaml_files(folder: str) -> Iterable[tuple[str, str]]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")) and name[0] != ".")
+    except OSError as error:
+        raise UnreadableRules(f"{folder}: {_reason(error)}") from None
+    return [(name, os.path.join(folder, name)) for name in names]
+
+
+def _data(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            data = stream.read(LARGEST_RULE_FILE + 1)
+    except OSError as error:
+        raise UnreadableRules(f"{path}: {_reason(error)}") from None
+    if len(data or b"") > LARGEST_RULE_FILE:
+        raise UnreadableRules(f"{path}: larger than {LARGEST_RULE_FILE >> 20} MiB, which no rule file should be")
+    return data or b""
+
+
+def _text(file: RuleFile) -> str:
+    try:
+        return file.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableRules(f"{file.path}: not UTF-8 text (byte {error.start})") from None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _load(data: bytes | None, vocabulary: Vocabulary) -> Program | None:
+    """The program of a cache entry; none when there is no entry, or none that this engine can use."""
+    if data is None:
+        return None
+    try:
+        return Program.load(data, vocabulary)
+    except ValueError:
+        return None
+
+
+def _fingerprint_of_code() -> str:
+    """Changes whenever somebody edits the engine or the model in a source checkout, where the release number stays the same."""
+    digest = blake2b(digest_size=8)
+    for room in ("engine", "model", "source"):
+        try:
+            entries = sorted(os.scandir(os.path.join(PACKAGE, room)), key=lambda entry: entry.name)
+        except OSError:  # an installation without these folders on disk has nothing to edit
+            continue
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                digest.update(f"{entry.name}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
+    return digest.hexdigest()

@@ -1,0 +1,117 @@
+"""Where compiled rules are remembered between two starts.
+
+An entry holds marshalled Python code, so it is only believed when it lies in a folder that belongs to the user, that nobody else
+can write to, and when its checksum is right. Anything else only costs time: the rules are built again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+MAGIC = b"grove rules 1\n"
+CHECKSUM_SIZE = 32
+SUFFIX = ".grove-rules"
+MOST_ENTRIES = 24
+
+
+def folder() -> str:
+    """`$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`."""
+    chosen = os.environ.get("GROVE_CACHE_DIR")
+    if chosen:
+        return chosen
+    base = os.environ.get("XDG_CACHE_HOME")
+    if not base or not os.path.isabs(base):  # the XDG specification says to ignore relative paths
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "grove")
+
+
+def read(name: str) -> bytes | None:
+    """The entry's payload, or none when there is none that can be trusted."""
+    where = folder()
+    try:
+        if not _is_ours_alone(os.stat(where)):
+            return None
+        return _payload(_read_file(os.path.join(where, name + SUFFIX), check_owner=True))
+    except OSError:
+        return None
+
+
+def read_shipped(path: str) -> bytes | None:
+    """The payload of an entry that was installed with the program and is trusted as its code is."""
+    try:
+        return _payload(_read_file(path, check_owner=False))
+    except OSError:
+        return None
+
+
+def encode(payload: bytes) -> bytes:
+    """An entry's file content."""
+    return MAGIC + blake2b(payload, digest_size=CHECKSUM_SIZE).digest() + payload
+
+
+def store(name: str, payload: bytes) -> bool:
+    """Writes an entry in one step, so that a reader sees all of it or nothing. False when that is not possible."""
+    where = folder()
+    temporary = os.path.join(where, f".{name}.{os.getpid()}{SUFFIX}")
+    try:
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        if not _is_ours_alone(os.stat(where)):
+            return False
+        _write_file(temporary, encode(payload))
+        os.replace(temporary, os.path.join(where, name + SUFFIX))
+        _forget_oldest(where)
+    except OSError:
+        _remove(temporary)
+        return False
+    return True
+
+
+def _payload(content: bytes) -> bytes | None:
+    start = len(MAGIC) + CHECKSUM_SIZE
+    payload = content[start:]
+    if not content.startswith(MAGIC) or content[len(MAGIC) : start] != blake2b(payload, digest_size=CHECKSUM_SIZE).digest():
+        return None
+    return payload
+
+
+def _is_ours_alone(status: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows: the profile folder's access list does this
+        return True
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _read_file(path: str, *, check_owner: bool) -> bytes:
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb", buffering=0) as stream:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or (check_owner and not _is_ours_alone(status)):
+            raise PermissionError(path)
+        return stream.read()
+
+
+def _write_file(path: str, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags, 0o600), "wb") as stream:
+        stream.write(content)
+
+
+def _forget_oldest(where: str) -> None:
+    """Keeps the newest entries; each edit of a rule makes a new one. Touches nothing else that lies in the folder."""
+    with os.scandir(where) as entries:
+        ours = [entry for entry in entries if entry.name.endswith(SUFFIX)]
+        dated = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in ours)
+    for _, path in dated[:-MOST_ENTRIES]:
+        _remove(path)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

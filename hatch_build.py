@@ -1,0 +1,35 @@
+"""Puts the compiled rules into the wheel, so that a first start is a warm one.
+
+The file fits the Python that builds the wheel. Any other Python builds the rules once and remembers them in the user's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
+    """Runs for wheels only: an editable installation compiles rules when they change."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel" or version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        from grove_compiler.model.vocabulary import VOCABULARY
+        from grove_operator import rulebook, warm_cache
+
+        book = rulebook.read()
+        self._folder = tempfile.TemporaryDirectory()
+        path = os.path.join(self._folder.name, book.key)
+        with open(path, "wb") as stream:
+            stream.write(warm_cache.encode(book.build(VOCABULARY).dump()))
+        build_data["force_include"][path] = f"grove_compiler/_warm/{book.key}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if hasattr(self, "_folder"):
+            self._folder.cleanup()
