@@ -76,7 +76,7 @@ class Findings:
         """The string is none of those that the schema lists."""
         known = [str(choice) for choice in schema["enum"]]
         severity: Severity = "warning" if schema.get("open") else "error"
-        choices = ", ".join(choice or '""' for choice in known)
+        choices = ", ".join(filter(None, known))
         message = f"must be one of {choices}, not {shorten(value)}"
         self.add(path, "not-one-of", message, "Unsupported value", value, self.nearest(value, known), severity)
 
@@ -105,7 +105,7 @@ class Findings:
         """The known word that was probably meant, while there are not too many faults to care."""
         if self.suggested >= SUGGESTIONS:
             return ""
-        from grove_compiler.kube.nearest import nearest  # only for faulty input
+        from grove_compiler.graph.nearest import nearest  # only for faulty input
 
         self.suggested += 1
         return nearest(word, known)

@@ -1,0 +1,130 @@
+"""The syntax of Kubernetes' names, labels and environment variables.
+
+Each function says what is wrong with a value and what would be right, in words that follow the value (`"A" must begin with
+...`), or returns `""`. The rules are apimachinery's `util/validation`.
+"""
+
+from __future__ import annotations
+
+LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+UPPER = LOWER.upper()
+LONGEST_LABEL, LONGEST_SUBDOMAIN = 63, 253
+_DNS = frozenset(LOWER + DIGITS + "-")
+_ALPHANUMERIC = frozenset(LOWER + UPPER + DIGITS)
+_LABEL = _ALPHANUMERIC | frozenset("-_.")
+_LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
+
+
+def dns1123_label(value: str) -> str:
+    """For names that become part of a host name: pods' containers, volumes, ports' services, namespaces."""
+    return _dns(value, LONGEST_LABEL, _DNS, 'lower-case letters, digits and "-"')
+
+
+def dns1123_subdomain(value: str) -> str:
+    """For the names of most objects."""
+    wrong = _dns(value, LONGEST_SUBDOMAIN, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
+    if not wrong and not all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in value.split(".")):
+        return 'must begin and end with a letter or digit on both sides of every "."'
+    return wrong
+
+
+def dns1035_label(value: str) -> str:
+    """For the names of Services: as a DNS-1123 label, but beginning with a letter."""
+    wrong = dns1123_label(value)
+    if not wrong and value[0] not in LOWER:
+        return f'must begin with a letter, not "{value[0]}"'
+    return wrong
+
+
+def label_value(value: str) -> str:
+    """For the values of labels; an empty one is fine."""
+    if not value:
+        return ""
+    return _label(value)
+
+
+def qualified_name(value: str) -> str:
+    """For the keys of labels, resource names and the like: a name with an optional DNS prefix, `nvidia.com/gpu`."""
+    prefix, slash, name = value.rpartition("/")
+    if slash:
+        wrong = dns1123_subdomain(prefix)
+        if wrong:
+            return f'has a prefix, the part before "/", that {wrong}'
+    if not name:
+        return 'must have a name after "/"' if slash else "must not be empty"
+    return _label(name)
+
+
+def label_key(value: str) -> str:
+    """For the keys of labels."""
+    return qualified_name(value)
+
+
+def annotation_key(value: str) -> str:
+    """For the keys of annotations, whose prefix may have capitals."""
+    return qualified_name(value.lower())
+
+
+def environment_variable_name(value: str) -> str:
+    """For the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
+    if not value:
+        return "must not be empty"
+    allowed = _ALPHANUMERIC | frozenset("-_.")
+    strange = _strange(value, allowed)
+    if strange:
+        return f'must consist of letters, digits, "_", "-" and ".", and has {strange}'
+    if value[0] in DIGITS:
+        return f'must not begin with a digit such as "{value[0]}"'
+    if value == "." or value.startswith(".."):
+        return 'must not be "." and not begin with ".."'
+    return ""
+
+
+def relaxed_environment_variable_name(value: str) -> str:
+    """For the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
+    if not value:
+        return "must not be empty"
+    strange = _strange(value, frozenset(chr(code) for code in range(0x20, 0x7F)) - {"="})
+    return f'must consist of printable ASCII characters other than "=", and has {strange}' if strange else ""
+
+
+def _dns(value: str, longest: int, allowed: frozenset[str], words: str) -> str:
+    if not value:
+        return "must not be empty"
+    if len(value) > longest:
+        return f"has {len(value)} characters, at most {longest} are allowed"
+    strange = _strange(value, allowed)
+    if strange:
+        return f"must consist of {words}, and has {strange}{_instead(value, allowed)}"
+    if not _edges_are(value, _LOWER_ALPHANUMERIC):
+        return "must begin and end with a letter or digit"
+    return ""
+
+
+def _label(value: str) -> str:
+    if len(value) > LONGEST_LABEL:
+        return f"has {len(value)} characters, at most {LONGEST_LABEL} are allowed"
+    strange = _strange(value, _LABEL)
+    if strange:
+        return f'must consist of letters, digits, "-", "_" and ".", and has {strange}'
+    if not _edges_are(value, _ALPHANUMERIC):
+        return "must begin and end with a letter or digit"
+    return ""
+
+
+def _strange(value: str, allowed: frozenset[str]) -> str:
+    """The first characters that are not allowed, quoted."""
+    if allowed.issuperset(value):
+        return ""
+    found = [character for character in dict.fromkeys(value) if character not in allowed]
+    return ", ".join("a space" if character == " " else f"{ascii(character)}" for character in found[:3])
+
+
+def _instead(value: str, allowed: frozenset[str]) -> str:
+    """The value as it would be right, when that is only a matter of case and separators."""
+    better = "".join(character if character in allowed else "-" for character in value.lower().replace("_", "-"))
+    return f'; write "{better}"' if _edges_are(better, _LOWER_ALPHANUMERIC) and ".." not in better else ""
+
+
+def _edges_are(value: str, allowed: frozenset[str]) -> bool:
+    return value[:1] in allowed and value[-1:] in allowed
