@@ -11,9 +11,7 @@ def render(path: Iterable[str | int]) -> str:
     """The path as text; a key that is not a plain word stands in brackets: `metadata.labels[app.kubernetes.io/name]`."""
     text = ""
     for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif not step.replace("-", "").replace("_", "").isalnum():
+        if isinstance(step, int) or not step.replace("-", "").replace("_", "").isalnum():
             text += f"[{step}]"
         else:
             text += f".{step}" if text else step

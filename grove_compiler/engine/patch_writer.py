@@ -1,0 +1,114 @@
+"""Patches to Python: the operations of RFC 6902, written into the rule whose objects they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.engine import types
+from grove_compiler.engine.expression import ExpressionCompiler, named
+from grove_compiler.engine.expression_syntax import Code, ExpressionError
+from grove_compiler.engine.patching import pointer
+from grove_compiler.engine.rule import OPERATION_KEYS, OPERATIONS, Rule
+from grove_compiler.engine.scope import Name, Scope
+from grove_compiler.engine.shape import Bare, parse_shape
+from grove_compiler.engine.shape_writer import INNER, Block, ShapeWriter
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.nearest import nearest
+
+
+class PatchWriter:
+    """Writes one patch into the function of one rule. The object so far is in `o`."""
+
+    def __init__(self, compiler: ExpressionCompiler, patch: Rule, traced: bool) -> None:
+        self.compiler = compiler
+        self.patch = patch
+        self.shapes = ShapeWriter(compiler, patch.source, traced)
+        self.object = "plain(o)" if traced else "o"
+
+    def write(self, rule: Rule, scope: Scope, block: Block, depth: int) -> None:
+        """All operations, inside the patch's own loops and guards."""
+        self.rule, self.block, self.depth = rule, block, depth
+        indent = block.indent
+        scope = scope.with_name("object", Name(self.object, dict[str, Any], INNER))
+        for word, text in self.patch.named("let").items():
+            scope = self._let(word, Bare(text, ("let", word)), scope)
+        scope = self._loops(self.patch.keys, (), scope)
+        operations = self.patch.keys["do"]
+        if not isinstance(operations, list):
+            self.patch.source.fail(("do",), "`do` is a list of operations")
+            return
+        inside = block.indent
+        for number, operation in enumerate(operations):
+            block.indent = inside
+            self._operation(operation, ("do", number), scope)
+        block.indent = indent
+
+    def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
+        code = self._code(expression, scope)
+        name = named(word, code.type, INNER)
+        self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
+        return scope.with_name(word, name)
+
+    def _loops(self, keys: dict[str, Any], path: FieldPath, scope: Scope) -> Scope:
+        """The `forEach` and `when` of the patch or of one operation."""
+        loops = keys.get("forEach") or {}
+        for word, text in loops.items() if isinstance(loops, dict) else ():
+            expression = Bare(str(text), (*path, "forEach", word))
+            code = self._code(expression, scope)
+            name = named(word, types.item_type(code.type), INNER)
+            self.block.add(f"for {name.python} in each({code.python}):{self._mark(expression.path)}")
+            self.block.indent += 1
+            scope = scope.with_name(word, name)
+        conditions = keys.get("when", [])
+        for text in conditions if isinstance(conditions, list) else [conditions]:
+            expression = Bare(_word(text), (*path, "when"))
+            self.block.add(f"if {self._code(expression, scope).python}:{self._mark(expression.path)}")
+            self.block.indent += 1
+        return scope
+
+    def _operation(self, operation: Any, path: FieldPath, scope: Scope) -> None:
+        fail = self.patch.source.fail
+        if not isinstance(operation, dict) or operation.get("op") not in OPERATIONS:
+            found = operation.get("op", "") if isinstance(operation, dict) else ""
+            fail(path, f"an operation has an `op` of {', '.join(OPERATIONS)}", nearest(str(found), OPERATIONS))
+            return
+        for key in operation.keys() - OPERATION_KEYS:
+            fail((*path, key), f"an operation has no key {key!r}", nearest(key, OPERATION_KEYS))
+        scope = self._loops(operation, path, scope)
+        where = self._path(operation.get("path"), (*path, "path"), scope)
+        if operation["op"] == "remove":
+            self.block.add(f"o = patch_remove(o, {where}){self._mark(path)}")
+            return
+        if "value" not in operation:
+            fail(path, f"`{operation['op']}` needs a `value`")
+            return
+        value = self.shapes.write(parse_shape(operation["value"], (*path, "value"), fail), scope, self.block, self.depth)
+        self.block.add(f"o = patch_{operation['op']}(o, {where}, {value.python}){self._mark(path)}")
+
+    def _path(self, text: Any, path: FieldPath, scope: Scope) -> str:
+        if not isinstance(text, str) or not text.startswith("/"):
+            self.patch.source.fail(path, "`path` is a JSON pointer and begins with `/`, as in `/metadata/labels/team`")
+            return "()"
+        if "{{" not in text:
+            return repr(pointer(text))
+        try:
+            code = self.compiler.text(text, scope)
+        except ExpressionError as error:
+            self.patch.source.fail(path, str(error), error.suggestion)
+            return "()"
+        return f"pointer({code.python})"
+
+    def _code(self, expression: Bare, scope: Scope) -> Code:
+        try:
+            return self.compiler.expression(expression.expression, scope)
+        except ExpressionError as error:
+            message = f"{error} (in objects of the rule {self.rule.id!r})"
+            self.patch.source.fail(expression.path, message, error.suggestion)
+            return Code("None")
+
+    def _mark(self, path: FieldPath) -> str:
+        return self.block.writer.mark((self.patch.source.file, self.patch.source.line(path)))
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,281 @@
+"""Rules to Python: one function a rule, named after its position, in the shape that its verb asks for.
+
+| verb | function | what it calls |
+|---|---|---|
+| default | `rule(roots…, object, item) -> value or OMIT` | – |
+| validate | `rule(roots…, report)` | `report(rule, path, message, value, known, hint)` for each finding |
+| generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
+| condition | `rule(roots…, report)` | `report(rule, object, status, reason, message)` |
+
+A patch has no function: it is written into each rule whose objects it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jinja2 import nodes
+
+from grove_compiler.engine import types
+from grove_compiler.engine.expression import ExpressionCompiler, named, variable
+from grove_compiler.engine.expression_syntax import Code, ExpressionError, parse_expression
+from grove_compiler.engine.module_writer import ModuleWriter
+from grove_compiler.engine.patch_writer import PatchWriter
+from grove_compiler.engine.rule import CASE_KEYS, Rule, Template
+from grove_compiler.engine.scope import Name, Scope
+from grove_compiler.engine.shape import Bare, Field, Literal, MapShape, Shape, parse_shape
+from grove_compiler.engine.shape_writer import Block, ShapeWriter
+from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.node import ObjectRef
+
+_LAZIES = "\0lazies "
+
+
+class RuleWriter:
+    """Writes one rule after another into a module."""
+
+    def __init__(self, vocabulary: Vocabulary, module: ModuleWriter, traced: bool = False) -> None:
+        self.compiler = ExpressionCompiler(vocabulary)
+        self.vocabulary = vocabulary
+        self.module = module
+        self.traced = traced
+        self.parameters = ", ".join(variable(word) for word in [*vocabulary.roots, *vocabulary.update_roots])
+
+    def write(self, index: int, rule: Rule, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
+        """The function of the rule at this position; its name is `rule_<index>`."""
+        writer = _RuleFunction(self, index, rule)
+        if rule.verb == "default":
+            writer.default()
+        elif rule.verb == "validate":
+            writer.validate()
+        elif rule.verb == "generate":
+            writer.generate(templates, patches)
+        elif rule.verb == "condition":
+            writer.condition()
+
+
+class _RuleFunction:
+    """The function of one rule, from its head to its last line."""
+
+    def __init__(self, writer: RuleWriter, index: int, rule: Rule) -> None:
+        self.compiler = writer.compiler
+        self.module = writer.module
+        self.rule = rule
+        self.index = index
+        self.shapes = ShapeWriter(writer.compiler, rule.source, writer.traced)
+        self.traced = writer.traced
+        self.parameters = writer.parameters
+        self.block = Block(writer.module, indent=1)
+        self.depth = 0
+        roots = dict(writer.vocabulary.roots)
+        if rule.verb == "validate" and rule.words("validate") == ["update"]:
+            roots |= writer.vocabulary.update_roots
+        self.scope = Scope({word: named(word, kind, 0) for word, kind in roots.items()})
+        self.whens = [(Bare(text, path), path) for text, path in _listed(rule, "when")]
+        self.lets = [(name, Bare(text, ("let", name))) for name, text in rule.named("let").items()]
+        self.lets += [(name, Bare(text, ("with", name))) for name, text in rule.named("with").items()]
+
+    # -- the four verbs ------------------------------------------------------------------------------------------------------
+
+    def default(self) -> None:
+        """A value for a field of a manifest."""
+        any_map = dict[str, Any]
+        self.scope = Scope({**self.scope.names, "object": named("object", any_map, 0), "item": named("item", any_map, 0)})
+        self._enter(f"{self.parameters}, v_object, v_item", "return OMIT")
+        value = self._shape("value")
+        self.block.add(f"return {value.python}{self._mark(('value',))}")
+        self._leave()
+
+    def validate(self) -> None:
+        """Findings about the input."""
+        self._enter(f"{self.parameters}, report", "return")
+        holds = self._code(Bare(" and ".join(f"({text})" for text, _ in _listed(self.rule, "assert")), ("assert",)))
+        self.block.add(f"if not {holds.python}:{self._mark(('assert',))}")
+        self.block.indent += 1
+        parts = [self._text("path"), self._text("message"), *(self._bare(key) for key in ("value", "known")), self._text("hint")]
+        marked = "".join(
+            f"{part},{self._mark((key,))}" for key, part in zip(("path", "message", "value", "known", "hint"), parts, strict=True)
+        )
+        self.block.add(f"report({self.index}, {marked})")
+        self._leave()
+
+    def generate(self, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
+        """Objects from a template, changed by the patches that apply."""
+        self._enter(f"{self.parameters}, emit", "return")
+        template = templates.get(str(self.rule.keys["generate"]))
+        if template is None:
+            from grove_compiler.graph.nearest import nearest
+
+            name = str(self.rule.keys["generate"])
+            self.rule.source.fail(("generate",), f"there is no template {name!r}", nearest(name, templates))
+            return
+        shape, owner = self._owned(template), "None"
+        if "owner" in self.rule.keys:
+            code = self._code(Bare(str(self.rule.keys["owner"]), ("owner",)))
+            self.block.add(f"owner = {code.python}{self._mark(('owner',))}")
+            self.scope, owner = self.scope.with_name("owner", Name("owner", ObjectRef, code.depth)), "owner"
+        shapes = ShapeWriter(self.compiler, template.source, self.traced)
+        made = shapes.write(shape, self.scope, self.block, self.depth)
+        self.block.add(f"o = {made.python}{self._mark(('generate',))}")
+        for patch in patches:
+            PatchWriter(self.compiler, patch, self.traced).write(self.rule, self.scope, self.block, self.depth)
+        loop = "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
+        self.block.add(f"emit({self.index}, o, {loop}, {owner}){self._mark(('generate',))}")
+        self._leave()
+
+    def condition(self) -> None:
+        """A status condition: the first case that holds."""
+        self._enter(f"{self.parameters}, report", "return")
+        self.block.add(f"ref = {self._bare('of')}{self._mark(('of',))}")
+        cases = self.rule.keys["cases"]
+        if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) for case in cases):
+            self.rule.source.fail(("cases",), "`cases` is a list of maps with `status`, `reason`, `message` and perhaps `when`")
+            return
+        for number, case in enumerate(cases):
+            self._case(case, ("cases", number), "if" if number == 0 else "elif")
+        self._leave()
+
+    def _case(self, case: dict[str, Any], path: FieldPath, word: str) -> None:
+        for key in case.keys() ^ CASE_KEYS:
+            if key in case or key != "when":
+                self.rule.source.fail(
+                    (*path, key) if key in case else path,
+                    f"a case has `status`, `reason`, `message` and perhaps `when`; not so {key!r}",
+                )
+        texts = [self._written(case.get(key, ""), (*path, key)) for key in ("status", "reason", "message")]
+        test = self._code(Bare(str(case.get("when", True)).replace("True", "true"), (*path, "when"))).python
+        self.block.add(f"{word} {test}:{self._mark(path)}")
+        self.block.add(f" report({self.index}, ref, {', '.join(texts)}){self._mark(path)}")
+
+    # -- loops, guards and names -----------------------------------------------------------------------------------------------
+
+    def _enter(self, parameters: str, leave: str) -> None:
+        """The head of the function, its loops, and at each depth the guards and names that can be evaluated there."""
+        self.head = f"def rule_{self.index}({parameters}):"
+        self._start_depth(leave)
+        for word, text in self.rule.named("forEach").items():
+            self._loop(word, Bare(text, ("forEach", word)))
+            self._start_depth("continue")
+        for expression, _ in self.whens:
+            self._code(expression)  # names that nothing binds: reported here
+        for _, expression in self.lets:
+            self._code(expression)
+
+    def _start_depth(self, leave: str) -> None:
+        self.block.add(f"{_LAZIES}{self.depth}")
+        progress = True
+        while progress:
+            progress = self._take_whens(leave) or self._take_let()
+
+    def _take_whens(self, leave: str) -> bool:
+        ready = [when for when in self.whens if self._is_ready(when[0])]
+        for when in ready:
+            self.whens.remove(when)
+            code = self._code(when[0])
+            self.block.add(f"if not {code.python}: {leave}{self._mark(when[1])}")
+        return bool(ready)
+
+    def _take_let(self) -> bool:
+        for entry in self.lets:
+            word, expression = entry
+            if self._is_ready(expression):
+                self.lets.remove(entry)
+                code = self._code(expression)
+                name = named(word, code.type, self.depth)
+                if not (word in self.scope.names and code.python == name.python):
+                    self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
+                    self.scope = self.scope.with_name(word, name)
+                return True
+        return False
+
+    def _is_ready(self, expression: Bare) -> bool:
+        pending = {word for word, _ in self.lets}
+        try:
+            words = {node.name for node in parse_expression(expression.expression).find_all(nodes.Name)}
+            root = parse_expression(expression.expression)
+        except ExpressionError:
+            return True
+        if isinstance(root, nodes.Name):
+            words = {root.name}
+        known = self.scope.names.keys() | self.compiler.functions.keys() | {"omit"}
+        return words <= known and not (words & pending - self.scope.names.keys())
+
+    def _loop(self, word: str, expression: Bare) -> None:
+        if word in self.scope.names:
+            self.rule.source.fail(expression.path, f"the loop's name {word!r} hides a name that is already in use")
+        code = self._code(expression)
+        if not types.is_loopable(code.type):
+            self.rule.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
+        self.depth += 1
+        certain = code.type is not Any and not types.is_optional(code.type)
+        iterable = code.python if certain else f"each({code.python})"
+        name = named(word, types.item_type(code.type), self.depth)
+        self.block.add(f"for i{self.depth}, {name.python} in enumerate({iterable}):{self._mark(expression.path)}")
+        self.block.indent += 1
+        self.scope = self.scope.with_name(word, name)
+
+    def _leave(self) -> None:
+        """Writes the finished function into the module, with the names of lazy parts declared where their depth begins."""
+        self.module.add(0, self.head)
+        for line in self.block.lines:
+            marker = line.strip(" ")
+            if not marker.startswith(_LAZIES):
+                self.module.lines.append(line)
+                continue
+            names = [name for depth, name in self.block.lazies if depth == int(marker.removeprefix(_LAZIES))]
+            if names:
+                self.module.lines.append(line[: len(line) - len(marker)] + " = ".join([*names, "None"]))
+        self.module.add(1, "return")
+
+    # -- expressions -----------------------------------------------------------------------------------------------------------
+
+    def _owned(self, template: Template) -> Shape:
+        """The template with `metadata.ownerReferences`, where the rule names an owner."""
+        metadata = next((e for e in template.shape.entries if isinstance(e, Field) and getattr(e.key, "value", "") == "metadata"), None)
+        if metadata is None or not isinstance(metadata.value, MapShape):
+            template.source.fail((), "a template needs `apiVersion`, `kind` and a map `metadata`")
+            return template.shape
+        if "owner" not in self.rule.keys:
+            return template.shape
+        path = metadata.path
+        references = Field(Literal("ownerReferences", path), Bare("owner_references(owner) or omit", path), path)
+        with_owner = MapShape([*metadata.value.entries, references], metadata.value.lets, metadata.value.condition, path)
+        entries = [Field(e.key, with_owner, e.path) if e is metadata and isinstance(e, Field) else e for e in template.shape.entries]
+        return MapShape(entries, template.shape.lets, template.shape.condition, template.shape.path)
+
+    def _mark(self, path: FieldPath) -> str:
+        return self.module.mark((self.rule.source.file, self.rule.source.line(path)))
+
+    def _code(self, expression: Bare) -> Code:
+        try:
+            return self.compiler.expression(expression.expression, self.scope)
+        except ExpressionError as error:
+            self.rule.source.fail(expression.path, str(error), error.suggestion)
+            return Code("None")
+
+    def _bare(self, key: str) -> str:
+        return self._code(Bare(str(self.rule.keys[key]), (key,))).python if key in self.rule.keys else "None"
+
+    def _text(self, key: str) -> str:
+        return self._written(self.rule.keys.get(key, ""), (key,))
+
+    def _written(self, value: Any, path: FieldPath) -> str:
+        """A key that holds text: whatever it evaluates to is turned into text."""
+        try:
+            code = self.compiler.text(value if isinstance(value, str) else str(value), self.scope)
+        except ExpressionError as error:
+            self.rule.source.fail(path, str(error), error.suggestion)
+            return "''"
+        return code.python if code.type is str else f"as_text({code.python})"
+
+    def _shape(self, key: str) -> Code:
+        shape = parse_shape(self.rule.keys[key], (key,), self.rule.source.fail)
+        return self.shapes.write(shape, self.scope, self.block, self.depth)
+
+
+def _listed(rule: Rule, key: str) -> list[tuple[str, FieldPath]]:
+    """The expressions of a key that holds one or a list, each with its path."""
+    many = isinstance(rule.keys.get(key), list)
+    return [(text, (key, index) if many else (key,)) for index, text in enumerate(rule.expressions(key))]

@@ -1,0 +1,136 @@
+"""The result as a graph: what comes before what, and in which wave each object may be written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Node
+
+After = Mapping[str, Sequence[tuple[str, int]]]
+"""For each rule, the rules whose objects come first and how many leading loops both share."""
+
+
+class GraphCycle(Exception):
+    """Objects that wait for each other; `path` holds their ids, the first again at the end."""
+
+    def __init__(self, path: list[str]) -> None:
+        self.path = path
+        super().__init__("objects wait for each other: " + " -> ".join(path))
+
+
+@dataclass(slots=True, eq=False)
+class Graph:
+    """Objects in apply order.
+
+    Edges are not stored: they follow from the owner of each node and from the rules' `after`. An object of a rule waits for the
+    objects of an earlier rule that have the same position in the loops that both rules share.
+    """
+
+    nodes: list[Node]
+    after: After
+
+    def dependencies(self, node: Node) -> Iterator[Node]:
+        """The objects that must be there before this one, each once: its owner if it is in the graph, then what `after` says."""
+        return iter(_Index(self).before(node))
+
+    def edges(self) -> Iterator[tuple[Node, Node]]:
+        """Every pair of an object and one that must be there before it."""
+        index = _Index(self)
+        for node in self.nodes:
+            for before in index.before(node):
+                yield node, before
+
+    def levels(self) -> list[list[Node]]:
+        """Waves: every object stands in a later wave than all that it waits for. Linear in objects. Raises `GraphCycle`."""
+        index = _Index(self)
+        level: dict[str, int] = {}
+        for node in self.nodes:
+            index.assign(node, level)
+        waves: list[list[Node]] = [[] for _ in range(1 + max(level.values(), default=-1))]
+        for node in self.nodes:
+            waves[level[node.id]].append(node)
+        return waves
+
+    def collisions(self) -> list[Diagnostic]:
+        """Objects of the same kind, group, namespace and name that different items generated."""
+        first: dict[str, Node] = {}
+        findings = []
+        for node in self.nodes:
+            other = first.setdefault(node.id, node)
+            if other is node:
+                continue
+            if _group(other) != _group(node):
+                continue
+            message = f"two objects would have the name {node.id}: one from the rule {other.rule}, one from {node.rule}"
+            findings.append(Diagnostic("graph/collision", "error", message, hint="rename a clique, a scaling group or a set"))
+        return findings
+
+
+def _group(node: Node) -> str:
+    return str(node.object.get("apiVersion", "")).rpartition("/")[0]
+
+
+class _Index:
+    """Nodes by id, and by rule and leading loop positions."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.after = graph.after
+        self.by_id = {node.id: node for node in graph.nodes}
+        wanted: dict[str, set[int]] = defaultdict(set)
+        for joins in graph.after.values():
+            for rule, shared in joins:
+                wanted[rule].add(shared)
+        self.groups: dict[tuple[str, tuple[int, ...]], list[Node]] = defaultdict(list)
+        for node in graph.nodes:
+            for shared in wanted.get(node.rule, ()):
+                self.groups[node.rule, node.loop[:shared]].append(node)
+        self.group_levels: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def before(self, node: Node) -> list[Node]:
+        found: dict[str, Node] = {}
+        if node.owner is not None and node.owner.id in self.by_id:
+            found[node.owner.id] = self.by_id[node.owner.id]
+        for rule, shared in self.after.get(node.rule, ()):
+            for other in self.groups.get((rule, node.loop[:shared]), ()):
+                found[other.id] = other
+        return list(found.values())
+
+    def assign(self, start: Node, level: dict[str, int]) -> None:
+        """The level of a node and of all that it waits for, depth first without recursion; groups are assigned once."""
+        path: list[str] = []
+        stack = [(start, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                path.pop()
+                level[node.id] = 1 + max([*self._owner_level(node, level), *self._group_levels(node, level)], default=-1)
+            elif node.id in level:
+                continue
+            elif node.id in path:
+                raise GraphCycle([*path[path.index(node.id) :], node.id])
+            else:
+                path.append(node.id)
+                stack.append((node, True))
+                stack += [(other, False) for other in self._waiting_for(node) if other.id not in level]
+
+    def _waiting_for(self, node: Node) -> list[Node]:
+        known = [key for rule, shared in self.after.get(node.rule, ()) if (key := (rule, node.loop[:shared])) not in self.group_levels]
+        found = [other for key in known for other in self.groups.get(key, ())]
+        if node.owner is not None and node.owner.id in self.by_id:
+            found.append(self.by_id[node.owner.id])
+        return found
+
+    def _owner_level(self, node: Node, level: dict[str, int]) -> list[int]:
+        return [level[node.owner.id]] if node.owner is not None and node.owner.id in self.by_id else []
+
+    def _group_levels(self, node: Node, level: dict[str, int]) -> list[int]:
+        found = []
+        for rule, shared in self.after.get(node.rule, ()):
+            key = (rule, node.loop[:shared])
+            if key not in self.group_levels:
+                self.group_levels[key] = max((level[other.id] for other in self.groups.get(key, ())), default=-1)
+            found.append(self.group_levels[key])
+        return found

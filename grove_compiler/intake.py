@@ -1,0 +1,156 @@
+"""Documents to values that the rules can work on: sorted by kind, checked against the tables of their structure, defaulted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.engine.program import Program, RuleFailure
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath, parse
+from grove_compiler.graph.nearest import nearest
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import check_and_prune
+from grove_compiler.source.document import Document
+
+SET_KIND = "PodCliqueSet"
+CONFIGURATION_KIND = "OperatorConfiguration"
+CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
+
+
+@dataclass(slots=True, eq=False)
+class Admitted:
+    """A manifest whose structure was checked, without its faulty parts, after defaulting.
+
+    `at` is where it stands in its document (not the root for an item of a `List`), `faults` the paths of its structural errors.
+    """
+
+    manifest: Manifest
+    document: Document
+    at: FieldPath
+    faults: list[FieldPath] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest.get("kind"))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, namespace and name."""
+        metadata = self.manifest.get("metadata") or {}
+        return self.kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+    def locate(self, finding: Diagnostic) -> Diagnostic:
+        """The finding with the file, line and column of its path."""
+        finding.file = self.document.file
+        finding.line, finding.column = self.document.place((*self.at, *parse(finding.path)))
+        return finding
+
+    def is_clouded(self, finding: Diagnostic) -> bool:
+        """Whether a structural error beside or above the finding may be all that is behind it."""
+        path = parse(finding.path)
+        return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
+
+
+class Intake:
+    """Takes documents in, one by one; `admitted` holds what is of a kind that we know, `findings` what is wrong."""
+
+    def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
+        self.program = program
+        self.scope = scope
+        self.admitted: list[Admitted] = []
+        self.findings: list[Diagnostic] = []
+
+    def of_kind(self, *kinds: str) -> list[Admitted]:
+        """What was admitted of these kinds, in order."""
+        return [entry for entry in self.admitted if entry.kind in kinds]
+
+    def take(self, documents: list[Document]) -> None:
+        """Admits documents; the items of a `List` count as documents of their own."""
+        for document in documents:
+            for at, value in _objects(document):
+                self._object(document, at, value)
+        self._find_doubles()
+
+    def _object(self, document: Document, at: FieldPath, value: Any) -> None:
+        if not isinstance(value, dict):
+            self._add(document, at, "input/not-an-object", "a manifest is a map with `apiVersion`, `kind`, `metadata` and `spec`")
+            return
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
+        if missing:
+            for key in missing:
+                self._add(document, (*at, key), "input/not-an-object", f"`{key}` is missing or not text", type="Required value")
+            return
+        schema = KINDS.get((value["apiVersion"], value["kind"]))
+        if schema is not None:
+            self._known(document, at, value, schema)
+        else:
+            self._unknown(document, at, value)
+
+    def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
+        found, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
+        entry = Admitted(
+            {},
+            document,
+            at,
+            [path for path, finding in found if finding.severity == "error" and finding.code != "schema/unknown-field"],
+        )
+        self.findings += [entry.locate(finding) for _, finding in found]
+        cleaned = apply_defaults(cleaned, dict(schema), DEFINITIONS)
+        try:
+            entry.manifest = self.program.default(value["kind"], cleaned, self.scope)
+        except RuleFailure as failure:
+            self.findings.append(failure.diagnostic)
+            return
+        self.admitted.append(entry)
+
+    def _unknown(self, document: Document, at: FieldPath, value: Manifest) -> None:
+        group = value["apiVersion"].rpartition("/")[0]
+        kinds = [kind for known, kind in KINDS if known == value["apiVersion"]]
+        if kinds:
+            likely = nearest(value["kind"], kinds)
+            self._add(
+                document,
+                (*at, "kind"),
+                "input/unknown-kind",
+                f"{value['apiVersion']} has no kind {value['kind']!r}; there are {', '.join(kinds)}",
+                nearest=likely,
+            )
+            return
+        versions = [known for known, kind in KINDS if kind == value["kind"]]
+        if versions or group.endswith("grove.io"):
+            likely = versions[0] if versions else nearest(value["apiVersion"], [known for known, _ in KINDS])
+            message = f"unknown apiVersion {value['apiVersion']!r} for the kind {value['kind']!r}"
+            self._add(document, (*at, "apiVersion"), "input/unknown-version", message, nearest=likely)
+            return
+        likely = nearest(value["kind"], [kind for _, kind in KINDS])
+        message = f"{value['kind']} ({value['apiVersion']}) is not compiled and has no part in the result"
+        self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
+
+    def _find_doubles(self) -> None:
+        first: dict[tuple[str, str, str], Admitted] = {}
+        for entry in self.admitted:
+            other = first.setdefault(entry.key, entry)
+            if other is not entry and entry.key[2]:
+                place = f"{other.document.file}:{other.document.place((*other.at, 'metadata', 'name'))[0]}"
+                message = f"the {entry.kind} {entry.key[2]!r} of the namespace {entry.key[1]!r} is already declared in {place}"
+                self._add(entry.document, (*entry.at, "metadata", "name"), "input/declared-twice", message, type="Duplicate value")
+
+    def _add(self, document: Document, path: FieldPath, code: str, message: str, **more: Any) -> None:
+        from grove_compiler.graph.field_path import render  # only for faulty input
+
+        line, column = document.place(path)
+        finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
+        self.findings.append(finding)
+
+
+def _objects(document: Document) -> Iterator[tuple[FieldPath, Any]]:
+    value = document.value
+    if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
+        for index, item in enumerate(value["items"]):
+            yield ("items", index), item
+    else:
+        yield (), value
