@@ -36,9 +36,7 @@ class Anchors:
 
     def start(self, node: Any, event: Any, nodes: int) -> None:
         """Notes the beginning of an anchored mapping or list; `nodes` is what the file has so far."""
-        self.known[event.anchor] = self.open[id(node)] = Anchor(
-            node, -nodes, -event.start_mark.index - self.expanded, is_open=True
-        )
+        self.known[event.anchor] = self.open[id(node)] = Anchor(node, -nodes, -event.start_mark.index - self.expanded, is_open=True)
 
     def end(self, node: Any, event: Any, nodes: int) -> None:
         """Closes the anchor of a mapping or list, if it has one."""

@@ -21,15 +21,14 @@ class Place:
 
 
 class Origin(NamedTuple):
-    """The text that a document was read from: `text[start:end]`, whose first line has the number `line` in the file.
+    """The text that a document was read from: `text[start:end]`, where `text` is the whole file.
 
-    `scan` finds the place of every value in that text. It runs when a place is asked for, so that reading costs nothing.
+    `scan` finds the place of every value in a document's text. It runs when a place is asked for, so that reading costs nothing.
     """
 
     text: str
     start: int
     end: int
-    line: int
     scan: Callable[[str], Place]
 
 
@@ -59,12 +58,11 @@ class Document:
     def _position(self, path: FieldPath, of_key: bool) -> tuple[int, int]:
         if self.origin is None:
             return self.line, 1
-        text, start, end, first_line, scan = self.origin
+        text, start, end, scan = self.origin
         if self._root is None:
             self._root = scan(text[start:end])
         place = nearest(self._root, path)
-        line, column = position(text, start, start + (place.key if of_key else place.value))
-        return line + first_line - 1, column
+        return position(text, 0, start + (place.key if of_key else place.value))
 
 
 def nearest(place: Place, path: FieldPath) -> Place:

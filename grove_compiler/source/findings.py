@@ -68,7 +68,8 @@ class Findings:
         """Turns the duplicates of the document at `text[start:end]` into findings that name both lines."""
         if not self.duplicates:
             return
-        root = scan(self.text[start:end])
+        # Where a key stands first is known before it stands there again.
+        root = scan(self.text[start : min(end, max(offset for _, offset in self.duplicates))])
         for path, offset in self.duplicates:
             message = f"the key {path[-1]!r} is given twice, first in line {{line}}; keep one of them"
             self.found.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))

@@ -82,9 +82,7 @@ def _float(text: str, digits: str) -> Scalar:
 
 def _check_length(digits: str) -> None:
     if len(digits) > LONGEST_NUMBER:
-        raise UnreadableNumber(
-            f"{shorten(digits)} has {len(digits)} digits, too many for a number; quote it if it is meant as text"
-        )
+        raise UnreadableNumber(f"{shorten(digits)} has {len(digits)} digits, too many for a number; quote it if it is meant as text")
 
 
 def shorten(text: str, length: int = 40) -> str:

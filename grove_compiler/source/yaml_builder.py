@@ -194,9 +194,7 @@ class Builder:
         self.nodes += len(merged)
         replaced = [name for name in merged if name in node]
         if replaced:
-            message = (
-                f"'<<' replaces {', '.join(map(repr, replaced[:3]))} above it for kubectl, but not for YAML 1.1; put '<<' first"
-            )
+            message = f"'<<' replaces {', '.join(map(repr, replaced[:3]))} above it for kubectl, but not for YAML 1.1; put '<<' first"
             self.findings.warning("yaml/merge-order", message, offset)
         node.update(merged)
 
@@ -206,9 +204,7 @@ class Builder:
         raise Refused
 
     def _refuse_nodes(self, event: Event | None) -> NoReturn:
-        message = (
-            f"more than {self.limits.nodes} values or {self.limits.size} characters once aliases are expanded; split the file"
-        )
+        message = f"more than {self.limits.nodes} values or {self.limits.size} characters once aliases are expanded; split the file"
         self.findings.error("yaml/too-large", message, event.start_mark.index if event else self.findings.end)
         raise Refused
 

@@ -33,24 +33,33 @@ def yaml_places(text: str) -> Place:
             scan.take(event)
     except (yaml.YAMLError, UnicodeEncodeError):
         pass  # the reader has reported it; what came before has its places
-    return scan.root.children[0] if isinstance(scan.root.children, list) and scan.root.children else Place(0, 0)
+    return scan.result()
 
 
 class _Scan:
     def __init__(self) -> None:
-        self.root = Place(0, 0, [])
-        self.open: list[Place] = [self.root]
+        self.top: list[Place] = []
+        self.open = [Place(0, 0, self.top)]
         # For each open container the key that waits for its value: its text and offset, and whether it is a merge key.
         self.keys: list[tuple[str | None, int, bool] | None] = [None]
         self.anchors: dict[str, Place] = {}
 
     def take(self, event: Any) -> None:
         if isinstance(event, MappingEndEvent | SequenceEndEvent):
-            place = self.open.pop()
-            self.keys.pop()
-            self._attach(place, None)
+            self._close()
         elif isinstance(event, NodeEvent):
             self._node(event)
+
+    def result(self) -> Place:
+        """The root's place, with what a text that ends early has left open."""
+        while len(self.open) > 1:
+            self._close()
+        return self.top[0] if self.top else Place(0, 0)
+
+    def _close(self) -> None:
+        place = self.open.pop()
+        self.keys.pop()
+        self._attach(place, None)
 
     def _node(self, event: Any) -> None:
         offset = event.start_mark.index

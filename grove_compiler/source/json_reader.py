@@ -1,0 +1,190 @@
+"""JSON text in: plain values with places, and every error as a diagnostic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.source.document import Document, Origin, Place, position
+from grove_compiler.source.findings import Finding, Findings, Refused
+from grove_compiler.source.limits import DEFAULT_LIMITS, Limits
+from grove_compiler.source.scalars import LONGEST_NUMBER, shorten
+
+_INFINITY = float("inf")
+_MEANINGS = {
+    "Expecting ',' delimiter": "a comma is missing before this",
+    "Expecting ':' delimiter": "a ':' is missing between the key and this",
+    "Expecting value": "a value cannot begin like this; text stands in double quotes",
+    "Expecting property name enclosed in double quotes": "a key must stand here, in double quotes; no comma after the last entry",
+    "Invalid control character at": "a line break or control character inside quotes; write it as an escape, such as \\n",
+    "Invalid \\escape": "an unknown escape; write a backslash as \\\\",
+    "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",
+}
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+
+
+def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
+    """The values of a JSON text, one after another, and what is wrong with it in the order of the text.
+
+    Never raises, whatever the text. After a syntax error (`json/syntax`) the values before it are still there; a value with
+    another error (a duplicate key, NaN) is there, for further checks, but must not be used.
+    """
+    text = text.removeprefix("\ufeff")
+    findings = Findings(text, file, limits.findings)
+    documents: list[Document] = []
+    try:
+        if len(text) > limits.size:
+            findings.error("json/too-large", f"{len(text)} characters are more than {limits.size}; split the file", 0)
+        else:
+            _Reader(text, findings, limits).read(documents)
+    except Refused:
+        pass
+    return documents, findings.diagnostics()
+
+
+class _Reader:
+    """Reads one file. `suspicious` says that a value has something that only a scan of its text can place."""
+
+    def __init__(self, text: str, findings: Findings, limits: Limits) -> None:
+        # Only a run with JSON input needs them.
+        import re
+        from json import JSONDecoder
+
+        self.text = text
+        self.findings = findings
+        self.limits = limits
+        self.blank = re.compile(r"[ \t\n\r]*")
+        self.nodes = 0
+        self.suspicious = False
+        self.decoder = JSONDecoder(object_pairs_hook=self._object, parse_float=self._float, parse_constant=self._constant)
+
+    def read(self, documents: list[Document]) -> None:
+        line, previous = 1, 0
+        start = self._skip_blank(0)
+        half_characters = "\\ud" in self.text or "\\uD" in self.text or not _is_encodable(self.text)
+        while start < len(self.text):
+            self.suspicious = half_characters
+            decoded = self._decode(start)
+            if decoded is None:
+                return
+            value, end = decoded
+            line += position(self.text, previous, start)[0] - 1
+            previous = start
+            if self.suspicious:
+                self._inspect(start, end)
+            if value is not None:
+                origin = Origin(self.text, start, end, _scan)
+                documents.append(Document(value, self.findings.file, len(documents), line, origin))
+            start = self._skip_blank(end)
+
+    def _skip_blank(self, offset: int) -> int:
+        blank = self.blank.match(self.text, offset)
+        return blank.end() if blank else offset
+
+    def _decode(self, start: int) -> tuple[Any, int] | None:
+        """The value that begins at `start` and where it ends; None after an error that ends the reading."""
+        from json import JSONDecodeError
+
+        try:
+            value, end = self.decoder.raw_decode(self.text, start)
+        except RecursionError:
+            self._too_deep(start)
+        except JSONDecodeError as error:
+            self.findings.error("json/syntax", _meaning(self.text, error.msg, error.pos), error.pos)
+        except ValueError:
+            self._inspect(start, len(self.text))  # a number of more digits than Python converts
+        else:
+            return (value, end) if self._is_within_limits(value, start) else None
+        return None
+
+    def _is_within_limits(self, value: Any, start: int) -> bool:
+        level = [value]
+        for _ in range(self.limits.depth + 1):
+            level = [child for child in level if isinstance(child, dict | list)]
+            if not level:
+                break
+            self.nodes += sum(map(len, level))
+            level = [item for child in level for item in (child.values() if isinstance(child, dict) else child)]
+        else:
+            self._too_deep(start)
+            return False
+        self.nodes += 1
+        if self.nodes > self.limits.nodes:
+            self.findings.error("json/too-large", f"more than {self.limits.nodes} values; split the file", start)
+            return False
+        return True
+
+    def _too_deep(self, start: int) -> None:
+        message = f"nested more than {self.limits.depth} levels deep; no Kubernetes object is"
+        self.findings.error("json/too-deep", message, start)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            self.suspicious = True
+        return value
+
+    def _float(self, text: str) -> float:
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            self.suspicious = True
+        return value
+
+    def _constant(self, _: str) -> None:
+        self.suspicious = True
+
+    def _inspect(self, start: int, end: int) -> None:
+        """Scans the text of one value for what the decoder accepts, or stumbles over, and Kubernetes does not take."""
+        from grove_compiler.source.json_places import json_places
+
+        def duplicate(path: FieldPath, first: int, offset: int) -> None:
+            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; keep one of them"
+            self.findings.add(Finding(start + offset, "json/duplicate-key", "error", message, path, start + first))
+
+        def scalar(token: str, offset: int) -> None:
+            error = _scalar_error(token)
+            if error:
+                self.findings.error(*error, start + offset)
+
+        json_places(self.text[start:end], scalar, duplicate)
+
+
+def _scalar_error(token: str) -> tuple[str, str] | None:
+    """The code and the message for a scalar that Kubernetes does not take."""
+    if token[0] == '"':
+        from json import loads
+
+        if _is_encodable(loads(token, strict=False)):
+            return None
+        return "json/character", "half of a surrogate pair, which is not text; write the whole character"
+    if token in _CONSTANTS:
+        return "json/number", f"{token} is not a number that JSON can hold"
+    if len(token) > LONGEST_NUMBER or (token[0] not in "tfn" and not -_INFINITY < float(token) < _INFINITY):
+        return "json/number", f"{shorten(token)} is too large for a number; put it in quotes if it is meant as text"
+    return None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _meaning(text: str, problem: str, offset: int) -> str:
+    """What the decoder found wrong, and what would be right."""
+    character = text[offset : offset + 1]
+    if not character or problem.startswith("Unterminated string"):
+        return "the text ends before the value does" if not character else "the quoted text that begins here is never closed"
+    if problem == "Expecting value" and character in "]}":
+        return f"a value is missing before {character!r}; JSON allows no comma after the last one"
+    return _MEANINGS.get(problem, f"{problem[0].lower()}{problem[1:]}")
+
+
+def _scan(text: str) -> Place:
+    # Only a diagnostic or `explain` asks for places.
+    from grove_compiler.source.json_places import json_places
+
+    return json_places(text)
