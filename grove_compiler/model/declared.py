@@ -32,13 +32,12 @@ class AutoScaling:
 class CliqueTemplate:
     """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3).
 
-    `priority_class` is the set's: it is part of what is hashed. `group` is the scaling group that names this clique, found by its
-    exact name; of several (an error) the first.
+    `group` is the scaling group that names this clique, found by its exact name; of several (an error) the first.
     """
 
+    set: PodCliqueSet = field(repr=False)
     manifest: Manifest
     index: int
-    priority_class: str = ""
     group: ScalingGroupTemplate | None = field(default=None, repr=False)
 
     @lazy
@@ -121,14 +120,12 @@ class CliqueTemplate:
     def hashed_template(self) -> Manifest:
         """The core/v1 PodTemplateSpec that hashes are made of (shipped semantics §7.3): maps absent here are nil there."""
         metadata = {key: self.manifest[key] for key in ("labels", "annotations") if self.manifest.get(key) is not None}
-        spec = {**self.pod_spec, "priorityClassName": self.priority_class}
+        spec = {**self.pod_spec, "priorityClassName": self.set.priority_class}
         return {"metadata": metadata, "spec": spec}
 
-    @lazy
+    @property
     def pod_template_hash(self) -> str:
-        from grove_compiler.kube.template_hash import pod_template_hash  # brings the pod API's field tables: not for validation
-
-        return pod_template_hash(self.hashed_template)
+        return self.set.template_hashes[0][self.index]
 
 
 @dataclass(eq=False)
@@ -288,7 +285,7 @@ class PodCliqueSet:
     @lazy
     def _members(self) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
         entries = self.template.get("cliques") or []
-        cliques = [CliqueTemplate(entry, index, self.priority_class) for index, entry in enumerate(entries)]
+        cliques = [CliqueTemplate(self, entry, index) for index, entry in enumerate(entries)]
         named = {clique.name: clique for clique in reversed(cliques)}
         groups = []
         for index, entry in enumerate(self.template.get("podCliqueScalingGroups") or []):
@@ -331,11 +328,15 @@ class PodCliqueSet:
         return [queue for queue in dict.fromkeys(asked) if queue]
 
     @lazy
-    def generation_hash(self) -> str:
-        """The hash of all pod templates together (shipped semantics §7.3)."""
-        from grove_compiler.kube.template_hash import generation_hash  # brings the pod API's field tables: not for validation
+    def template_hashes(self) -> tuple[list[str], str]:
+        """The hash of each clique's pod template, and that of all together (shipped semantics §7.3)."""
+        from grove_compiler.kube.template_hash import template_hashes  # brings the pod API's field tables: not for validation
 
-        return generation_hash([clique.hashed_template for clique in self.cliques])
+        return template_hashes(clique.hashed_template for clique in self.cliques)
+
+    @property
+    def generation_hash(self) -> str:
+        return self.template_hashes[1]
 
 
 def _read_autoscaling(config: Manifest | None, path: str) -> AutoScaling | None:

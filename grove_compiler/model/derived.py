@@ -21,7 +21,7 @@ from grove_compiler.model.snapshot import Snapshot, is_terminating
 from grove_compiler.model.startup import Dependency, dependencies_of
 
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
-CLAIM_API_GROUP = "resource.k8s.io"
+CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 
 @dataclass(eq=False)
@@ -79,8 +79,15 @@ class ExpandedSet(PodCliqueSet):
         own = None if ref.namespace else next((entry for entry in self.claim_templates if entry.name == ref.name), None)
         if own is not None:
             return spec_in_version(own.spec, self.settings.resource_api)
-        found = self.snapshot.get(f"{CLAIM_API_GROUP}/v1", "ResourceClaimTemplate", ref.namespace or self.namespace, ref.name)
+        found = self._claim_template(ref.namespace or self.namespace, ref.name)
         return spec_in_version((found.get("spec") or {}).get("spec") or {}, self.settings.resource_api) if found else None
+
+    def _claim_template(self, namespace: str, name: str) -> Manifest | None:
+        """An object of the cluster or of the input; a manifest without a namespace goes where the set without one would."""
+        found = self.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", namespace, name)
+        if found is None and namespace == self.default_namespace:
+            found = self.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", "", name)
+        return found
 
 
 @dataclass(eq=False)

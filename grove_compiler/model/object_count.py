@@ -18,7 +18,7 @@ def count_objects(expanded: ExpandedSet, enough: int) -> int:
     for replica in expanded.replicas:
         total += sum(1 + _pods(expanded, clique.replicas) for clique in replica.cliques)
         for group in replica.scaling_groups:
-            total += group.replica_count * len(group.template.cliques)
+            total += group.replicas * len(group.template.cliques)
             if total > enough:
                 return total
             total += sum(_pods(expanded, clique.replicas) for member in group.members for clique in member.cliques)

@@ -11,7 +11,8 @@ OFFLINE_KUBE_VERSION = "1.32"
 class Settings:
     """`namespace` is for manifests that name none; `pods` asks for Pods too, which another controller may own otherwise.
 
-    `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it.
+    `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it. A set that would become more
+    than `max_objects` objects is an error.
     """
 
     namespace: str = "default"

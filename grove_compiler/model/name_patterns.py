@@ -1,0 +1,126 @@
+"""Patterns of generated names: words and indices with dashes between them (shipped semantics §2.1).
+
+One pattern stands for the names that a template gets in all replicas, so that the names of a set can be measured and compared
+before anything is expanded, and in time that does not depend on how many replicas there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grove_compiler.model.declared import AutoScaling, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.sharing import ALL_REPLICAS, SharingRef
+
+Segment = str | int
+"""A word without a dash; or how many values an index has, so that 3 stands for the words 0, 1 and 2."""
+
+POD_CLIQUE = "PodClique"
+AUTOSCALER = "HorizontalPodAutoscaler"
+CLAIM = "ResourceClaim"
+
+_Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
+
+
+@dataclass(slots=True, eq=False)
+class NamePattern:
+    """The names of objects of one kind that come from one entry of the manifest.
+
+    `own` is the name that the user gave that entry and `path` its field; `origin` says in words which entry it is. `clique` and
+    `group` are the names of what it belongs to, empty where there is none.
+    """
+
+    kind: str
+    segments: tuple[Segment, ...]
+    own: str
+    path: str
+    origin: str
+    clique: str = ""
+    group: str = ""
+
+    def longest(self, index: int | None = None) -> str:
+        """The longest name, with the last index of each kind; with `index`, one more index of so many values at its end."""
+        segments = self.segments if index is None else (*self.segments, index)
+        return "-".join(segment if isinstance(segment, str) else str(segment - 1) for segment in segments)
+
+
+@dataclass(slots=True, eq=False)
+class _Owner:
+    """What shared claims belong to: the segments of its name, the index of its replicas, and what it is."""
+
+    segments: tuple[Segment, ...]
+    index: int
+    origin: str
+    clique: str = ""
+    group: str = ""
+
+
+def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
+    """The patterns of all PodCliques, autoscalers and shared claims of a set, outermost first.
+
+    Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
+    """
+    top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
+    found = _claims(_Owner(words(set.name), index_count(set.replica_count), "the set"), set.resource_sharing)
+    for group in _first_of_each(set.groups):
+        found += _of_group(group, top)
+    for clique in _first_of_each(set.cliques):
+        if clique.group is None:
+            found += _of_clique(clique, (*top, *words(clique.name)), "")
+    return found
+
+
+def words(name: str) -> tuple[Segment, ...]:
+    """A name as the words between its dashes."""
+    return tuple(name.split("-"))
+
+
+def index_count(replicas: int | None, autoscaling: AutoScaling | None = None) -> int:
+    """How many replicas there may be at once, at least one: those that an autoscaler may add count."""
+    return max(replicas or 1, (autoscaling.max_replicas or 1) if autoscaling else 1, 1)
+
+
+def pods_of(clique: CliqueTemplate) -> int:
+    """How many pods a clique may have at once."""
+    return index_count(clique.replicas, clique.autoscaling)
+
+
+def _of_group(group: ScalingGroupTemplate, top: tuple[Segment, ...]) -> list[NamePattern]:
+    name = (*top, *words(group.name))
+    count = index_count(group.replicas, group.autoscaling)
+    origin = f'scaling group "{group.name}"'
+    found = _claims(_Owner(name, count, origin, group=group.name), group.resource_sharing)
+    if group.autoscaling:
+        scaling = f"the scaleConfig of {origin}"
+        found.append(NamePattern(AUTOSCALER, name, group.name, f"{group.path}.name", scaling, group=group.name))
+    for clique in _first_of_each(group.cliques):
+        found += _of_clique(clique, (*name, count, *words(clique.name)), group.name)
+    return found
+
+
+def _of_clique(clique: CliqueTemplate, name: tuple[Segment, ...], group: str) -> list[NamePattern]:
+    origin = f'clique "{clique.name}"' + (f' of scaling group "{group}"' if group else "")
+    path = f"{clique.path}.name"
+    found = [NamePattern(POD_CLIQUE, name, clique.name, path, origin, clique.name, group)]
+    if clique.autoscaling and not group:
+        found.append(NamePattern(AUTOSCALER, name, clique.name, path, f"the autoScalingConfig of {origin}", clique.name))
+    return found + _claims(_Owner(name, pods_of(clique), origin, clique.name, group), clique.resource_sharing)
+
+
+def _claims(owner: _Owner, refs: list[SharingRef]) -> list[NamePattern]:
+    found = []
+    for ref in _first_of_each(refs):
+        middle: Segment = "all" if ref.scope == ALL_REPLICAS else owner.index
+        segments = (*owner.segments, middle, *words(ref.name))
+        origin = f'resourceSharing "{ref.name}" of {owner.origin}'
+        found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", origin, owner.clique, owner.group))
+    return found
+
+
+def _first_of_each(entries: Iterable[_Named]) -> Iterator[_Named]:
+    seen = {""}
+    for entry in entries:
+        if entry.name not in seen:
+            seen.add(entry.name)
+            yield entry
