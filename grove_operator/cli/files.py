@@ -58,12 +58,14 @@ def read_one(path: str) -> InputFile:
     name = "<stdin>" if path == STDIN else path
     try:
         if path == STDIN:
-            data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+            data = sys.stdin.buffer.read(LARGEST_FILE + 1) if sys.stdin else None
         else:
             with open(path, "rb") as stream:
                 data = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
+    except OSError as error:
         raise UnreadableInput([f"{name}: {_reason(error)}"]) from None
+    if data is None:  # started with <&-
+        raise UnreadableInput([f"{name}: closed"])
     problem = _not_text(data)
     if problem:
         raise UnreadableInput([f"{name}: {problem}"])
@@ -97,16 +99,16 @@ def _without_repeats(arguments: Sequence[str], problems: list[str]) -> Iterator[
 def _expand(argument: str, problems: list[str]) -> Iterator[str]:
     try:
         is_folder = argument != STDIN and stat.S_ISDIR(os.stat(argument).st_mode)
-    except (OSError, ValueError):  # reading it reports why
+    except OSError:  # reading it reports why
         is_folder = False
     if not is_folder:
         yield argument
         return
-    found = False
+    found, before = False, len(problems)
     for path in _walk(argument, problems):
         found = True
         yield path
-    if not found and not problems:
+    if not found and len(problems) == before:
         problems.append(f"{argument}: no manifests here (no *.yaml, *.yml or *.json file)")
 
 
@@ -143,7 +145,5 @@ def _is_file_or_nothing(entry: os.DirEntry[str]) -> bool:
     return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
 
 
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror[0].lower() + error.strerror[1:]
-    return str(error)
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
