@@ -45,7 +45,7 @@ class PatchWriter:
 
     def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
         code = self._code(expression, scope)
-        name = named(word, code.type, INNER)
+        name = named(word, code.type, code.depth)
         self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
         return scope.with_name(word, name)
 

@@ -167,7 +167,7 @@ class ShapeWriter:
     def _lets(self, shape: MapShape, scope: Scope, block: Block) -> Scope:
         for word, expression in shape.lets:
             code = self._code(expression, scope)
-            name = named(word, code.type, INNER)
+            name = named(word, code.type, code.depth)
             block.add(f"{name.python} = {code.python}{self._mark(expression.path, block)}")
             scope = scope.with_name(word, name)
         return scope
