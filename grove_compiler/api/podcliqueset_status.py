@@ -1,0 +1,80 @@
+"""The status of a PodCliqueSet (shipped semantics §1.7, GREP-0285)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from grove_compiler.api.kube import Int32, Kube, Time
+from grove_compiler.api.metadata import Conditions, LastError
+
+
+class PodCliqueSetReplicaUpdateProgress(Kube):
+    """How far an update of one replica has come."""
+
+    replica_index: Int32
+    """Index of the replica."""
+    update_started_at: Time | None = None
+    """When the update of the replica began."""
+    update_ended_at: Time | None = None
+    """When the update of the replica ended."""
+
+
+class PodCliqueSetUpdateProgress(Kube):
+    """How far an update of a set has come."""
+
+    update_started_at: Time | None = None
+    """When the update began."""
+    update_ended_at: Time | None = None
+    """When the update ended."""
+    updated_pod_cliques_count: Int32 = 0
+    """PodCliques that have been updated."""
+    total_pod_cliques_count: Int32 = 0
+    """PodCliques that there should be."""
+    updated_pod_clique_scaling_groups_count: Int32 = 0
+    """Scaling groups that have been updated."""
+    total_pod_clique_scaling_groups_count: Int32 = 0
+    """Scaling groups that there should be."""
+    currently_updating: list[PodCliqueSetReplicaUpdateProgress] | None = None
+    """Replicas that are updated now."""
+
+
+class GangStatus(Kube):
+    """What is observed of one gang of the set."""
+
+    name: str
+    """Name of the gang."""
+    phase: Literal["Pending", "Starting", "Running"]
+    """Where the gang stands in its life."""
+    conditions: Conditions | None = None
+    """Aspects of the gang's state."""
+
+
+class PodCliqueSetStatus(Kube):
+    """What is observed of a set."""
+
+    observed_generation: int | None = None
+    """Generation of the spec that the status is about."""
+    conditions: Conditions | None = None
+    """Aspects of the state."""
+    last_errors: list[LastError] | None = None
+    """Failures of the last reconciliation."""
+    phase: Literal["Pending", "Running", "Succeeded", "Failed"] | None = None
+    """Where the workload stands; only training succeeds or fails (GREP-0285)."""
+    restart_count: Int32 | None = None
+    """Restarts of replicas that a training workload has used up."""
+    start_time: Time | None = None
+    """When the phase was Running for the first time; maxRuntime counts from here."""
+    replicas: Int32 | None = None
+    """Replicas that exist."""
+    updated_replicas: Int32 = 0
+    """Replicas that have the newest templates."""
+    available_replicas: Int32 = 0
+    """Replicas of which no clique and no scaling group is short of pods."""
+    hpa_pod_selector: str | None = None
+    """Selector of the pods for the scale subresource."""
+    pod_gang_statuses: list[GangStatus] | None = None
+    """What is observed of the gangs; declared by shipped Grove and not filled."""
+    current_generation_hash: str | None = None
+    """Hash over everything whose change replaces pods."""
+    update_progress: PodCliqueSetUpdateProgress | None = None
+    """How far an update has come."""
