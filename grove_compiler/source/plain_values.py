@@ -1,0 +1,43 @@
+"""Values that the writers seldom meet: constants, numbers with a point, and subclasses of JSON's types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def constant(value: Any) -> str | None:
+    """The text, in YAML as in JSON, of null, booleans, floats and empty containers; None for every other value."""
+    if value is None:
+        return "null"
+    kind = value.__class__
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is float:
+        return _float(value)
+    if not value and kind in (dict, list):
+        return "{}" if kind is dict else "[]"
+    return None
+
+
+def as_plain(value: Any) -> Any:
+    """A value of a subclass (an enum's member, an ordered dict, a tuple for a list) as JSON's own type. Raises `TypeError`."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, dict):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return list(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written: {value!r}")
+
+
+def _float(value: float) -> str:
+    text = repr(value)
+    if text in ("inf", "-inf", "nan"):
+        raise ValueError(f"{text} is not a number that JSON can hold")
+    mantissa, mark, exponent = text.partition("e")
+    # YAML 1.1 takes a number with an exponent for a float only if it has a point as well.
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}{mark}{exponent}"
