@@ -117,13 +117,13 @@ def _strange(value: str, allowed: frozenset[str]) -> str:
     if allowed.issuperset(value):
         return ""
     found = [character for character in dict.fromkeys(value) if character not in allowed]
-    return ", ".join("a space" if character == " " else f"{ascii(character)}" for character in found[:3])
+    return ", ".join("a space" if character == " " else f"{character!a}" for character in found[:3])
 
 
 def _instead(value: str, allowed: frozenset[str]) -> str:
     """The value as it would be right, when that is only a matter of case and separators."""
     better = "".join(character if character in allowed else "-" for character in value.lower().replace("_", "-"))
-    return f'; write "{better}"' if _edges_are(better, _LOWER_ALPHANUMERIC) and ".." not in better else ""
+    return f'; write "{better}"' if all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in better.split(".")) else ""
 
 
 def _edges_are(value: str, allowed: frozenset[str]) -> bool:

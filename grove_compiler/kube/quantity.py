@@ -99,7 +99,10 @@ def add(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> str:
 
 
 def render(number: int, exponent: int, family: str) -> str:
-    """`number * 10**exponent` with the largest suffix that leaves an integer. Amounts below 1024 are never binary."""
+    """`number * 10**exponent` with the largest suffix that leaves an integer. Amounts below 1024 are never binary.
+
+    apimachinery loses the suffix of a multiple of 1000E, which turns `1000E` into `1`; that is not copied.
+    """
     if number == 0:
         return "0"
     if family == BINARY_SI:

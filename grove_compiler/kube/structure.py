@@ -87,7 +87,7 @@ def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> 
     for name, item in value.items():
         field = fields.get(name)
         if field is None:
-            findings.unknown_field((*path, name), schema)
+            findings.unknown_field((*path, str(name)), schema)
         elif item is not None:
             _value(item, field, (*path, name), findings)
     for name in schema.get("required", ()):
@@ -102,7 +102,7 @@ def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> Non
     values = schema.get("values")
     for name, item in value.items():
         if not isinstance(name, str):
-            findings.wrong_type((*path, name), name, "a string as key")
+            findings.wrong_type((*path, str(name)), name, "a string as key")
         elif values is not None and item is not None:
             _value(item, values, (*path, name), findings)
 

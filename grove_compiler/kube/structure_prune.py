@@ -58,7 +58,9 @@ def _faults(findings: Sequence[tuple[FieldPath, Diagnostic]], start: int) -> _Tr
 
 def _without(value: Any, tree: _Tree) -> Any:
     if isinstance(value, dict):
-        return {key: _without(item, tree[key]) if key in tree else item for key, item in value.items() if tree.get(key, True) is not None}
+        return {
+            key: _without(item, tree[key]) if key in tree else item for key, item in value.items() if tree.get(str(key), True) is not None
+        }
     if isinstance(value, list):
         return [
             _without(item, tree[index]) if index in tree else item for index, item in enumerate(value) if tree.get(index, True) is not None
