@@ -6,7 +6,7 @@ A quantity is `number * 10**exponent` with the family of its suffix: `DecimalSI`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DECIMAL_SI, BINARY_SI, DECIMAL_EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
 NANO = -9
@@ -28,8 +28,7 @@ class QuantityError(ValueError):
     """A text that is no quantity; the message says what would be right."""
 
 
-@dataclass(slots=True, eq=False)
-class Quantity:
+class Quantity(NamedTuple):
     """A parsed quantity, worth `number * 10**exponent`.
 
     `text` is the text it was read from when apimachinery keeps it as it is already canonical, else empty. `big` says that

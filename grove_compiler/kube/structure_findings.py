@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
@@ -125,6 +124,8 @@ def describe(value: Any) -> str:
 
 def shorten(value: Any) -> str:
     """The value as JSON, cut to a length that suits a message."""
+    import json  # only for faulty input
+
     if isinstance(value, str):
         value = value[:80]
     elif isinstance(value, int) and value.bit_length() > 256:
