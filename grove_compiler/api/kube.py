@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
@@ -97,6 +97,14 @@ class Kube(BaseModel):
     """What stands before the type's name in the table of definitions."""
     rules: ClassVar[tuple[Cel, ...]] = ()
     """What must hold across the fields of the type; the API server evaluates them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        """Fields without those that are null, which an API server drops as well."""
+        if isinstance(data, dict) and None in data.values():
+            return {name: value for name, value in data.items() if value is not None}
+        return data
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

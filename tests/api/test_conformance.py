@@ -1,0 +1,80 @@
+"""What shipped Grove was given and what it stored: `GROVE_CONFORMANCE`, default `../shared/conformance`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manifests import MODEL_OF, model_faults, table_faults
+
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+
+FOLDER = Path(os.environ.get("GROVE_CONFORMANCE", "../shared/conformance")) / "cases"
+CASES = sorted(FOLDER.glob("*.json"))
+
+pytestmark = pytest.mark.skipif(not CASES, reason=f"no conformance cases in {FOLDER}")
+
+
+@pytest.fixture(params=CASES, ids=lambda path: path.stem)
+def case(request: pytest.FixtureRequest) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(request.param.read_text(encoding="utf-8"))
+    return loaded
+
+
+def known(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [item for item in objects if (item["apiVersion"], item["kind"]) in KINDS]
+
+
+def test_inputs_have_the_structure_of_the_tables(case: dict[str, Any]) -> None:
+    assert [table_faults(manifest) for manifest in known(case["input"])] == [[]] * len(case["input"])
+
+
+def test_models_accept_the_inputs(case: dict[str, Any]) -> None:
+    inputs = [manifest for manifest in case["input"] if (manifest["apiVersion"], manifest["kind"]) in MODEL_OF]
+    assert inputs
+    assert [model_faults(manifest) for manifest in inputs] == [[]] * len(inputs)
+
+
+def test_what_shipped_grove_stored_has_the_structure_of_the_tables(case: dict[str, Any]) -> None:
+    assert [faults for item in known(case.get("objects", [])) if (faults := table_faults(item))] == []
+
+
+def test_models_accept_what_shipped_grove_stored(case: dict[str, Any]) -> None:
+    stored = [item for item in case.get("objects", []) if (item["apiVersion"], item["kind"]) in MODEL_OF]
+    assert [faults for item in stored if (faults := model_faults(item))] == []
+
+
+def test_schema_defaults_add_nothing_to_what_was_stored(case: dict[str, Any]) -> None:
+    for item in known(case.get("objects", [])):
+        assert apply_defaults(item, KINDS[item["apiVersion"], item["kind"]], DEFINITIONS) is item
+
+
+def additions(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The values that `after` has and `before` lacks."""
+    if isinstance(after, dict):
+        for name, item in after.items():
+            if name not in before:
+                yield (*path, name), item
+            else:
+                yield from additions(before[name], item, (*path, name))
+    elif isinstance(after, list):
+        for index, item in enumerate(after):
+            yield from additions(before[index], item, (*path, index))
+
+
+def test_schema_defaults_add_to_a_set_what_shipped_grove_stored_there(case: dict[str, Any]) -> None:
+    stored = {(item["kind"], item["metadata"]["name"]): item for item in case.get("objects", [])}
+    for manifest in known(case["input"]):
+        if (manifest["kind"], manifest["metadata"]["name"]) not in stored:
+            continue  # refused by admission
+        result = apply_defaults(manifest, KINDS[manifest["apiVersion"], manifest["kind"]], DEFINITIONS)
+        for path, value in additions(manifest, result):
+            there: Any = stored[manifest["kind"], manifest["metadata"]["name"]]
+            for step in path:
+                there = there[step]
+            assert there == value, path

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from structural_crd import nodes, schema_of
+from syrupy.assertion import SnapshotAssertion
+
+from grove_compiler.api.crd import crds
+
+CRDS = {crd["metadata"]["name"]: crd for crd in crds()}
+FOREIGN = (".podSpec.", ".metrics[].", ".templateSpec.")
+"""Kubernetes' own types, which have their own tests; only where they begin is shown."""
+BELOW = ("properties", "items", "additionalProperties")
+
+
+def outline(crd: dict[str, Any]) -> str:
+    """The CRD with one line for each field of its schema."""
+    schema = schema_of(crd)
+    lines = []
+    for path, node in nodes(schema):
+        if not any(word in path for word in FOREIGN):
+            keys = {name: value for name, value in node.items() if name not in BELOW}
+            lines.append(f"{path or '.'} {json.dumps(keys, ensure_ascii=False)}")
+    schema.clear()
+    return "\n".join([json.dumps(crd, indent=1), *lines])
+
+
+@pytest.mark.parametrize("name", CRDS)
+def test_the_crd_is_as_it_was(name: str, snapshot: SnapshotAssertion) -> None:
+    assert outline(CRDS[name]) == snapshot
