@@ -7,6 +7,7 @@ Kubernetes field never needs a new CRD. An `open` enum is none, for the same rea
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 from grove_compiler.kube.structure import Definitions, Schema
@@ -36,7 +37,10 @@ ATOMIC = frozenset(
 
 
 def openapi(schema: Schema, definitions: Definitions) -> OpenApi:
-    """The schema with all references resolved. KeyError for a reference to nothing; tables do not refer to themselves."""
+    """The schema with all references resolved, as a value of its own. KeyError for a reference to nothing.
+
+    Tables do not refer to themselves, so the result is finite.
+    """
     atomic = False
     while "ref" in schema:
         atomic = atomic or schema["ref"] in ATOMIC
@@ -44,9 +48,9 @@ def openapi(schema: Schema, definitions: Definitions) -> OpenApi:
     node: OpenApi = {"description": schema["doc"]} if "doc" in schema else {}
     node |= _KINDS[schema["kind"]](schema, definitions)
     if "default" in schema:
-        node["default"] = schema["default"]
+        node["default"] = deepcopy(schema["default"])
     if "validations" in schema:
-        node["x-kubernetes-validations"] = schema["validations"]
+        node["x-kubernetes-validations"] = deepcopy(schema["validations"])
     if atomic:
         node["x-kubernetes-map-type"] = "atomic"
     return node
@@ -56,7 +60,7 @@ def _object(schema: Schema, definitions: Definitions) -> OpenApi:
     node: OpenApi = {"type": "object"}
     node["properties"] = {name: openapi(field, definitions) for name, field in schema["fields"].items()}
     if schema.get("required"):
-        node["required"] = schema["required"]
+        node["required"] = list(schema["required"])
     if schema.get("unknown", "error") != "error":
         node["x-kubernetes-preserve-unknown-fields"] = True
     return node
@@ -72,7 +76,7 @@ def _list(schema: Schema, definitions: Definitions) -> OpenApi:
     node: OpenApi = {"type": "array", "items": openapi(schema["items"], definitions)}
     node |= _renamed(schema, min_items="minItems", max_items="maxItems")
     if "keys" in schema:
-        node |= {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": schema["keys"]}
+        node |= {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(schema["keys"])}
     elif "set" in schema:
         node["x-kubernetes-list-type"] = "set"
     elif "atomic" in schema:
@@ -83,7 +87,7 @@ def _list(schema: Schema, definitions: Definitions) -> OpenApi:
 def _string(schema: Schema, _definitions: Definitions) -> OpenApi:
     node: OpenApi = {"type": "string"}
     if "enum" in schema and not schema.get("open"):
-        node["enum"] = schema["enum"]
+        node["enum"] = list(schema["enum"])
     return node | _renamed(schema, pattern="pattern", min_length="minLength", max_length="maxLength")
 
 
@@ -97,7 +101,7 @@ def _number(schema: Schema, _definitions: Definitions) -> OpenApi:
 
 
 def _fixed(node: OpenApi) -> Callable[[Schema, Definitions], OpenApi]:
-    return lambda _schema, _definitions: dict(node)
+    return lambda _schema, _definitions: deepcopy(node)
 
 
 def _renamed(schema: Schema, **names: str) -> OpenApi:

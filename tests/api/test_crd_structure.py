@@ -137,10 +137,16 @@ def test_the_pattern_of_quantities(text: str, valid: bool) -> None:
 def test_each_call_makes_manifests_that_nobody_else_holds() -> None:
     first = crds()
     untouched = copy.deepcopy(first)
-    for crd in first:
-        for _, node in nodes(schema_of(crd)):
-            node.pop("description", None)
+    _empty(first)
     assert crds() == untouched
+
+
+def _empty(value: Any) -> None:
+    """Takes everything out of a value, from the innermost containers to itself."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            _empty(item)
+        value.clear()
 
 
 def _pod_spec() -> dict[str, Any]:

@@ -166,7 +166,7 @@ def test_a_model_reads_defaults_that_the_manifest_leaves_out() -> None:
 
 def test_a_model_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        PodCliqueSet.model_validate(SET).spec.replicas = 2  # type: ignore[misc]
+        PodCliqueSet.model_validate(SET).spec.replicas = 2
 
 
 TOPOLOGY: dict[str, Any] = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from grove_compiler.kube.defaults import apply_defaults
 
 STRING = {"kind": "string"}
-PORT = {"kind": "object", "fields": {"port": {"kind": "integer"}, "protocol": {**STRING, "default": "TCP"}}}
-SCHEMA = {
+PORT: dict[str, Any] = {"kind": "object", "fields": {"port": {"kind": "integer"}, "protocol": {**STRING, "default": "TCP"}}}
+SCHEMA: dict[str, Any] = {
     "kind": "object",
     "fields": {
         "name": STRING,
