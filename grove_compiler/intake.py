@@ -46,12 +46,12 @@ class Admitted:
     def locate(self, finding: Diagnostic) -> Diagnostic:
         """The finding with the file, line and column of its path."""
         finding.file = self.document.file
-        finding.line, finding.column = self.document.place((*self.at, *parse(finding.path)))
+        finding.line, finding.column = self.document.place((*self.at, *parse(finding.at or finding.path)))
         return finding
 
     def is_clouded(self, finding: Diagnostic) -> bool:
         """Whether a structural error beside or above the finding may be all that is behind it."""
-        path = parse(finding.path)
+        path = parse(finding.at or finding.path)
         return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
 
 

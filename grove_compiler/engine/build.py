@@ -73,7 +73,11 @@ def _info(rule: Rule, rules: list[Rule], found: RuleSet) -> RuleInfo:
 
 def _details(rule: Rule, found: RuleSet) -> dict[str, Any]:
     if rule.verb == "default":
-        return {"of": rule.words("of"), "paths": _default_paths(rule), "schema": bool(rule.keys.get("schema"))}
+        absent = rule.keys.get("absent", [])
+        if not isinstance(absent, list):
+            rule.source.fail(("absent",), "`absent` is a list of values")
+            absent = []
+        return {"of": rule.words("of"), "paths": _default_paths(rule), "absent": absent}
     if rule.verb == "validate":
         return {
             "operations": _chosen(rule, "validate", ("create", "update")),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,47 +35,61 @@ def parse_default_path(text: str) -> DefaultPath:
     return alternatives
 
 
-Value = Callable[[Any, Any], Any]
-"""What to put in: a function of the manifest so far and of the map that lacks the field; `OMIT` for nothing."""
+Value = Callable[[Any, Any, Any], Any]
+"""What to put in: a function of the manifest so far, the map that lacks the field, and the map around that; `OMIT` for nothing."""
 
 
-def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int]) -> Any:
+def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int], absent: Sequence[Any] = ()) -> Any:
     """The manifest with its value at every place of the path that is absent or null, where its parent is there.
 
-    `owned` are the ids of containers that were already copied for this manifest and may be changed; it is extended.
+    `absent` are further values that count as absent. `owned` are the ids of containers that were already copied for this
+    manifest and may be changed; it is extended.
     """
     for steps in path:
-        manifest = _apply(manifest, steps, 0, partial(value, manifest), owned)
+        manifest = _Walk(steps, partial(value, manifest), absent, owned).apply(manifest, 0, None)
     return manifest
 
 
-def _apply(container: Any, steps: list[list[str]], at: int, value: Callable[[Any], Any], owned: set[int]) -> Any:
-    if steps[at][0] == "each":
-        if not isinstance(container, list):
+@dataclass(slots=True, eq=False)
+class _Walk:
+    """One alternative of a path on its way through a manifest."""
+
+    steps: list[list[str]]
+    value: Callable[[Any, Any], Any]
+    absent: Sequence[Any]
+    owned: set[int]
+
+    def apply(self, container: Any, at: int, parent: Any) -> Any:
+        """The container with the default below it; `parent` is the map around it."""
+        if self.steps[at][0] == "each":
+            return self._each(container, at, parent)
+        if not isinstance(container, dict):
             return container
-        for index, item in enumerate(container):
-            changed = _apply(item, steps, at + 1, value, owned)
+        key, present = self.steps[at][1], container.get(self.steps[at][1])
+        if at < len(self.steps) - 1:
+            new = self.apply(present, at + 1, container)
+        else:
+            new = self.value(container, parent) if self._is_absent(present) else OMIT
+        if new is OMIT or new is present:
+            return container
+        container = self._own(container)
+        container[key] = new
+        return container
+
+    def _each(self, container: Any, at: int, parent: Any) -> Any:
+        for index, item in enumerate(container if isinstance(container, list) else ()):
+            changed = self.apply(item, at + 1, parent)
             if changed is not item:
-                container = _own(container, owned)
+                container = self._own(container)
                 container[index] = changed
         return container
-    if not isinstance(container, dict):
-        return container
-    key, present = steps[at][1], container.get(steps[at][1])
-    if at == len(steps) - 1:
-        new = value(container) if present is None else OMIT
-    else:
-        new = _apply(present, steps, at + 1, value, owned)
-    if new is OMIT or new is present:
-        return container
-    container = _own(container, owned)
-    container[key] = new
-    return container
 
+    def _is_absent(self, present: Any) -> bool:
+        return present is None or (not isinstance(present, bool) and present in self.absent)
 
-def _own(container: Any, owned: set[int]) -> Any:
-    if id(container) in owned:
-        return container
-    copy = container.copy()
-    owned.add(id(copy))
-    return copy
+    def _own(self, container: Any) -> Any:
+        if id(container) in self.owned:
+            return container
+        copy = container.copy()
+        self.owned.add(id(copy))
+        return copy

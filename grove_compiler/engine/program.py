@@ -116,20 +116,19 @@ class Program:
                 continue
             value = partial(self._function(index), *self._arguments(scope))
             for path in rule.details["paths"]:
-                manifest = self._guarded(rule, apply_default, manifest, path, value, owned)
+                manifest = self._guarded(rule, apply_default, manifest, path, value, owned, rule.details["absent"])
         return manifest
 
     def validate(self, scope: Mapping[str, Any], operation: str) -> list[Diagnostic]:
         """Every finding of the validations for `create` or `update`. Files and lines of the input are the caller's to add."""
         findings: list[Diagnostic] = []
 
-        def report(index: int, path: str, message: str, value: Any, known: Any, hint: str) -> None:
+        def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
             severity: Severity = rule.details["severity"]
             nearest = _nearest(value, known) if known else ""
-            findings.append(
-                Diagnostic(rule.id, severity, message, path, nearest=nearest, type=rule.details["type"], value=value, hint=hint)
-            )
+            kind = rule.details["type"]
+            findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
         for index, rule in enumerate(self.rules):
             if rule.verb == "validate" and operation in rule.details["operations"]:

@@ -22,13 +22,14 @@ VERB_KEYS: dict[Verb, dict[str, str]] = {
     "default": {
         "default": "the path, or paths, of the field that gets a value when it is absent; `[*]` is every item, `{a,b}` either field",
         "of": "the kind of manifest that it applies to",
-        "value": "the value; `item` is the map that lacks the field, `object` the manifest",
-        "schema": "true: the kind's schema carries the default too, so that an API server applies it as well",
+        "value": "the value; `item` is the map that lacks the field, `parent` the map around that, `object` the manifest",
+        "absent": "a list of further values that count as absent, such as `0`",
     },
     "validate": {
         "validate": "`create`, `update` or both; on update the former input is in scope",
         "assert": "what must hold, else there is a finding",
         "path": "the field that is wrong, as text",
+        "at": "the field whose line is shown, where that is not `path`, as text",
         "message": "what is wrong and what would be right, as text",
         "type": "Kubernetes' word for the kind of mistake: `Invalid value`, `Required value`, `Duplicate value`, `Forbidden` …",
         "value": "an expression: the value that is wrong",

@@ -2,8 +2,8 @@
 
 | verb | function | what it calls |
 |---|---|---|
-| default | `rule(roots…, object, item) -> value or OMIT` | – |
-| validate | `rule(roots…, report)` | `report(rule, path, message, value, known, hint)` for each finding |
+| default | `rule(roots…, object, item, parent) -> value or OMIT` | – |
+| validate | `rule(roots…, report)` | `report(rule, path, at, message, value, known, hint)` for each finding |
 | generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
 | condition | `rule(roots…, report)` | `report(rule, object, status, reason, message)` |
 
@@ -82,8 +82,15 @@ class _RuleFunction:
     def default(self) -> None:
         """A value for a field of a manifest."""
         any_map = dict[str, Any]
-        self.scope = Scope({**self.scope.names, "object": named("object", any_map, 0), "item": named("item", any_map, 0)})
-        self._enter(f"{self.parameters}, v_object, v_item", "return OMIT")
+        self.scope = Scope(
+            {
+                **self.scope.names,
+                "object": named("object", any_map, 0),
+                "item": named("item", any_map, 0),
+                "parent": named("parent", any_map, 0),
+            }
+        )
+        self._enter(f"{self.parameters}, v_object, v_item, v_parent", "return OMIT")
         value = self._shape("value")
         self.block.add(f"return {value.python}{self._mark(('value',))}")
         self._leave()
@@ -94,10 +101,10 @@ class _RuleFunction:
         holds = self._code(Bare(" and ".join(f"({text})" for text, _ in _listed(self.rule, "assert")), ("assert",)))
         self.block.add(f"if not {holds.python}:{self._mark(('assert',))}")
         self.block.indent += 1
-        parts = [self._text("path"), self._text("message"), *(self._bare(key) for key in ("value", "known")), self._text("hint")]
-        marked = "".join(
-            f"{part},{self._mark((key,))}" for key, part in zip(("path", "message", "value", "known", "hint"), parts, strict=True)
-        )
+        texts = {key: self._text(key) for key in ("path", "at", "message", "hint")}
+        parts = {**texts, "value": self._bare("value"), "known": self._bare("known")}
+        order = ("path", "at", "message", "value", "known", "hint")
+        marked = "".join(f"{parts[key]},{self._mark((key,))}" for key in order)
         self.block.add(f"report({self.index}, {marked})")
         self._leave()
 

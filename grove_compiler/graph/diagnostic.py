@@ -15,7 +15,8 @@ class Diagnostic:
     `code` names the check: a rule's id, or `schema/unknown-field` and the like. `path` is a Kubernetes field path as text (see
     `field_path.render`), empty when the finding is about a whole document. `line` and `column` count from 1; 0 means unknown.
     `type` is Kubernetes' word for the kind of error (`Invalid value`, `Required value`, `Duplicate value`, `Forbidden`,
-    `Not found`, `Unsupported value`) when admission would say one. `nearest` is the closest value or field that would be right.
+    `Not found`, `Unsupported value`) when admission would say one. `nearest` is the closest value or field that would be right. `at`
+    is the path whose place is shown, where that is not `path`: Kubernetes reports some mistakes of a list's items at the list.
     """
 
     code: str
@@ -29,6 +30,7 @@ class Diagnostic:
     type: str = ""
     value: Any = None
     hint: str = ""
+    at: str = ""
 
     @property
     def place(self) -> str:
