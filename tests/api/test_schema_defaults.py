@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
     },
 }
 DEFINITIONS = {"Port": PORT}
-WHOLE = {"size": 2, "flag": True, "section": {"protocol": "UDP"}}
+WHOLE: dict[str, Any] = {"size": 2, "flag": True, "section": {"protocol": "UDP"}}
 """A value to which there is nothing to add."""
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -73,7 +73,7 @@ def test_what_is_no_object_comes_back_as_it_is(value: Any) -> None:
 
 
 def test_parts_that_need_nothing_are_shared() -> None:
-    value = {**WHOLE, "labels": {"a": "b"}, "ports": [{"protocol": "UDP"}, {}]}
+    value: dict[str, Any] = {**WHOLE, "labels": {"a": "b"}, "ports": [{"protocol": "UDP"}, {}]}
     result = defaulted(value)
     assert result["labels"] is value["labels"]
     assert result["ports"][0] is value["ports"][0]
