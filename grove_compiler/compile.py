@@ -122,7 +122,7 @@ def _validate(
         found = program.validate({**scope, "set": expanded, "old": old}, "create" if old is None else "update")
     except RuleFailure as failure:
         return [] if entry.faults else [failure.diagnostic]
-    findings = [entry.locate(finding) for finding in found if not entry.is_clouded(finding)]
+    findings = [finding for finding in map(entry.restore, found) if not entry.is_clouded(finding)]
     if not entry.faults and not has_errors(findings) and count_objects(expanded, settings.max_objects) > settings.max_objects:
         findings.append(entry.locate(_too_many(settings.max_objects)))
     return findings

@@ -8,12 +8,13 @@ from typing import Any
 
 from grove_compiler.engine.program import Program, RuleFailure
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath, parse
+from grove_compiler.graph.field_path import FieldPath, parse, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
-from grove_compiler.kube.structure import check_and_prune
+from grove_compiler.kube.structure import Finding, check_and_prune
+from grove_compiler.kube.structure_prune import original_path
 from grove_compiler.source.document import Document
 
 SET_KIND = "PodCliqueSet"
@@ -25,13 +26,18 @@ CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 class Admitted:
     """A manifest whose structure was checked, without its faulty parts, after defaulting.
 
-    `at` is where it stands in its document (not the root for an item of a `List`), `faults` the paths of its structural errors.
+    `at` is where it stands in its document (not the root for an item of a `List`), `structural` what was found in its structure.
     """
 
     manifest: Manifest
     document: Document
     at: FieldPath
-    faults: list[FieldPath] = field(default_factory=list)
+    structural: list[Finding] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[FieldPath]:
+        """The paths that were left out because of their type, and not just because nobody knows them."""
+        return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
 
     @property
     def kind(self) -> str:
@@ -49,8 +55,15 @@ class Admitted:
         finding.line, finding.column = self.document.place((*self.at, *parse(finding.at or finding.path)))
         return finding
 
+    def restore(self, finding: Diagnostic) -> Diagnostic:
+        """The finding about `manifest` as one about the document, where parts that were left out still count as list items."""
+        if self.structural:
+            finding.path = render(original_path(parse(finding.path), self.structural))
+            finding.at = render(original_path(parse(finding.at), self.structural)) if finding.at else ""
+        return self.locate(finding)
+
     def is_clouded(self, finding: Diagnostic) -> bool:
-        """Whether a structural error beside or above the finding may be all that is behind it."""
+        """Whether a structural error beside or above the finding may be all that is behind it. Paths are those of the document."""
         path = parse(finding.at or finding.path)
         return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
 
@@ -92,12 +105,7 @@ class Intake:
 
     def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
         found, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
-        entry = Admitted(
-            {},
-            document,
-            at,
-            [path for path, finding in found if finding.severity == "error" and finding.code != "schema/unknown-field"],
-        )
+        entry = Admitted({}, document, at, found)
         self.findings += [entry.locate(finding) for _, finding in found]
         cleaned = apply_defaults(cleaned, dict(schema), DEFINITIONS)
         try:
@@ -140,8 +148,6 @@ class Intake:
                 self._add(entry.document, (*entry.at, "metadata", "name"), "input/declared-twice", message, type="Duplicate value")
 
     def _add(self, document: Document, path: FieldPath, code: str, message: str, **more: Any) -> None:
-        from grove_compiler.graph.field_path import render  # only for faulty input
-
         line, column = document.place(path)
         finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
         self.findings.append(finding)

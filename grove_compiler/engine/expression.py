@@ -63,7 +63,7 @@ class ExpressionCompiler:
 
     def _concatenate(self, codes: list[Code]) -> Code:
         parts = [code.python if code.type is str else f"as_text({code.python})" for code in codes]
-        python = parts[0] if len(parts) == 1 else "(" + " + ".join(parts) + ")"
+        python = "(" + " + ".join(parts) + ")" if parts else "''"
         return Code(python, str, _depth(codes))
 
     def _const(self, node: nodes.Const, _: Scope) -> Code:
