@@ -137,10 +137,6 @@ class Replica:
     def gangs(self) -> list[Gang]:
         return [self.base_gang, *self.scaled_gangs]
 
-    def gang_ref(self, name: str) -> ObjectRef:
-        """A reference to a PodGang of this replica."""
-        return self.set.snapshot.with_uid(ObjectRef(PODGANG_API_VERSION, "PodGang", self.set.namespace, name))
-
 
 @dataclass(eq=False)
 class ScalingGroup:
@@ -250,6 +246,10 @@ class Clique:
         """The set, or the scaling group that the clique belongs to."""
         return self.set.ref if self.member is None else self.member.group.ref
 
+    @lazy
+    def gang(self) -> Gang:
+        return next(gang for gang in self.replica.gangs if gang.name == self.gang_name)
+
     @property
     def scheduler(self) -> str:
         """The scheduler of its pods."""
@@ -305,7 +305,8 @@ class Gang:
 
     @lazy
     def ref(self) -> ObjectRef:
-        return self.replica.gang_ref(self.name)
+        owner = self.replica.set
+        return owner.snapshot.with_uid(ObjectRef(PODGANG_API_VERSION, "PodGang", owner.namespace, self.name))
 
     @lazy
     def groups(self) -> list[PodGroup]:
@@ -317,9 +318,13 @@ class Gang:
         return sum(group.min_available for group in self.groups)
 
     @lazy
-    def is_complete(self) -> bool:
-        """Whether every clique exists and has all its pods (shipped semantics §4.4)."""
+    def is_initialized(self) -> bool:
+        """Whether every clique exists and has all its pods, or did so once (shipped semantics §4.4)."""
         snapshot = self.replica.set.snapshot
+        live = snapshot.live(self.ref)
+        conditions = ((live or {}).get("status") or {}).get("conditions") or []
+        if any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions):
+            return True
         return all(
             snapshot.live(clique.ref) is not None and count_live(clique.existing_pods, self.name) >= clique.replicas
             for clique in self.cliques

@@ -120,6 +120,4 @@ def _deletion_order(pod: Manifest, clique: Clique) -> tuple[bool, int, bool, boo
 
 def count_live(pods: list[Manifest], gang_name: str) -> int:
     """How many pods are not being deleted and belong to a gang by their label."""
-    return sum(
-        not is_terminating(pod) and (pod["metadata"].get("labels") or {}).get("grove.io/podgang") == gang_name for pod in pods
-    )
+    return sum(not is_terminating(pod) and (pod["metadata"].get("labels") or {}).get("grove.io/podgang") == gang_name for pod in pods)

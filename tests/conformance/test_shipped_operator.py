@@ -1,0 +1,145 @@
+"""A set that uses no feature of our own compiles to the very objects that the shipped operator makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from grove_compiler.engine.program import Program
+
+from .cases import FOLDER, Case, read_cases
+from .compare import differences, gates, hostnames
+from .server_defaults import Manifest
+
+CASES = read_cases()
+pytestmark = pytest.mark.skipif(not CASES, reason=f"no cases of the shipped operator in {FOLDER}; GROVE_CONFORMANCE names the folder")
+
+TOPOLOGY = "topology constraints are the next issue"
+MNNVL = "ComputeDomains and their claims are the next issue"
+NEXT = {
+    "m-mnnvl-comprehensive-mix": MNNVL,
+    "m-mnnvl-cpu-with-annotation": MNNVL,
+    "m-mnnvl-gpu-default": MNNVL,
+    "m-mnnvl-gpu-invalid": MNNVL,
+    "tas-hierarchy": TOPOLOGY,
+    "tas-host-level": TOPOLOGY,
+    "tas-indep-clq": TOPOLOGY,
+    "tas-insuffic": TOPOLOGY,
+    "tas-multi-topology-gb200": TOPOLOGY,
+    "tas-multi-topology-h100": TOPOLOGY,
+    "tas-multirep": TOPOLOGY,
+    "tas-pcs-multi-pcsg": TOPOLOGY,
+    "tas-pcs-multi-pcsg-multi-replica": TOPOLOGY,
+    "tas-pcs-pclq": TOPOLOGY,
+    "tas-pcsg-pclq": TOPOLOGY,
+    "tas-pcsg-scale": TOPOLOGY,
+    "tas-preferred-pack": TOPOLOGY,
+    "tas-sl-pcs-only": TOPOLOGY,
+    "tas-sl-pcsg-only": TOPOLOGY,
+    "tas-standalone-pclq-only-pcs-zone": TOPOLOGY,
+}
+
+# Where we differ on purpose: the lines of the comparison, and why.
+DELIBERATE = {
+    # A clique refers to a claim template that is not there. The shipped operator makes no pods of that clique until it comes; ours
+    # warns and makes what can be made, for the template may well be in the cluster.
+    "workload-resource-sharing": [
+        "Pod rs-test-0-worker-a-0: only we make it",
+        "PodGang rs-test-0.spec.podgroups[0].podReferences: ours 1, theirs 0",
+        "ResourceClaim rs-test-0-worker-a-0-int-tpl4: only we make it",
+    ],
+}
+
+
+def parameters(cases: list[Case]) -> list[pytest.ParameterSet]:
+    """Each case by its name; those of the next issue must fail for now, so that nobody forgets to take them off the list."""
+    return [
+        pytest.param(case, id=case.name, marks=[pytest.mark.xfail(reason=NEXT[case.name], strict=True)] if case.name in NEXT else [])
+        for case in cases
+    ]
+
+
+def objects(case: Case, program: Program, snapshot: list[Manifest] | None = None) -> list[Manifest]:
+    result = case.compile(program, snapshot)
+    assert [finding.message for finding in result.diagnostics if finding.severity == "error"] == []
+    return [node.object for node in result.graph.nodes]
+
+
+REPOSITORY = [case for case in CASES if case.objects and not case.name.startswith("hash-")]
+HASHED = [case for case in CASES if case.name.startswith("hash-")]
+UNTOUCHED = [case for case in CASES if case.objects and case.name not in NEXT]
+
+
+@pytest.mark.parametrize("case", parameters(REPOSITORY))
+def test_we_make_what_the_shipped_operator_makes(case: Case, program: Program) -> None:
+    assert differences(objects(case, program), case.objects) == DELIBERATE.get(case.name, [])
+
+
+@pytest.mark.parametrize("case", parameters(HASHED))
+def test_any_pod_template_becomes_the_same_objects(case: Case, program: Program) -> None:
+    """The server refused many of these pods, so that only those that exist can be compared, and not how many a gang names."""
+    born = hostnames(case.objects)
+    ours = [made for made in objects(case, program) if made["kind"] != "Pod" or made["spec"]["hostname"] in born]
+    found = differences(ours, case.objects)
+    assert [line for line in found if ".podReferences: " not in line] == []
+
+
+@pytest.mark.parametrize("case", parameters([case for case in CASES if case.objects and case.name not in NEXT]))
+def test_the_generation_hash_is_the_shipped_one(case: Case, program: Program) -> None:
+    statuses = case.compile(program).statuses
+    assert [status.generation_hash for status in statuses] == [case.stored("PodCliqueSet")[0]["status"]["currentGenerationHash"]]
+
+
+@pytest.mark.parametrize("case", parameters([case for case in CASES if case.rejected]))
+def test_what_the_shipped_operator_rejects_we_reject(case: Case, program: Program) -> None:
+    assert any(finding.severity == "error" for finding in case.compile(program).diagnostics)
+
+
+@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+def test_pods_that_exist_keep_their_names(case: Case, program: Program) -> None:
+    existing = {pod["spec"]["hostname"]: pod["metadata"]["name"] for pod in case.stored("Pod")}
+    ours = {made["spec"]["hostname"]: made["metadata"]["name"] for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
+    assert {hostname: name for hostname, name in ours.items() if hostname in existing} == existing
+
+
+@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+def test_gates_stay_and_go_as_they_did(case: Case, program: Program) -> None:
+    existing = {pod["metadata"]["name"]: gates(pod) for pod in case.stored("Pod")}
+    ours = {made["metadata"]["name"]: gates(made) for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
+    assert {name: found for name, found in ours.items() if name in existing} == existing
+
+
+@pytest.mark.parametrize("case", parameters([case for case in UNTOUCHED if case in REPOSITORY and case.name not in DELIBERATE]))
+def test_gangs_name_the_pods_that_exist(case: Case, program: Program) -> None:
+    existing = {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in case.stored("PodGang")}
+    gangs = [made for made in objects(case, program, case.objects) if made["kind"] == "PodGang"]
+    assert {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in gangs} == existing
+
+
+@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+def test_gangs_are_initialized_when_the_shipped_operator_says_so(case: Case, program: Program) -> None:
+    wanted = {
+        (gang["metadata"]["name"], condition["type"], condition["status"], condition["reason"], condition["message"])
+        for gang in case.stored("PodGang")
+        for condition in gang["status"]["conditions"]
+    }
+    conditions = case.compile(program, case.objects).statuses[0].conditions
+    assert {(found.of.name, found.type, found.status, found.reason, found.message) for found in conditions} == wanted
+
+
+def test_the_list_for_the_next_issue_names_only_cases_that_need_it() -> None:
+    names = {case.name for case in CASES if uses_topology(case.set) or uses_mnnvl(case.set)}
+    assert set(NEXT) <= names
+
+
+def uses_topology(manifest: Manifest) -> bool:
+    """Whether the set or any part of it has a topology constraint."""
+    template = manifest["spec"]["template"]
+    parts = [template, *template["cliques"], *template.get("podCliqueScalingGroups", [])]
+    return any(part.get("topologyConstraint") for part in parts)
+
+
+def uses_mnnvl(manifest: Manifest) -> bool:
+    """Whether the set or any part of it joins an MNNVL group."""
+    template = manifest["spec"]["template"]
+    parts = [manifest["metadata"], *template["cliques"], *template.get("podCliqueScalingGroups", [])]
+    return any((part.get("annotations") or {}).get("grove.io/mnnvl-group", "none") != "none" for part in parts)
