@@ -29,7 +29,8 @@ _zeros: dict[str, str] = {
     "v1.Time": _ZERO_TIME,
     "v1.FieldsV1": "{Raw:([]uint8)<nil>}",
     "intstr.IntOrString": _ZERO_PORT,
-    "resource.Quantity": _QUANTITY.format(0, 0, "<nil>", "", ""),
+    # A quantity that is no pointer is stored as "0" when the set is written, and read again (shipped semantics §6.1).
+    "resource.Quantity": _QUANTITY.format(0, 0, "<nil>", "0", "DecimalSI"),
     **_ZERO_OF_BASIC,
 }
 

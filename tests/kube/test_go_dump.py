@@ -117,6 +117,13 @@ def test_a_great_quantity_is_written_as_a_big_decimal(value: str, words: list[in
     assert of_overhead(value) == f"{{{amount} s:(string) Format:(resource.Format){format}}}"
 
 
+def test_a_quantity_that_is_absent_but_no_pointer_is_zero_as_it_is_stored() -> None:
+    reference = {"resourceFieldRef": {"resource": "limits.cpu"}}
+    containers = [{"name": "c", "env": [{"name": "CPU", "valueFrom": reference}]}]
+    divisor = f"Divisor:(resource.Quantity){{{QUANTITY.format(0, 0, NIL)} s:(string)0 Format:(resource.Format)DecimalSI}}"
+    assert divisor in dump({"spec": {"containers": containers}})
+
+
 @pytest.mark.parametrize(("template", "message"), WRONG)
 def test_what_go_could_not_decode_is_refused_in_words(template: dict[str, Any], message: str) -> None:
     with pytest.raises(TemplateError) as raised:
