@@ -13,7 +13,7 @@ from grove_compiler.source.sharing import UNSHARED_ENTRY, UNSHARED_ITEM, Memo
 DEEPEST_INDENT = 1000
 """Two and a half times what the readers let in; one level of indentation is four spaces."""
 
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_HALF_CHARACTER = "[\ud800-\udfff]"
 _REMEMBERED = 128  # texts longer than this are seldom repeated
 
 
@@ -41,7 +41,7 @@ class _Strings(dict[str, str]):
             raise TypeError(f"a key must be text, not {type(text).__name__}: {text!r}")
         written = self.encode(text)
         if not written.isascii():
-            written = _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", written)
+            written = re.sub(_HALF_CHARACTER, "\N{REPLACEMENT CHARACTER}", written)
         if len(text) <= _REMEMBERED:
             self[text] = written
         return written

@@ -17,8 +17,9 @@ _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
-_ESCAPED = re.compile(f'["\\\\\t\n{_HIDDEN}]')
-_NO_LITERAL = re.compile(f"[{_HIDDEN}]")
+# Left to `re` and its cache to compile, which takes as long as writing a small set: most manifests are printable ASCII.
+_ESCAPED = f'["\\\\\t\n{_HIDDEN}]'
+_NO_LITERAL = f"[{_HIDDEN}]"
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
 
@@ -35,7 +36,7 @@ def quoted(text: str) -> str:
     """The text in double quotes. Half of a surrogate pair, which no YAML can hold, becomes U+FFFD as Go has it."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return '"' + _ESCAPED.sub(_escape, text) + '"'
+    return '"' + re.sub(_ESCAPED, _escape, text) + '"'
 
 
 def on_one_line(text: str) -> str:
@@ -46,7 +47,10 @@ def on_one_line(text: str) -> str:
 def is_literal(text: str) -> bool:
     """Whether a text of several lines may stand as a literal block: its first line shows the indentation, nothing is hidden."""
     first = text.lstrip("\n")[:1]
-    return first not in ("", " ", "\t") and _NO_LITERAL.search(text) is None
+    if first in ("", " ", "\t"):
+        return False
+    printable = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    return printable or re.search(_NO_LITERAL, text) is None
 
 
 def literal(text: str, indent: int) -> str:

@@ -13,7 +13,7 @@ WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"), False),
 }
 NOT_FINITE = frozenset(sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")) | {".nan", ".NaN", ".NAN"}
-_FLOAT_CHARACTERS = frozenset("0123456789.eE+-")
+_FLOAT_CHARACTERS = frozenset("0123456789.eE+-_")
 
 
 class UnreadableNumber(ValueError):
@@ -21,7 +21,7 @@ class UnreadableNumber(ValueError):
 
 
 def resolve(text: str) -> Scalar:
-    """The value of a plain scalar. Raises `UnreadableNumber` for infinities, NaN and numbers beyond all bounds."""
+    """The value of a plain scalar. Raises `UnreadableNumber` for infinities, NaN and integers beyond all bounds."""
     if text in WORDS:
         return WORDS[text]
     first = text[0]
@@ -29,7 +29,7 @@ def resolve(text: str) -> Scalar:
         return text
     if text in NOT_FINITE:
         raise UnreadableNumber(f"{text} is not a number that JSON can hold; quote it if it is meant as text")
-    # A scalar that begins with a dot keeps its underscores, in every other number they only separate digits.
+    # After a leading dot an underscore must stand between digits, for Go as for Python; in every other number it may stand anywhere.
     digits = text if first == "." else text.replace("_", "")
     unsigned = digits[1:] if first in "+-" else digits
     if not unsigned or not unsigned.isascii():
@@ -75,7 +75,7 @@ def _float(text: str, digits: str) -> Scalar:
     except ValueError:
         return text
     if value in (float("inf"), float("-inf")):
-        raise UnreadableNumber(f"{shorten(text)} is too large for a number; quote it if it is meant as text")
+        return text  # Go refuses it as a number too, and so an abbreviated commit such as 4e53730 stays text
     # Go writes a whole float without a point, so what kubectl sends for 2.0 or 1e3 is an integer.
     return int(value) if value.is_integer() and abs(value) < 2**63 else value
 

@@ -9,8 +9,8 @@ from yaml.error import MarkedYAMLError
 from grove_compiler.source.document import position
 from grove_compiler.source.findings import Findings
 
-# YAML 1.1 §4.1.1: what is not printable may not stand in a text, not even in quotes. libyaml also refuses U+FEFF after the start.
-_INVALID = re.compile("[^\\t\\n\\r\\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# YAML 1.1 §4.1.1: what is not printable may not stand in a text, not even in quotes.
+_INVALID = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NEXT_DOCUMENT = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
 # What libyaml says, what it means in a manifest, and what would be right.
@@ -87,6 +87,5 @@ def _character(character: str) -> str:
         return "the character NUL is not text; is this a binary file?"
     if 0xD800 <= code <= 0xDFFF:
         return f"half a character (the surrogate U+{code:04X}); save the file as UTF-8"
-    if code == 0xFEFF:
-        return 'a byte order mark inside the text; remove it, or write it as "\\uFEFF" in double quotes'
-    return f'the control character U+{code:04X} may not stand in YAML; write it as "\\x{code:02X}" in double quotes'
+    escape = f"\\x{code:02X}" if code <= 0xFF else f"\\u{code:04X}"
+    return f'the control character U+{code:04X} may not stand in YAML; write it as "{escape}" in double quotes'
