@@ -15,6 +15,7 @@ from grove_compiler.model.sharing import ClaimTemplate, SharingRef, read_claim_t
 API_VERSION = "grove.io/v1alpha1"
 GROVE_PREFIX = "grove.io/"
 KAI_QUEUE = "kai.scheduler/queue"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 
 
@@ -228,8 +229,8 @@ class PodCliqueSet:
 
     @lazy
     def foreign_annotations(self) -> dict[str, str]:
-        """The annotations that are not Grove's own; PodGangs carry them on."""
-        return _foreign(self.annotations)
+        """The annotations that are not Grove's own, nor kubectl's memory of the set; PodGangs carry them on."""
+        return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
 
     @lazy
     def spec(self) -> Manifest:

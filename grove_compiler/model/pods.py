@@ -43,9 +43,11 @@ def pods_of(clique: Clique) -> list[Pod]:
         return [_new_pod(clique, index, given) for index in range(clique.replicas)]
     taken = _TakenNames(clique.set.snapshot, clique.set.namespace)
     holders = _holders(clique)
-    for pod in sorted(holders.values(), key=lambda pod: _deletion_order(pod, clique))[: len(holders) - clique.replicas]:
-        del holders[_index_of(pod)]
-    indices = sorted([*holders, *_free_indices(holders, clique.replicas - len(holders))])
+    missing = clique.replicas - len(holders)
+    if missing < 0:
+        for pod in sorted(holders.values(), key=lambda pod: _deletion_order(pod, clique))[:-missing]:
+            del holders[_index_of(pod)]
+    indices = sorted([*holders, *_free_indices(holders, missing)])
     return [_existing_pod(clique, i, holders[i]) if i in holders else _new_pod(clique, i, taken) for i in indices]
 
 
@@ -60,7 +62,8 @@ def _holders(clique: Clique) -> dict[int, Manifest]:
 
 
 def _free_indices(taken: dict[int, Manifest], count: int) -> list[int]:
-    return [index for index in range(len(taken) + max(count, 0)) if index not in taken][: max(count, 0)]
+    """The lowest `count` indices that nobody holds; none when `count` is below 1."""
+    return [index for index in range(len(taken) + count) if index not in taken][:count] if count > 0 else []
 
 
 def _existing_pod(clique: Clique, index: int, manifest: Manifest) -> Pod:

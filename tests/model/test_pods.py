@@ -1,0 +1,171 @@
+"""Which pods a clique has: their indices, their names, and which of too many go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_compiler.model import names
+from grove_compiler.model.pods import Pod
+
+from .sets import Manifest, clique, existing, existing_pod, expand, pcs
+
+A = "demo-0-a"
+GONE = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def pods(replicas: int, snapshot: list[Manifest] | None = None) -> list[Pod]:
+    """The pods of a clique that exists, with a number of replicas that somebody set."""
+    owner = existing("PodClique", A, spec={"replicas": replicas})
+    found = expand(pcs([clique("a", replicas=9)]), [owner, *(snapshot or [])] if snapshot is not None else [])
+    return found.replicas[0].cliques[0].pods
+
+
+def indices(found: list[Pod]) -> list[int]:
+    return [pod.index for pod in found]
+
+
+def kept(found: list[Pod]) -> list[str]:
+    return [pod.name for pod in found if pod.existing]
+
+
+def test_at_first_all_pods_are_new_and_gated() -> None:
+    found = expand(pcs([clique("a", replicas=3)])).replicas[0].cliques[0].pods
+    assert indices(found) == [0, 1, 2]
+    assert [pod.hostname for pod in found] == [f"{A}-0", f"{A}-1", f"{A}-2"]
+    assert [(pod.existing, pod.gated) for pod in found] == [(False, True)] * 3
+    assert [pod.name for pod in found] == [names.pod(A, index, ()) for index in range(3)]
+
+
+def test_names_do_not_depend_on_whether_the_clique_exists() -> None:
+    """Otherwise a pod that was planned together with its clique would be planned again under another name."""
+    before = expand(pcs([clique("a", replicas=2)])).replicas[0].cliques[0].pods
+    assert [pod.name for pod in pods(2, [])] == [pod.name for pod in before]
+
+
+def test_pods_that_exist_keep_their_names_and_indices() -> None:
+    found = pods(3, [existing_pod(A, "zzzzz", 2), existing_pod(A, "xxxxx", 0)])
+    assert [(pod.index, pod.existing) for pod in found] == [(0, True), (1, False), (2, True)]
+    assert kept(found) == [f"{A}-xxxxx", f"{A}-zzzzz"]
+
+
+def test_the_lowest_free_indices_are_filled() -> None:
+    found = pods(4, [existing_pod(A, "zzzzz", 1), existing_pod(A, "xxxxx", 7)])
+    assert indices(found) == [0, 1, 2, 7]
+
+
+def test_a_pod_without_the_label_is_known_by_its_hostname() -> None:
+    pod = existing_pod(A, "zzzzz", 1)
+    del pod["metadata"]["labels"]["grove.io/podclique-pod-index"]
+    assert kept(pods(2, [pod])) == [f"{A}-zzzzz"]
+    assert indices(pods(2, [pod])) == [0, 1]
+
+
+def test_a_pod_that_tells_no_index_holds_none() -> None:
+    pod = existing_pod(A, "zzzzz", 1, spec={"hostname": "own-name"})
+    del pod["metadata"]["labels"]["grove.io/podclique-pod-index"]
+    assert kept(pods(1, [pod])) == []
+
+
+@pytest.mark.parametrize("parts", [{"status": {"phase": "Failed"}}, {"status": {"phase": "Succeeded"}}, {"metadata": GONE}])
+def test_a_pod_that_ended_gives_its_index_up(parts: Any) -> None:
+    found = pods(1, [existing_pod(A, "zzzzz", 0, **parts)])
+    assert [(pod.index, pod.existing) for pod in found] == [(0, False)]
+
+
+@pytest.mark.parametrize("parts", [{"status": {"phase": "Failed"}}, {"metadata": GONE}])
+def test_the_name_of_a_pod_that_ended_stays_taken_while_it_exists(parts: Any) -> None:
+    former = names.pod(A, 0, ())
+    found = pods(1, [existing_pod(A, former.removeprefix(f"{A}-"), 0, **parts)])
+    assert found[0].name == names.pod(A, 0, {former})
+
+
+def test_a_name_that_somebody_elses_pod_has_is_taken() -> None:
+    former = names.pod(A, 0, ())
+    assert pods(1, [existing("Pod", former)])[0].name == names.pod(A, 0, {former})
+
+
+def test_pods_of_a_former_clique_of_that_name_hold_no_index() -> None:
+    pod = existing_pod(A, "zzzzz", 0)
+    pod["metadata"]["ownerReferences"][0]["uid"] = "of-the-former-one"
+    assert kept(pods(1, [pod])) == []
+
+
+def test_of_two_pods_with_one_index_the_older_stays() -> None:
+    young = existing_pod(A, "young", 0, metadata={"creationTimestamp": "2026-01-02T00:00:00Z"})
+    old = existing_pod(A, "old", 0, metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    assert kept(pods(1, [young, old])) == [f"{A}-old"]
+
+
+def test_a_clique_scaled_to_nothing_has_no_pods() -> None:
+    assert pods(0, [existing_pod(A, "zzzzz", 0)]) == []
+
+
+LESS_MISSED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("without a node", {"status": {"phase": "Pending"}}, {"spec": {"nodeName": "n"}, "status": {"phase": "Pending"}}),
+    ("pending", {"status": {"phase": "Pending"}}, {"status": {"phase": "Running"}}),
+    ("pending before unknown", {"status": {"phase": "Pending"}}, {"status": {"phase": "Unknown"}}),
+    ("unknown before running", {"status": {"phase": "Unknown"}}, {"status": {"phase": "Running"}}),
+    ("not ready", {"status": {"phase": "Running"}}, {"status": READY}),
+    ("young", {"metadata": {"creationTimestamp": "2026-01-02T00:00:00Z"}}, {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}),
+]
+
+
+@pytest.mark.parametrize(("less", "more"), [case[1:] for case in LESS_MISSED], ids=[case[0] for case in LESS_MISSED])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_too_many_pods_those_that_are_missed_least_go(less: dict[str, Any], more: dict[str, Any], order: tuple[int, int]) -> None:
+    found = pods(1, [existing_pod(A, "less", order[0], **less), existing_pod(A, "more", order[1], **more)])
+    assert kept(found) == [f"{A}-more"]
+
+
+def test_of_too_many_pods_those_of_an_old_template_go() -> None:
+    current = expand(pcs([clique("a")])).cliques[0].pod_template_hash
+    old = existing_pod(A, "old", 0, labels={"grove.io/pod-template-hash": "of-former-days"})
+    new = existing_pod(A, "new", 1, labels={"grove.io/pod-template-hash": current})
+    assert kept(pods(1, [old, new])) == [f"{A}-new"]
+
+
+def test_pods_have_the_claims_of_their_own_index() -> None:
+    shared = [{"name": "disk", "scope": "PerReplica"}, {"name": "net", "scope": "AllReplicas"}]
+    found = expand(pcs([clique("a", replicas=2, resourceSharing=shared)])).replicas[0].cliques[0].pods
+    assert [pod.claim_names for pod in found] == [[f"{A}-0-disk"], [f"{A}-1-disk"]]
+
+
+EXISTING = st.lists(
+    st.tuples(st.integers(0, 6), st.sampled_from(["Pending", "Running", "Failed", "Succeeded", ""]), st.booleans()), max_size=8
+)
+
+
+@given(EXISTING, st.integers(0, 6))
+def test_whatever_exists_there_are_as_many_pods_as_wanted_with_their_own_names_and_indices(
+    exists: list[tuple[int, str, bool]], replicas: int
+) -> None:
+    snapshot = [
+        existing_pod(A, f"{number}{'x' * 4}", index, status={"phase": phase}, metadata=GONE if going else {})
+        for number, (index, phase, going) in enumerate(exists)
+    ]
+    found = pods(replicas, snapshot)
+    assert len(found) == replicas
+    assert indices(found) == sorted(set(indices(found)))
+    assert len({pod.name for pod in found}) == replicas
+    living = {
+        pod["metadata"]["name"]
+        for pod, (_, phase, going) in zip(snapshot, exists, strict=True)
+        if not going and phase not in ("Failed", "Succeeded")
+    }
+    assert set(kept(found)) <= living
+    assert not {pod.name for pod in found if not pod.existing} & {pod["metadata"]["name"] for pod in snapshot}
+
+
+@given(EXISTING, st.integers(0, 6))
+def test_once_its_pods_exist_a_clique_wants_the_same_ones(exists: list[tuple[int, str, bool]], replicas: int) -> None:
+    snapshot = [existing_pod(A, f"{number}{'x' * 4}", index, status={"phase": phase}) for number, (index, phase, _) in enumerate(exists)]
+    planned = pods(replicas, snapshot)
+    made = [existing_pod(A, pod.name.removeprefix(f"{A}-"), pod.index) for pod in planned]
+    again = pods(replicas, made)
+    assert [(pod.name, pod.index) for pod in again] == [(pod.name, pod.index) for pod in planned]
+    assert all(pod.existing for pod in again)
