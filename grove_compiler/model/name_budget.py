@@ -1,7 +1,8 @@
-"""Generated names that Kubernetes would refuse because they are too long."""
+"""Names that are too long: those that Kubernetes would refuse, and those that the shipped operator refuses."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_compiler.model.declared import PodCliqueSet
@@ -14,25 +15,21 @@ LONGEST_TOGETHER = 45
 
 @dataclass(slots=True, eq=False)
 class LongName:
-    """A generated name over its limit.
+    """A name over its limit, and the part of it that a field of the manifest decides.
 
-    `what` says which name of which object it is; `own` is the part of it that the field at `path` holds, and `fits` how long that
-    part may be at most, 0 or less when no name would fit there.
+    `what` says in words what is too long and `length` how long it is. `own` is the text of the field at `path`; `fits` is how long
+    it could be, 0 or less when nothing would fit.
     """
 
     what: str
-    name: str
+    length: int
     limit: int
     own: str
     path: str
 
     @property
-    def length(self) -> int:
-        return len(self.name)
-
-    @property
     def fits(self) -> int:
-        return self.limit - len(self.name) + len(self.own)
+        return self.limit - self.length + len(self.own)
 
 
 def names_too_long(set: PodCliqueSet) -> list[LongName]:
@@ -40,24 +37,63 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
 
     The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
     (Services, labels and PodGangs are shorter), and of a claim's name inside its pod. Names that break the rule of 45 characters
-    are left out: that rule reports them.
+    are left to `names_too_long_together`.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
     found = []
     for pattern in patterns_of(set):
-        if breaks_shipped_limit(set, pattern):
+        if pattern.clique and _together(set, pattern) > LONGEST_TOGETHER:
             continue
         if pattern.kind == POD_CLIQUE:
-            found.append(_long_name(pattern, f"the hostname of a pod of {pattern.origin}", pattern.longest(pods[pattern.clique])))
+            found.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
         elif pattern.kind == CLAIM:
-            found.append(_long_name(pattern, f"the name that pods use for the claim of {pattern.origin}", pattern.longest()))
+            found.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
     return [name for name in found if name.length > name.limit]
 
 
-def breaks_shipped_limit(set: PodCliqueSet, pattern: NamePattern) -> bool:
-    """Whether set, scaling group and clique have more than 45 characters together."""
-    return bool(pattern.clique) and len(set.name) + len(pattern.group) + len(pattern.clique) > LONGEST_TOGETHER
+def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
+    """The names of set, scaling group and clique that have more than 45 characters together (shipped semantics §6.2).
+
+    Every clique that is too long is told, and of each group and of the set the worst case, since each of the names can be the one
+    to shorten.
+    """
+    patterns = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
+    patterns = [pattern for pattern in patterns if _together(set, pattern) > LONGEST_TOGETHER]
+    return [*_of_cliques(set, patterns), *_of_groups(set, patterns), *_of_set(set, patterns)]
+
+
+def _of_cliques(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    places = {group.name: (group.path, group.clique_names) for group in reversed(set.groups)}
+    for pattern in patterns:
+        path = pattern.path
+        if pattern.group:
+            group_path, names = places[pattern.group]
+            path = f"{group_path}.cliqueNames[{names.index(pattern.clique)}]"
+        yield LongName(_spelt(set, pattern), _together(set, pattern), LONGEST_TOGETHER, pattern.clique, path)
+
+
+def _of_groups(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    for group in set.groups:
+        mine = [pattern for pattern in patterns if pattern.group == group.name]
+        if mine:
+            worst = max(mine, key=lambda pattern: len(pattern.clique))
+            yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, group.name, f"{group.path}.name")
+
+
+def _of_set(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    if patterns:
+        worst = max(patterns, key=lambda pattern: _together(set, pattern))
+        yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, set.name, "metadata.name")
+
+
+def _together(set: PodCliqueSet, pattern: NamePattern) -> int:
+    return len(set.name) + len(pattern.group) + len(pattern.clique)
+
+
+def _spelt(set: PodCliqueSet, pattern: NamePattern) -> str:
+    group = f', scaling group "{pattern.group}"' if pattern.group else ""
+    return f'the names of set "{set.name}"{group} and clique "{pattern.clique}" together'
 
 
 def _long_name(pattern: NamePattern, what: str, name: str) -> LongName:
-    return LongName(what, name, LONGEST_DNS_LABEL, pattern.own, pattern.path)
+    return LongName(f'{what} "{name}"', len(name), LONGEST_DNS_LABEL, pattern.own, pattern.path)

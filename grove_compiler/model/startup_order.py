@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grove_compiler.model.declared import PodCliqueSet
+from grove_compiler.model.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.startup import EXPLICIT, IN_ORDER
+
+
+def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
+    """Whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
+    if set.startup_type == IN_ORDER:
+        return clique.index > 0
+    return set.startup_type == EXPLICIT and any(name in set.clique_names for name in clique.starts_after)
 
 
 def startup_cycles(set: PodCliqueSet) -> list[list[str]]:

@@ -1,0 +1,1 @@
+"""What is accepted, what is rejected, and in which words."""

@@ -1,0 +1,102 @@
+"""Cases as data: `cases/<topic>/<case>.yaml`, a head and an input.
+
+The first document is the head:
+
+    expect:                                    every finding, in any order; empty for input that is accepted
+      - rule: validate/clique-replicas
+        path: spec.template.cliques[0].spec.replicas
+        type: Invalid value                    left out for warnings that have none
+        at: "replicas: -1"                     what stands in the line that the finding points to
+        says: must be greater than 0           optional: part of the message
+        nearest: worker                        optional: the suggestion
+        severity: warning                      error unless said otherwise
+    was: {spec.replicas: 2}                    optional: an update; fields of the set as they were before, null for absent
+    config: {scheduler: …}                     optional: an OperatorConfiguration, without apiVersion and kind
+    kube: "1.36"                               optional: the version of Kubernetes
+
+The other documents are the input.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grove_compiler.compile import Inputs, lint
+from grove_compiler.engine.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import parse
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_text
+
+FOLDER = Path(__file__).parent / "cases"
+FILES = sorted(FOLDER.glob("*/*.yaml"))
+
+
+@dataclass
+class Case:
+    """A case as read; `lines` are those of its file."""
+
+    head: dict[str, Any]
+    documents: list[Document]
+    lines: list[str]
+
+    @property
+    def expected(self) -> list[dict[str, str]]:
+        expected: list[dict[str, str]] = self.head["expect"]
+        return expected
+
+    def findings(self, program: Program) -> list[Diagnostic]:
+        """What linting the case's input finds."""
+        settings = Settings(kube_version=self.head["kube"]) if "kube" in self.head else Settings()
+        old = [Document(_former(document.value, self.head["was"])) for document in self.documents] if "was" in self.head else []
+        return lint(Inputs(self.documents, old=old, config=self._config(), settings=settings), program)
+
+    def _config(self) -> Document | None:
+        if "config" not in self.head:
+            return None
+        return Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **self.head["config"]})
+
+    def described(self, finding: Diagnostic, like: dict[str, str]) -> dict[str, str]:
+        """A finding in the form of a case's expectations, with the optional keys that `like` has."""
+        found = {"rule": finding.code, "path": finding.path, "at": self.lines[finding.line - 1].strip().removeprefix("- ")}
+        if finding.type:
+            found["type"] = finding.type
+        if finding.severity != "error":
+            found["severity"] = finding.severity
+        if "nearest" in like:
+            found["nearest"] = finding.nearest
+        if "says" in like:
+            found["says"] = like["says"] if like["says"] in finding.message else finding.message
+        return found
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file; an unreadable one is a mistake of the test."""
+    text = path.read_text()
+    documents, problems = read_text(text, path.name)
+    assert not problems, [f"{problem.place}: {problem.message}" for problem in problems]
+    head, *inputs = documents
+    return Case(head.value, inputs, text.splitlines())
+
+
+def name_of(path: Path) -> str:
+    """`topic/case`, as tests show it."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+def _former(manifest: Any, was: dict[str, Any]) -> Any:
+    former = copy.deepcopy(manifest)
+    for text, value in was.items():
+        *steps, last = parse(text)
+        holder = former
+        for step in steps:
+            holder = holder[step]
+        if value is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = value
+    return former

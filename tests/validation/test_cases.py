@@ -1,0 +1,35 @@
+"""Every case file: exactly the findings that it expects, at the lines that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grove_compiler.engine.program import Program
+
+from .case_files import FILES, name_of, read_case
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_case_has_exactly_the_findings_that_it_expects(path: Path, program: Program) -> None:
+    case = read_case(path)
+    findings = case.findings(program)
+    expected = {(entry["rule"], entry["path"]): entry for entry in case.expected}
+    found = [case.described(finding, expected.get((finding.code, finding.path), {})) for finding in findings]
+    assert sorted(found, key=_order) == sorted(case.expected, key=_order)
+
+
+def test_every_validation_is_seen_to_find_something(program: Program) -> None:
+    seen = {entry["rule"] for path in FILES for entry in read_case(path).expected}
+    mine = {rule.id for rule in program.rules if rule.verb == "validate" and rule.file.startswith("rules/validation-")}
+    assert mine - seen == set()
+
+
+def test_every_topic_has_a_case_that_is_accepted() -> None:
+    accepted = {path.parent.name for path in FILES if not read_case(path).expected}
+    assert {path.parent.name for path in FILES} - accepted == set()
+
+
+def _order(entry: dict[str, str]) -> list[tuple[str, str]]:
+    return sorted(entry.items())
