@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 LARGEST_REPEAT = 100_000
+LARGEST_NUMBER = 2**4096
 
 
 class EvaluationError(Exception):
@@ -23,6 +24,8 @@ def get_field(value: Any, name: str) -> Any:
         return value.get(name)
     if type(value).__module__ == "builtins":
         raise EvaluationError(f"{describe(value)} has no field {name!r}")
+    if name.startswith("_"):
+        raise EvaluationError(f"{name!r} begins with an underscore")
     try:
         return getattr(value, name)
     except AttributeError:
@@ -68,10 +71,10 @@ def as_text(value: Any) -> str:
     if isinstance(value, dict | list | tuple):
         import json  # only messages print whole values
 
-        return json.dumps(value, default=str)
+        return json.dumps(value, default=describe)
     if value is None:
         raise EvaluationError("none cannot stand inside text; say `x or ''`, or guard it with `when`")
-    return str(value)
+    raise EvaluationError(f"{describe(value)} cannot stand inside text; name one of its attributes")
 
 
 def each(value: Any) -> Any:
@@ -80,6 +83,8 @@ def each(value: Any) -> Any:
         return ()
     if isinstance(value, str | dict | int | float):
         raise EvaluationError(f"cannot loop over {describe(value)}" + ("; say `| items` or `| keys`" if isinstance(value, dict) else ""))
+    if isinstance(value, set | frozenset):
+        raise EvaluationError("a set has no order; say `| sort`")
     return value
 
 
@@ -88,22 +93,32 @@ def multiply(left: Any, right: Any) -> Any:
     for count, other in ((left, right), (right, left)):
         if isinstance(other, str | list) and isinstance(count, int) and count * max(len(other), 1) > LARGEST_REPEAT:
             raise EvaluationError(f"repeating {describe(other)} {count} times makes more than {LARGEST_REPEAT} items")
-    return left * right
+    product = left * right
+    if isinstance(product, int) and abs(product) > LARGEST_NUMBER:
+        raise EvaluationError("a product that is out of bounds: at most 2**4096")
+    return product
 
 
 def power(left: Any, right: Any) -> Any:
     """`left ** right`, for numbers of a sane size."""
     if not isinstance(left, int | float) or not isinstance(right, int | float) or abs(left) > 2**32 or abs(right) > 64:
         raise EvaluationError(f"{left!r} ** {right!r} is out of bounds: at most 2**32 to the power of 64")
-    return left**right
+    result = left**right
+    if isinstance(result, complex):
+        raise EvaluationError(f"{left!r} ** {right!r} is not a real number")
+    return result
 
 
-def bounded_range(*bounds: int) -> range:
-    """Python's `range`, with a bound on its length."""
-    numbers = range(*bounds)
-    if len(numbers) > LARGEST_REPEAT:
-        raise EvaluationError(f"range of {len(numbers)} numbers; at most {LARGEST_REPEAT}")
-    return numbers
+def bounded_range(first: int, end: int | None = None, step: int = 1) -> list[int]:
+    """`range(end)`, `range(first, end)` or `range(first, end, step)`: whole numbers up to but without `end`, at most 100000."""
+    numbers = range(first) if end is None else range(first, end, step)
+    try:
+        count = len(numbers)
+    except OverflowError:
+        count = LARGEST_REPEAT + 1
+    if count > LARGEST_REPEAT:
+        raise EvaluationError(f"{numbers!r} has too many numbers; at most {LARGEST_REPEAT}")
+    return list(numbers)
 
 
 def describe(value: Any) -> str:

@@ -138,7 +138,7 @@ def int_(value: Any) -> int:
     """As a whole number."""
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise EvaluationError(f"{value!r} is not a whole number") from None
 
 
@@ -181,7 +181,10 @@ def matches(value: Any, pattern: str) -> bool:
     """Whether a regular expression matches the whole text."""
     import re
 
-    return isinstance(value, str) and re.fullmatch(pattern, value) is not None
+    try:
+        return isinstance(value, str) and re.fullmatch(pattern, value) is not None
+    except re.error as error:
+        raise EvaluationError(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 def owner_references(owner: Any) -> list[dict[str, Any]]:

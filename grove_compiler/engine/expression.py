@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from jinja2 import nodes
 
 from grove_compiler.engine import builtins, types
+from grove_compiler.engine.call_checks import KEYED_FILTERS, check_attribute_only, check_call, check_pattern, constant, keywords
 from grove_compiler.engine.expression_syntax import Code, ExpressionError, parse_expression, parse_text
 from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.sources import Vocabulary
@@ -18,7 +18,6 @@ _BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Div: "/", nodes.FloorDiv: "//",
 _COMPARE = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<="}
 _ITEM_FILTERS = {"first", "last", "min", "max"}
 _SAME_LIST_FILTERS = {"select", "reject", "selectattr", "rejectattr", "sort", "unique", "duplicates", "list"}
-_KEYED_FILTERS = {"sort", "unique", "sum", "min", "max"}
 
 
 class ExpressionCompiler:
@@ -30,30 +29,38 @@ class ExpressionCompiler:
 
     def expression(self, text: str, scope: Scope) -> Code:
         """A bare expression. Raises `ExpressionError`."""
-        return self._bounded(parse_expression(text), scope)
+        return self._bounded(parse_expression(text), scope, self.compile_result)
+
+    def value(self, text: str, scope: Scope) -> Code:
+        """A bare expression that cannot be `omit`. Raises `ExpressionError`."""
+        return self._bounded(parse_expression(text), scope, self.compile)
 
     def text(self, text: str, scope: Scope) -> Code:
         """Text with `{{ }}`: one expression alone keeps its type, anything else is text. Raises `ExpressionError`."""
         parts = parse_text(text)
         if len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
-            return self._bounded(parts[0], scope)
-        codes = [Code(repr(part.data), str) if isinstance(part, nodes.TemplateData) else self.compile(part, scope) for part in parts]
-        if any(code.may_omit for code in codes):
-            raise ExpressionError("`omit` cannot stand inside text")
-        return self._concatenate(codes)
+            return self._bounded(parts[0], scope, self.compile_result)
+        return self._concatenate([self._bounded(part, scope, self.compile) for part in parts])
 
-    def _bounded(self, node: nodes.Node, scope: Scope) -> Code:
+    def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
         """Raises `ExpressionError` for what Python's own parser would refuse, so that one rule cannot spoil the others' module."""
         try:
-            code = self.compile(node, scope)
-            if len(code.python) > 1000:
+            code = translate(node, scope)
+            if len(code.python) > 100:
                 compile(code.python, "expression", "eval")
-        except (SyntaxError, RecursionError, MemoryError):
+        except (SyntaxError, RecursionError, MemoryError, ValueError):
             raise ExpressionError("the expression is too large or nested too deeply") from None
         return code
 
     def compile(self, node: nodes.Node, scope: Scope) -> Code:
-        """One node of Jinja2's syntax tree."""
+        """One node of Jinja2's syntax tree, as a value that is there. Raises `ExpressionError` where it may be `omit`."""
+        code = self.compile_result(node, scope)
+        if code.may_omit:
+            raise ExpressionError("`omit` can be what a whole expression gives, as in `x or omit`, not part of another value")
+        return code
+
+    def compile_result(self, node: nodes.Node, scope: Scope) -> Code:
+        """One node of Jinja2's syntax tree; what it gives may be `omit`."""
         method: Callable[[Any, Scope], Code] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if isinstance(node, nodes.BinExpr) and type(node) in _BINARY:
             return self._arithmetic(node, scope)
@@ -67,6 +74,10 @@ class ExpressionCompiler:
         return Code(python, str, _depth(codes))
 
     def _const(self, node: nodes.Const, _: Scope) -> Code:
+        if node.value in (float("inf"), float("-inf")):
+            raise ExpressionError("a number that is too large")
+        if isinstance(node.value, str) and not node.value.isascii():
+            _check_characters(node.value)
         return Code(repr(node.value), type(node.value))
 
     def _templatedata(self, node: nodes.TemplateData, _: Scope) -> Code:
@@ -79,13 +90,15 @@ class ExpressionCompiler:
         if name is None:
             suggestion = nearest(node.name, scope.names)
             raise ExpressionError(f"unknown name {node.name!r}; in scope are {', '.join(sorted(scope.names))}", suggestion)
-        return Code(name.python, name.type, name.depth)
+        return Code(name.python, name.type, name.depth, name.may_omit)
 
     def _getattr(self, node: nodes.Getattr, scope: Scope) -> Code:
         return self._attribute(self.compile(node.node, scope), node.attr)
 
     def _attribute(self, base: Code, name: str) -> Code:
         owner = types.without_none(base.type)
+        if name.startswith("_"):
+            raise ExpressionError(f"{name!r} begins with an underscore; an entry of a map of that name is read as `x['{name}']`")
         if types.is_model(owner):
             return self._model_attribute(base, owner, name)
         if types.is_mapping(owner):
@@ -133,19 +146,25 @@ class ExpressionCompiler:
             name = node.node.name
             if name not in self.functions:
                 raise ExpressionError(f"unknown function {name!r}", nearest(name, self.functions))
-            _check_call(name, self.functions[name], len(node.args), node.kwargs)
+            check_call(name, self.functions[name], len(node.args), node.kwargs)
             return Code(f"fn_{name}({arguments})", types.result_type(self.functions[name]), depth)
         if isinstance(node.node, nodes.Getattr):
             base = self.compile(node.node.node, scope)
-            owner = types.without_none(base.type)
-            if types.is_model(owner) and not types.is_optional(base.type):
-                try:
-                    kind = types.method_type(owner, node.node.attr)
-                except AttributeError:
-                    suggestion = nearest(node.node.attr, types.public_names(owner))
-                    raise ExpressionError(f"{owner.__name__} has no method {node.node.attr!r}", suggestion) from None
+            if types.is_model(base.type):
+                kind = self._method(base.type, node.node.attr, node)
                 return Code(f"{base.python}.{node.node.attr}({arguments})", kind, max(base.depth, depth))
+            if types.is_model(types.without_none(base.type)):
+                raise ExpressionError(f"what `{node.node.attr}` is called on may be none; guard it with a `when` and a `let`")
         raise ExpressionError("only registered functions and methods of the model can be called; filters are written `x | name`")
+
+    def _method(self, owner: type, name: str, call: nodes.Call) -> Any:
+        """What a method of a model class returns. Raises `ExpressionError` when there is none, or when it is called wrongly."""
+        try:
+            kind = types.method_type(owner, name)
+        except AttributeError:
+            raise ExpressionError(f"{owner.__name__} has no method {name!r}", nearest(name, types.public_names(owner))) from None
+        check_call(name, getattr(owner, name), len(call.args) + 1, call.kwargs)
+        return kind
 
     def _arguments(self, args: list[nodes.Expr], kwargs: list[nodes.Keyword], scope: Scope) -> tuple[str, int]:
         positional = [self.compile(argument, scope) for argument in args]
@@ -161,43 +180,54 @@ class ExpressionCompiler:
         base = self.compile(node.node, scope)
         if node.name in ("map", "select", "reject", "selectattr", "rejectattr"):
             return self._each_filter(node, base, scope)
-        keywords = {keyword.key: keyword.value for keyword in _keywords(node)}
-        if node.name in _KEYED_FILTERS and "attribute" in keywords:
-            item = Code("item", types.item_type(base.type), base.depth)
-            key = self._path(item, _constant(keywords["attribute"], "attribute"))
-            kind = types.item_type(base.type) if node.name in _ITEM_FILTERS else self._result(node.name, base)
-            return Code(f"filter_{node.name}({base.python}, lambda item: {key.python})", kind, base.depth)
-        _check_call(node.name, self.filters[node.name], len(node.args) + 1, _keywords(node))
-        arguments, depth = self._arguments(node.args, _keywords(node), scope)
+        if node.name in KEYED_FILTERS:
+            return self._keyed_filter(node, base)
+        check_call(node.name, self.filters[node.name], len(node.args) + 1, keywords(node))
+        if node.name in ("default", "d"):
+            fallback = self.compile_result(node.args[0], scope) if node.args else self.compile_result(keywords(node)[0].value, scope)
+            python, depth = f"filter_default({base.python}, {fallback.python})", max(base.depth, fallback.depth)
+            return Code(python, types.without_none(base.type) if fallback.may_omit else Any, depth, fallback.may_omit)
+        arguments, depth = self._arguments(node.args, keywords(node), scope)
         python = f"filter_{node.name}({base.python}{', ' if arguments else ''}{arguments})"
-        omit = node.name in ("default", "d") and "OMIT" in arguments
-        return Code(python, self._result(node.name, base), max(base.depth, depth), omit)
+        return Code(python, self._result(node.name, base), max(base.depth, depth))
+
+    def _keyed_filter(self, node: nodes.Filter, base: Code) -> Code:
+        """`sort`, `unique`, `sum`, `min` and `max`, which take an attribute or nothing."""
+        check_attribute_only(node)
+        kind = self._result(node.name, base)
+        if not keywords(node):
+            return Code(f"filter_{node.name}({base.python})", kind, base.depth)
+        item = Code("item", types.item_type(base.type), base.depth)
+        key = self._path(item, constant(keywords(node)[0].value, "attribute"))
+        return Code(f"filter_{node.name}({base.python}, lambda item: {key.python})", kind, base.depth)
 
     def _each_filter(self, node: nodes.Filter, base: Code, scope: Scope) -> Code:
         item = Code("item", types.item_type(base.type), 0)
-        keywords = {keyword.key: keyword.value for keyword in _keywords(node)}
-        if "attribute" in keywords:
-            key, rest = self._path(item, _constant(keywords["attribute"], "attribute")), node.args
+        check_attribute_only(node, *node.args)
+        if keywords(node):
+            key, rest = self._path(item, constant(keywords(node)[0].value, "attribute")), node.args
         elif node.name.endswith("attr") and node.args:
-            key, rest = self._path(item, _constant(node.args[0], "the attribute")), node.args[1:]
+            key, rest = self._path(item, constant(node.args[0], "the attribute")), node.args[1:]
         elif node.args:
             key, rest = item, node.args
         else:
             raise ExpressionError(f"{node.name!r} needs an attribute or a name")
         if rest:
-            word = _constant(rest[0], "the name of a filter or test")
-            text, depth = self._arguments(rest[1:], [], scope)
-            key = self._applied(node.name, word, key, text, max(key.depth, depth))
+            key = self._applied(node.name, constant(rest[0], "the name of a filter or test"), key, rest[1:], scope)
         kind = list[key.type] if node.name == "map" else list[item.type]  # type: ignore[name-defined]
         return Code(f"filter_{node.name}({base.python}, lambda item: {key.python})", kind, max(base.depth, key.depth))
 
-    def _applied(self, name: str, word: str, key: Code, arguments: str, depth: int) -> Code:
+    def _applied(self, name: str, word: str, key: Code, given: list[nodes.Expr], scope: Scope) -> Code:
         """`map('lower')` applies a filter, `select('none')` a test."""
         table, prefix = (self.filters, "filter") if name == "map" else (builtins.TESTS, "test")
         if word not in table:
             raise ExpressionError(f"unknown {prefix} {word!r}", nearest(word, table))
+        check_call(word, table[word], len(given) + 1, [])
+        if given and name == "map" and word in KEYED_FILTERS:
+            raise ExpressionError(f"{word!r} takes nothing here")
+        arguments, depth = self._arguments(given, [], scope)
         kind = self._result(word, key) if name == "map" else bool
-        return Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, depth)
+        return Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth))
 
     def _result(self, name: str, base: Code) -> Any:
         if name in builtins.RESULTS:
@@ -214,10 +244,12 @@ class ExpressionCompiler:
         if node.name not in builtins.TESTS:
             raise ExpressionError(f"unknown test {node.name!r}", nearest(node.name, builtins.TESTS))
         base = self.compile(node.node, scope)
-        if node.name in ("none", "defined"):
+        if node.name in ("none", "defined") and not node.args:
             return Code(f"({base.python} is {'not ' if node.name == 'defined' else ''}None)", bool, base.depth)
-        _check_call(node.name, builtins.TESTS[node.name], len(node.args) + 1, _keywords(node))
-        arguments, depth = self._arguments(node.args, _keywords(node), scope)
+        check_call(node.name, builtins.TESTS[node.name], len(node.args) + 1, keywords(node))
+        if node.name == "match" and node.args:
+            check_pattern(node.args[0])
+        arguments, depth = self._arguments(node.args, keywords(node), scope)
         return Code(f"test_{node.name}({base.python}{', ' if arguments else ''}{arguments})", bool, max(base.depth, depth))
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> Code:
@@ -243,9 +275,8 @@ class ExpressionCompiler:
 
     def _mul(self, node: nodes.Mul, scope: Scope) -> Code:
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)
-        if left.type is int and right.type is int:
-            return Code(f"({left.python} * {right.python})", int, _depth([left, right]))
-        return Code(f"multiply({left.python}, {right.python})", Any, _depth([left, right]))
+        kind = int if left.type is int and right.type is int else Any
+        return Code(f"multiply({left.python}, {right.python})", kind, _depth([left, right]))
 
     def _pow(self, node: nodes.Pow, scope: Scope) -> Code:
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)
@@ -258,9 +289,9 @@ class ExpressionCompiler:
         return self._logic("or", node, scope)
 
     def _logic(self, word: str, node: nodes.BinExpr, scope: Scope) -> Code:
-        left, right = self.compile(node.left, scope), self.compile(node.right, scope)
-        if types.without_none(left.type) is types.without_none(right.type) and not right.may_omit:
-            kind = right.type if word == "or" else left.type
+        left, right = self.compile_result(node.left, scope), self.compile_result(node.right, scope)
+        if types.without_none(left.type) == types.without_none(right.type) and not right.may_omit:
+            kind = right.type if word == "or" or types.is_optional(right.type) else left.type
         else:
             kind = types.without_none(left.type) if right.may_omit and word == "or" else Any
         return Code(f"({left.python} {word} {right.python})", kind, _depth([left, right]), left.may_omit or right.may_omit)
@@ -279,17 +310,16 @@ class ExpressionCompiler:
     def _condexpr(self, node: nodes.CondExpr, scope: Scope) -> Code:
         if node.expr2 is None:
             raise ExpressionError("`a if b` needs an `else`; say `else omit` to leave the key out")
-        codes = [self.compile(part, scope) for part in (node.expr1, node.test, node.expr2)]
-        yes, test, no = codes
-        kind = yes.type if yes.type is no.type or no.may_omit else (no.type if yes.may_omit else Any)
-        return Code(f"({yes.python} if {test.python} else {no.python})", kind, _depth(codes), yes.may_omit or no.may_omit)
+        yes, test, no = self.compile_result(node.expr1, scope), self.compile(node.test, scope), self.compile_result(node.expr2, scope)
+        kind = yes.type if yes.type == no.type or no.may_omit else (no.type if yes.may_omit else Any)
+        return Code(f"({yes.python} if {test.python} else {no.python})", kind, _depth([yes, test, no]), yes.may_omit or no.may_omit)
 
     def _concat(self, node: nodes.Concat, scope: Scope) -> Code:
         return self._concatenate([self.compile(part, scope) for part in node.nodes])
 
     def _list(self, node: nodes.List, scope: Scope) -> Code:
         codes = [self.compile(item, scope) for item in node.items]
-        item = codes[0].type if codes and all(code.type is codes[0].type for code in codes) else Any
+        item = codes[0].type if codes and all(code.type == codes[0].type for code in codes) else Any
         kind = list[item]  # type: ignore[valid-type]
         return Code("[" + ", ".join(code.python for code in codes) + "]", kind, _depth(codes))
 
@@ -299,8 +329,6 @@ class ExpressionCompiler:
     def _dict(self, node: nodes.Dict, scope: Scope) -> Code:
         pairs = [(self.compile(pair.key, scope), self.compile(pair.value, scope)) for pair in node.items]
         codes = [code for pair in pairs for code in pair]
-        if any(code.may_omit for code in codes):
-            raise ExpressionError("`omit` cannot stand inside a map of an expression; write the map as YAML")
         return Code("{" + ", ".join(f"{key.python}: {value.python}" for key, value in pairs) + "}", dict[str, Any], _depth(codes))
 
 
@@ -309,34 +337,21 @@ def variable(word: str) -> str:
     return f"v_{word}"
 
 
-def named(word: str, kind: Any, depth: int) -> Name:
+def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Name:
     """A bound word as a name in scope."""
-    return Name(variable(word), kind, depth)
-
-
-def _keywords(node: nodes.Filter | nodes.Test) -> list[nodes.Keyword]:
-    """Named arguments; Jinja2's annotations call them pairs, its parser makes keywords."""
-    return cast(list[nodes.Keyword], node.kwargs)
-
-
-def _check_call(name: str, function: Callable[..., Any], positional: int, named: list[nodes.Keyword]) -> None:
-    """Raises `ExpressionError` when the arguments do not fit the function."""
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*[None] * positional, **{keyword.key: None for keyword in named})
-    except TypeError as error:
-        parameters = ", ".join(signature.parameters)
-        raise ExpressionError(f"{name}({parameters}): {error}") from None
+    return Name(variable(word), kind, depth, may_omit)
 
 
 def _depth(codes: list[Code]) -> int:
     return max((code.depth for code in codes), default=0)
 
 
-def _constant(node: nodes.Expr, what: str) -> str:
-    if isinstance(node, nodes.Const) and isinstance(node.value, str):
-        return node.value
-    raise ExpressionError(f"{what} must be written out as text")
+def _check_characters(text: str) -> None:
+    """Raises `ExpressionError` for halves of surrogate pairs, which no output can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ExpressionError("text with half of a surrogate pair; write the character itself") from None
 
 
 def _type_name(annotation: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -47,25 +49,41 @@ def parse_expression(text: str) -> nodes.Expr:
     """A bare expression. Raises `ExpressionError`."""
     if "}}" in text.replace("}}}}", "") and text.strip().startswith("{{"):
         raise ExpressionError("this key takes a bare expression; leave out the braces {{ }}")
-    try:
+    with _mistakes():
         parser = Parser(_ENVIRONMENT, text, state="variable")
         expression = parser.parse_expression()
         if not parser.stream.eos:
             raise ExpressionError(f"unexpected {parser.stream.current.value!r} after the expression")
-    except TemplateSyntaxError as error:
-        raise ExpressionError(f"not an expression: {error.message}") from None
-    except RecursionError:
-        raise ExpressionError("the expression is nested too deeply") from None
     return expression
 
 
 @cache
 def parse_text(text: str) -> list[nodes.Expr]:
     """Text with `{{ }}` in it, as its parts in order; literal parts are `TemplateData`. Raises `ExpressionError`."""
-    try:
+    with _mistakes():
         body = _ENVIRONMENT.parse(text).body
+    if not all(isinstance(part, nodes.Output) for part in body):
+        raise ExpressionError("text holds expressions in {{ }} and nothing else of Jinja2")
+    return [part for output in body if isinstance(output, nodes.Output) for part in output.nodes]
+
+
+@cache
+def names_in(text: str) -> frozenset[str]:
+    """The names that a bare expression uses, those of functions included. Raises `ExpressionError`."""
+    root = parse_expression(text)
+    with _mistakes():
+        found = {node.name for node in root.find_all(nodes.Name)}
+    return frozenset(found | {root.name} if isinstance(root, nodes.Name) else found)
+
+
+@contextmanager
+def _mistakes() -> Iterator[None]:
+    """What Jinja2 and Python raise for a wrong expression, as `ExpressionError`."""
+    try:
+        yield
     except TemplateSyntaxError as error:
         raise ExpressionError(f"not an expression: {error.message}") from None
-    except RecursionError:
+    except ValueError as error:  # Python refuses numbers of thousands of digits
+        raise ExpressionError(f"not an expression: {error}") from None
+    except (RecursionError, MemoryError):
         raise ExpressionError("the expression is nested too deeply") from None
-    return [part for output in body for part in getattr(output, "nodes", ())]

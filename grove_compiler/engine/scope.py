@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """A name in scope: the Python expression that holds it, its type, and its depth.
+    """A name in scope: the Python expression that holds it, its type, its depth, and whether it may stand for `omit`.
 
     Depth 0 are the roots, depth n what the nth loop of the rule binds. Deeper names change more often.
     """
@@ -16,6 +16,7 @@ class Name:
     python: str
     type: Any = Any
     depth: int = 0
+    may_omit: bool = False
 
 
 @dataclass(slots=True, eq=False)
