@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result, compile
+from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.program import Program
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
@@ -39,7 +41,7 @@ def compile_folder(folder: Path) -> Result:
         config=parts["config"][0] if "config" in parts else None,
         settings=Settings(**{SETTING_NAMES[name]: value for name, value in chosen.items()}),
     )
-    return compile(inputs, shipped_program())
+    return compile_inputs(inputs, shipped_program())
 
 
 def items_of(document: Document) -> list[dict[str, object]]:
@@ -55,3 +57,8 @@ def as_text(result: Result) -> str:
         lines.append(f"# {status.ref.id}: generation {status.generation_hash}")
         lines += [f"# {one.of.id}: {one.type}={one.status} {one.reason}: {one.message}" for one in status.conditions]
     return "\n".join(lines) + "\n---\n" + write_yaml([node.object for node in result.graph.nodes])
+
+
+def compile_manifest(manifest: dict[str, object], settings: Settings | None = None) -> Result:
+    """One set that a test made."""
+    return compile_inputs(Inputs(documents_of(json.dumps(manifest), "set.json"), settings=settings or Settings()), shipped_program())

@@ -1,0 +1,233 @@
+"""What holds for every valid set, whatever it looks like."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from grove_compiler.compile import Result
+from grove_compiler.graph.node import Node
+from grove_compiler.model.settings import Settings
+
+from .compiling import as_text, compile_manifest
+from .random_sets import Manifest, pod_cliques_sets
+
+WITH_PODS = Settings(pods=True)
+LABEL_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+ROLE_NAME = re.compile(r"grove\.io:pcs:[a-z0-9]([-a-z0-9]*[a-z0-9])?")  # the only names that are no DNS names
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+
+property_of_sets = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def compiled(manifest: Manifest) -> Result:
+    result = compile_manifest(manifest, WITH_PODS)
+    errors = [finding for finding in result.diagnostics if finding.severity == "error"]
+    assert errors == [], [f"{error.path}: {error.message}" for error in errors]
+    return result
+
+
+def of_kind(result: Result, kind: str) -> list[Manifest]:
+    return [node.object for node in result.graph.nodes if node.object["kind"] == kind]
+
+
+def labels_of(manifest: Manifest) -> dict[str, str]:
+    labels: dict[str, str] = manifest["metadata"]["labels"]
+    return labels
+
+
+def name_of(manifest: Manifest) -> str:
+    name: str = manifest["metadata"]["name"]
+    return name
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_a_valid_set_compiles_twice_to_the_same_bytes(manifest: Manifest) -> None:
+    assert as_text(compiled(manifest)) == as_text(compiled(manifest))
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_no_two_objects_of_a_kind_have_one_name(manifest: Manifest) -> None:
+    doubles = [id for id, count in Counter(node.id for node in compiled(manifest).graph.nodes).items() if count > 1]
+    assert doubles == []
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_every_name_and_label_is_one_that_kubernetes_takes(manifest: Manifest) -> None:
+    for node in compiled(manifest).graph.nodes:
+        kind, name = node.object["kind"], name_of(node.object)
+        assert (ROLE_NAME if kind in ("Role", "RoleBinding") else LABEL_NAME).fullmatch(name), node.id
+        assert [value for value in labels_of(node.object).values() if not LABEL_VALUE.fullmatch(value)] == []
+        assert node.object["metadata"]["namespace"] == manifest["metadata"].get("namespace", "default")
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_hostnames_and_subdomains_are_dns_labels_and_hostnames_are_unique(manifest: Manifest) -> None:
+    pods = of_kind(compiled(manifest), "Pod")
+    assert [pod for pod in pods if not LABEL_NAME.fullmatch(pod["spec"]["hostname"])] == []
+    assert len({pod["spec"]["hostname"] for pod in pods}) == len(pods)
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_every_object_belongs_to_the_set_or_to_an_object_before_it(manifest: Manifest) -> None:
+    seen = {f"PodCliqueSet/{manifest['metadata'].get('namespace', 'default')}/{manifest['metadata']['name']}"}
+    for node in compiled(manifest).graph.nodes:
+        assert node.owner is not None and node.owner.id in seen, node.id
+        assert node.object["metadata"]["ownerReferences"] == [_reference(node)]
+        seen.add(node.id)
+
+
+def _reference(node: Node) -> Manifest:
+    assert node.owner is not None
+    owner = {"apiVersion": node.owner.api_version, "kind": node.owner.kind, "name": node.owner.name}
+    return {**owner, "controller": True, "blockOwnerDeletion": True}
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_each_pod_is_listed_by_its_gang_and_by_no_other(manifest: Manifest) -> None:
+    result = compiled(manifest)
+    listed = [
+        (name_of(gang), group["name"], reference["name"])
+        for gang in of_kind(result, "PodGang")
+        for group in gang["spec"]["podgroups"]
+        for reference in group["podReferences"]
+    ]
+    pods = [(labels_of(pod)["grove.io/podgang"], labels_of(pod)["grove.io/podclique"], name_of(pod)) for pod in of_kind(result, "Pod")]
+    assert sorted(listed) == sorted(pods)
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_each_clique_is_in_the_one_gang_that_its_label_names(manifest: Manifest) -> None:
+    result = compiled(manifest)
+    grouped = [(name_of(gang), group["name"]) for gang in of_kind(result, "PodGang") for group in gang["spec"]["podgroups"]]
+    assert sorted(grouped) == sorted((labels_of(clique)["grove.io/podgang"], name_of(clique)) for clique in of_kind(result, "PodClique"))
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_a_gang_asks_for_at_least_one_and_at_most_all_pods_of_a_clique(manifest: Manifest) -> None:
+    for gang in of_kind(compiled(manifest), "PodGang"):
+        for group in gang["spec"]["podgroups"]:
+            assert 1 <= group["minReplicas"] <= len(group["podReferences"])
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_cliques_start_after_cliques_that_exist_and_never_in_a_circle(manifest: Manifest) -> None:
+    after = {name_of(clique): clique["spec"].get("startsAfter", []) for clique in of_kind(compiled(manifest), "PodClique")}
+    started: set[str] = set()
+    while len(started) < len(after):
+        ready = {name for name, names in after.items() if name not in started and started.issuperset(names)}
+        assert ready, f"nothing can start: {after}"
+        started |= ready
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_a_scaled_gang_waits_for_nothing_outside_itself(manifest: Manifest) -> None:
+    cliques = {name_of(clique): clique for clique in of_kind(compiled(manifest), "PodClique")}
+    for clique in cliques.values():
+        if "grove.io/base-podgang" in labels_of(clique):
+            gangs = {labels_of(cliques[name])["grove.io/podgang"] for name in clique["spec"].get("startsAfter", [])}
+            assert gangs <= {labels_of(clique)["grove.io/podgang"]}
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_the_start_up_container_waits_for_what_its_clique_starts_after(manifest: Manifest) -> None:
+    result = compiled(manifest)
+    cliques = {name_of(clique): clique["spec"] for clique in of_kind(result, "PodClique")}
+    for pod in of_kind(result, "Pod"):
+        waits = [box for box in pod["spec"].get("initContainers", []) if box["name"] == "grove-initc"]
+        named = cliques[labels_of(pod)["grove.io/podclique"]].get("startsAfter", [])
+        expected = [f"--podcliques={name}:{cliques[name]['minAvailable']}" for name in named]
+        assert [box["args"] for box in waits] == ([expected] if named else [])
+        assert not waits or pod["spec"]["initContainers"][-1] is waits[0]
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_pods_use_claims_that_exist_in_all_their_containers(manifest: Manifest) -> None:
+    result = compiled(manifest)
+    claims = {name_of(claim) for claim in of_kind(result, "ResourceClaim")}
+    for pod in of_kind(result, "Pod"):
+        used = [claim["resourceClaimName"] for claim in pod["spec"].get("resourceClaims", [])]
+        assert claims.issuperset(used)
+        assert len(set(used)) == len(used)
+        for box in _user_containers(pod):
+            assert [claim["name"] for claim in box.get("resources", {}).get("claims", [])] == used
+
+
+def _user_containers(pod: Manifest) -> list[Manifest]:
+    boxes = [*pod["spec"]["containers"], *pod["spec"].get("initContainers", [])]
+    return [box for box in boxes if box["name"] != "grove-initc"]
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_no_container_has_a_variable_twice_and_groves_come_first(manifest: Manifest) -> None:
+    for pod in of_kind(compiled(manifest), "Pod"):
+        for box in _user_containers(pod):
+            names = [variable["name"] for variable in box["env"]]
+            assert len(set(names)) == len(names)
+            assert names[:2] == ["GROVE_PCS_NAME", "GROVE_PCS_INDEX"]
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest: Manifest) -> None:
+    graph = compiled(manifest).graph
+    wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
+    assert [(node.id, before.id) for node, before in graph.edges() if wave[before.id] >= wave[node.id]] == []
+    assert len(wave) == len(graph.nodes)
+
+
+@property_of_sets
+@given(pod_cliques_sets())
+def test_there_are_as_many_objects_of_each_kind_as_the_manifest_says(manifest: Manifest) -> None:
+    found = Counter(node.object["kind"] for node in compiled(manifest).graph.nodes)
+    assert dict(found) == {kind: count for kind, count in expected_counts(manifest["spec"]).items() if count}
+
+
+def expected_counts(spec: Manifest) -> dict[str, int]:
+    """The number of objects of each kind, worked out from the manifest alone."""
+    template, replicas = spec["template"], spec["replicas"]
+    groups = template.get("podCliqueScalingGroups", [])
+    cliques = {clique["name"]: clique for clique in template["cliques"]}
+    copies = dict.fromkeys(cliques, 1)  # of each clique in one replica of the set
+    for group in groups:
+        copies |= dict.fromkeys(group["cliqueNames"], group.get("replicas", 1))
+    return {
+        "ServiceAccount": 1,
+        "Role": 1,
+        "RoleBinding": 1,
+        "Secret": 1,
+        "Service": replicas,
+        "PodClique": replicas * sum(copies.values()),
+        "PodCliqueScalingGroup": replicas * len(groups),
+        "PodGang": replicas * (1 + sum(group.get("replicas", 1) - group.get("minAvailable", 1) for group in groups)),
+        "HorizontalPodAutoscaler": replicas * sum(1 for one in [*(c["spec"] for c in cliques.values()), *groups] if _scaling_of(one)),
+        "ResourceClaim": _claims(template, replicas)
+        + replicas * sum(_claims(group, group.get("replicas", 1)) for group in groups)
+        + replicas * sum(copies[name] * _claims(clique, clique["spec"]["replicas"]) for name, clique in cliques.items()),
+        "Pod": replicas * sum(copies[name] * clique["spec"]["replicas"] for name, clique in cliques.items()),
+    }
+
+
+def _scaling_of(entry: Manifest) -> Any:
+    return entry.get("autoScalingConfig") or entry.get("scaleConfig")
+
+
+def _claims(holder: Manifest, count: int) -> int:
+    """Claims of one owner that has so many replicas."""
+    return sum(1 if reference["scope"] == "AllReplicas" else count for reference in holder.get("resourceSharing", []))
