@@ -33,6 +33,12 @@ class ExpandedSet(PodCliqueSet):
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
 
     @lazy
+    def ref(self) -> ObjectRef:
+        """With the UID that the manifest has, else with that of the set in the snapshot."""
+        declared = super().ref
+        return declared if declared.uid else self.snapshot.with_uid(declared)
+
+    @lazy
     def replicas(self) -> list[Replica]:
         return [Replica(self, index) for index in range(self.replica_count)]
 
