@@ -45,24 +45,13 @@ class NamePattern:
         return "-".join(segment if isinstance(segment, str) else str(segment - 1) for segment in segments)
 
 
-@dataclass(slots=True, eq=False)
-class _Owner:
-    """What shared claims belong to: the segments of its name, the index of its replicas, and what it is."""
-
-    segments: tuple[Segment, ...]
-    index: int
-    origin: str
-    clique: str = ""
-    group: str = ""
-
-
 def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
     """The patterns of all PodCliques, autoscalers and shared claims of a set, outermost first.
 
     Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
     """
     top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
-    found = _claims(_Owner(words(set.name), index_count(set.replica_count), "the set"), set.resource_sharing)
+    found = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
     for group in _first_of_each(set.groups):
         found += _of_group(group, top)
     for clique in _first_of_each(set.cliques):
@@ -90,7 +79,7 @@ def _of_group(group: ScalingGroupTemplate, top: tuple[Segment, ...]) -> list[Nam
     name = (*top, *words(group.name))
     count = index_count(group.replicas, group.autoscaling)
     origin = f'scaling group "{group.name}"'
-    found = _claims(_Owner(name, count, origin, group=group.name), group.resource_sharing)
+    found = _claims(group.resource_sharing, name, count, origin, group=group.name)
     if group.autoscaling:
         scaling = f"the scaleConfig of {origin}"
         found.append(NamePattern(AUTOSCALER, name, group.name, f"{group.path}.name", scaling, group=group.name))
@@ -105,16 +94,19 @@ def _of_clique(clique: CliqueTemplate, name: tuple[Segment, ...], group: str) ->
     found = [NamePattern(POD_CLIQUE, name, clique.name, path, origin, clique.name, group)]
     if clique.autoscaling and not group:
         found.append(NamePattern(AUTOSCALER, name, clique.name, path, f"the autoScalingConfig of {origin}", clique.name))
-    return found + _claims(_Owner(name, pods_of(clique), origin, clique.name, group), clique.resource_sharing)
+    return found + _claims(clique.resource_sharing, name, pods_of(clique), origin, clique.name, group)
 
 
-def _claims(owner: _Owner, refs: list[SharingRef]) -> list[NamePattern]:
+def _claims(
+    refs: list[SharingRef], owner: tuple[Segment, ...], count: int, origin: str, clique: str = "", group: str = ""
+) -> list[NamePattern]:
+    """The claims of an owner that has `count` replicas."""
     found = []
     for ref in _first_of_each(refs):
-        middle: Segment = "all" if ref.scope == ALL_REPLICAS else owner.index
-        segments = (*owner.segments, middle, *words(ref.name))
-        origin = f'resourceSharing "{ref.name}" of {owner.origin}'
-        found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", origin, owner.clique, owner.group))
+        middle: Segment = "all" if ref.scope == ALL_REPLICAS else count
+        segments = (*owner, middle, *words(ref.name))
+        what = f'resourceSharing "{ref.name}" of {origin}'
+        found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", what, clique, group))
     return found
 
 

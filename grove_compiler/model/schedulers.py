@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.configuration import Configuration
-from grove_compiler.model.declared import PodCliqueSet
+from grove_compiler.model.declared import CliqueTemplate, PodCliqueSet
 
 
-@dataclass(slots=True, eq=False)
-class SchedulerChoice:
-    """A scheduler, and the field of the first clique that has it."""
-
-    name: str
-    path: str
+def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
+    """The scheduler of a clique's pods: the configured default when it names none."""
+    return clique.scheduler_name or config.default_scheduler
 
 
-def scheduler_choices(set: PodCliqueSet, config: Configuration) -> list[SchedulerChoice]:
-    """The different schedulers of a set's cliques, the first clique's first; a clique that names none has the configured default.
+def first_with_each_scheduler(set: PodCliqueSet, config: Configuration) -> list[CliqueTemplate]:
+    """For each scheduler that the set's pods have the first clique with it; one is how it should be.
 
-    The first one is what the shipped operator takes for the whole set (shipped semantics §6.2, §10).
+    The scheduler of the very first clique is what the shipped operator takes for the whole set (shipped semantics §6.2, §10).
     """
-    choices: dict[str, SchedulerChoice] = {}
+    first: dict[str, CliqueTemplate] = {}
     for clique in set.cliques:
-        name = clique.scheduler_name or config.default_scheduler
-        if name not in choices:
-            choices[name] = SchedulerChoice(name, f"{clique.path}.spec.podSpec.schedulerName")
-    return list(choices.values())
+        first.setdefault(scheduler_of(clique, config), clique)
+    return list(first.values())

@@ -9,9 +9,10 @@ from grove_compiler.kube import duration, names
 from grove_compiler.model.configuration import Configuration
 from grove_compiler.model.declared import PodCliqueSet
 from grove_compiler.model.derived import ExpandedSet
+from grove_compiler.model.former import former_clique, former_group
 from grove_compiler.model.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.name_collisions import name_collisions
-from grove_compiler.model.schedulers import scheduler_choices
+from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.sharing_levels import sharing_levels
 from grove_compiler.model.startup_order import startup_cycles, waits_for_others
@@ -26,13 +27,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
+    "first_with_each_scheduler": first_with_each_scheduler,
+    "former_clique": former_clique,
+    "former_group": former_group,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
     "name_collisions": name_collisions,
     "names_too_long": names_too_long,
     "names_too_long_together": names_too_long_together,
     "nanoseconds": duration.parse,
-    "scheduler_choices": scheduler_choices,
+    "scheduler_of": scheduler_of,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,
     "waits_for_others": waits_for_others,

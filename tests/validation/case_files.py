@@ -6,7 +6,7 @@ The first document is the head:
       - rule: validate/clique-replicas
         path: spec.template.cliques[0].spec.replicas
         type: Invalid value                    left out for warnings that have none
-        at: "replicas: -1"                     what stands in the line that the finding points to
+        at: "replicas: -1"                     what stands in the line that the finding points to, and in no other
         says: must be greater than 0           optional: part of the message
         nearest: worker                        optional: the suggestion
         severity: warning                      error unless said otherwise
@@ -55,6 +55,10 @@ class Case:
         old = [Document(_former(document.value, self.head["was"])) for document in self.documents] if "was" in self.head else []
         return lint(Inputs(self.documents, old=old, config=self._config(), settings=settings), program)
 
+    def text_of(self, line: int) -> str:
+        """What stands in a line, counted from 1, without the dash of a list."""
+        return self.lines[line - 1].strip().removeprefix("- ")
+
     def _config(self) -> Document | None:
         if "config" not in self.head:
             return None
@@ -62,7 +66,7 @@ class Case:
 
     def described(self, finding: Diagnostic, like: dict[str, str]) -> dict[str, str]:
         """A finding in the form of a case's expectations, with the optional keys that `like` has."""
-        found = {"rule": finding.code, "path": finding.path, "at": self.lines[finding.line - 1].strip().removeprefix("- ")}
+        found = {"rule": finding.code, "path": finding.path, "at": self.text_of(finding.line)}
         if finding.type:
             found["type"] = finding.type
         if finding.severity != "error":

@@ -20,6 +20,13 @@ def test_a_case_has_exactly_the_findings_that_it_expects(path: Path, program: Pr
     assert sorted(found, key=_order) == sorted(case.expected, key=_order)
 
 
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_the_line_that_a_case_expects_is_in_its_input_once(path: Path) -> None:
+    case = read_case(path)
+    lines = [case.text_of(number) for number in range(case.documents[0].line, len(case.lines) + 1)]
+    assert {entry["at"]: lines.count(entry["at"]) for entry in case.expected} == {entry["at"]: 1 for entry in case.expected}
+
+
 def test_every_validation_is_seen_to_find_something(program: Program) -> None:
     seen = {entry["rule"] for path in FILES for entry in read_case(path).expected}
     mine = {rule.id for rule in program.rules if rule.verb == "validate" and rule.file.startswith("rules/validation-")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.model.configuration import read_configuration
-from grove_compiler.model.schedulers import scheduler_choices
+from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
 
 from .sets import clique, pcs
 
@@ -26,11 +26,12 @@ def test_each_scheduler_is_told_once_and_that_of_the_first_clique_first(named: l
     cliques = [clique(f"c{number}") for number in range(len(named))]
     for manifest, name in zip(cliques, named, strict=True):
         manifest["spec"]["podSpec"]["schedulerName"] = name
-    assert [choice.name for choice in scheduler_choices(pcs("s", cliques), CONFIGURATION)] == chosen
+    first = first_with_each_scheduler(pcs("s", cliques), CONFIGURATION)
+    assert [scheduler_of(clique, CONFIGURATION) for clique in first] == chosen
 
 
-def test_a_choice_names_the_field_of_the_first_clique_that_has_it() -> None:
+def test_it_is_the_first_clique_that_has_a_scheduler() -> None:
     cliques = [clique("a"), clique("b"), clique("c")]
     cliques[1]["spec"]["podSpec"]["schedulerName"] = "x"
     cliques[2]["spec"]["podSpec"]["schedulerName"] = "x"
-    assert scheduler_choices(pcs("s", cliques), CONFIGURATION)[1].path == "spec.template.cliques[1].spec.podSpec.schedulerName"
+    assert [clique.name for clique in first_with_each_scheduler(pcs("s", cliques), CONFIGURATION)] == ["a", "b"]
