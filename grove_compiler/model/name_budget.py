@@ -31,6 +31,11 @@ class LongName:
     def fits(self) -> int:
         return self.limit - self.length + len(self.own)
 
+    @property
+    def advice(self) -> str:
+        """What to make of `fits`, in words."""
+        return f"at most {self.fits} fit here" if self.fits > 0 else "the others leave no room for this one"
+
 
 def names_too_long(set: PodCliqueSet) -> list[LongName]:
     """The names over Kubernetes' limits, one for each entry of the manifest that makes them.
