@@ -68,3 +68,10 @@ def test_the_table_of_labels_has_the_components_that_objects_carry() -> None:
     stated = dict(re.findall(r"^\| (\w+) \| (.+) \|$", table, re.MULTILINE))
     assert {kind for kind, _ in carried} == stated.keys() - {"kind"}
     assert [(kind, component) for kind, component in carried if kind != "Pod" and f"`{component}`" not in stated[kind]] == []
+
+
+def test_the_page_of_differences_names_only_rules_that_there_are() -> None:
+    rules = {rule.id for rule in shipped_program().rules} | {"graph/collision"}
+    named = set(re.findall(r"`((?:default|validate|sharing|graph)/[a-z-]+)`", (ROOT / "docs" / "differences.md").read_text()))
+    assert named
+    assert named - rules == set()
