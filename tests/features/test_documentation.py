@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.engine.module_writer import ModuleWriter
 from grove_operator.cli.entry import run
+from grove_operator.rulebook import read as read_rulebook
 
 from .compiling import compile_folder, shipped_program
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "what-becomes-what.md").read_text()
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| (.+) \| `([a-z0-9/-]+)` in `([a-z0-9.-]+)` \|$", re.MULTILINE)
 OUTPUT = re.compile(r"<!-- output: (.+) -->\n```\n(.*?)```", re.DOTALL)
 LINKED = re.compile(r"`((?:grove_compiler|grove_operator|examples|tests|docs)/[A-Za-z0-9_./-]+)`")
@@ -75,3 +79,29 @@ def test_the_page_of_differences_names_only_rules_that_there_are() -> None:
     named = set(re.findall(r"`((?:default|validate|sharing|graph)/[a-z-]+)`", (ROOT / "docs" / "differences.md").read_text()))
     assert named
     assert named - rules == set()
+
+
+def test_the_rule_that_the_architecture_shows_is_one_of_ours() -> None:
+    shown = ARCHITECTURE.split("```yaml\n")[1].split("```")[0]
+    assert shown in (ROOT / "grove_compiler" / "rules" / "services.yaml").read_text() + "\n"
+
+
+def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = []
+
+    def finish(writer: ModuleWriter) -> tuple[str, tuple[int, ...]]:
+        modules.append("\n".join(writer.lines))
+        return original(writer)
+
+    original = ModuleWriter.finish
+    monkeypatch.setattr(ModuleWriter, "finish", finish)
+    read_rulebook().build(VOCABULARY)
+    functions = re.split(r"^(?=def )", modules[0], flags=re.MULTILINE)
+    [made] = [text for text in functions if "'pcs-headless-service'" in text]
+    shown = ARCHITECTURE.split("```python\n")[1].split("```")[0]
+    assert _plain(made).removesuffix("return") == _plain(shown)
+
+
+def _plain(code: str) -> str:
+    """Code without marks, white space and the numbers in names."""
+    return re.sub(r"(?<=\w)\d+|\d+(?=,)|\s+", "", re.sub(r"  #@\d+$", "", code, flags=re.MULTILINE))
