@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -16,40 +17,62 @@ from grove_compiler.engine.rule_writer import RuleWriter
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.nearest import nearest
 
-ERROR_TYPES = ("Invalid value", "Required value", "Duplicate value", "Forbidden", "Not found", "Unsupported value")
-POLICY_KEYS = ("create", "adopt", "recreate", "yield")
+
+@dataclass(slots=True, eq=False)
+class Compiled:
+    """Rules in the order in which they run, the module that runs them, and for each of its lines the number of its place, or -1."""
+
+    rules: list[RuleInfo]
+    code: CodeType
+    lines: tuple[int, ...]
+    places: list[tuple[str, int]]
 
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     """The program of all sources; later ones replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
-    found, problems = load(sources)
-    if problems:
-        raise InvalidRules(problems)
-    infos, code, lines, places = compile_rules(found, vocabulary)
-    if problems:  # filled through the rules' files while they were compiled
-        raise InvalidRules(problems)
-    return Program(infos, code, lines, places, vocabulary)
+    compiled = compile_rules(load(sources), vocabulary)
+    return Program(compiled.rules, compiled.code, compiled.lines, compiled.places, vocabulary)
 
 
-def compile_rules(
-    found: RuleSet, vocabulary: Vocabulary, traced: bool = False
-) -> tuple[list[RuleInfo], CodeType, tuple[int, ...], list[tuple[str, int]]]:
-    """The rules in the order in which they run, and the module that runs them. Mistakes go to the rules' files."""
+def compile_rules(found: RuleSet, vocabulary: Vocabulary, traced: bool = False) -> Compiled:
+    """The rules as one Python module. Raises `InvalidRules` with everything that is wrong."""
     rules = ordering.in_apply_order(found)
     module = ModuleWriter()
     writer = RuleWriter(vocabulary, module, traced)
-    patches = [rule for rule in rules if rule.verb == "patch"]
-    touched: set[str] = set()
-    for index, rule in enumerate(rules):
-        applying = [patch for patch in patches if rule.verb == "generate" and _applies(patch, rule, found)]
-        touched |= {patch.id for patch in applying}
-        writer.write(index, rule, found.templates, applying)
-    for patch in patches:
-        if patch.id not in touched:
-            _report_idle(patch, found)
-    infos = [_info(rule, rules, found) for rule in rules]
+    usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
+    for index, rule in usable:
+        writer.write(index, rule, found.templates, _patches_of(rule, found))
+    _report_idle_patches(found)
+    infos = [_info(rule, rules, found) for _, rule in usable]
     source, lines = module.finish()
-    return infos, compile(source, MODULE, "exec", dont_inherit=True), lines, module.places
+    code = None if found.problems else _code_of(source)
+    if not found.problems and code is None:
+        _report_too_deep(found, vocabulary, traced)
+    if code is None:
+        raise InvalidRules(sorted(found.problems, key=lambda finding: (finding.file, finding.line)))
+    return Compiled(infos, code, lines, module.places)
+
+
+def _code_of(source: str) -> CodeType | None:
+    """The module, compiled; none when it is nested too deeply for Python, though each expression by itself is not."""
+    try:
+        return compile(source, MODULE, "exec", dont_inherit=True)
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _report_too_deep(found: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
+    for rule in found.rules:
+        module = ModuleWriter()
+        RuleWriter(vocabulary, module, traced).write(0, rule, found.templates, _patches_of(rule, found))
+        if _code_of(module.finish()[0]) is None:
+            rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
+
+
+def _patches_of(rule: Rule, found: RuleSet) -> list[Rule]:
+    """The patches that change the objects of a rule."""
+    patches = [patch for patch in found.rules if patch.verb == "patch" and patch.usable]
+    return [patch for patch in patches if rule.verb == "generate" and _applies(patch, rule, found)]
 
 
 def _applies(patch: Rule, rule: Rule, found: RuleSet) -> bool:
@@ -58,11 +81,15 @@ def _applies(patch: Rule, rule: Rule, found: RuleSet) -> bool:
     return any(ordering.matches(word, rule.id) if "/" in word else word == kind for word in patch.words("patch"))
 
 
-def _report_idle(patch: Rule, found: RuleSet) -> None:
+def _report_idle_patches(found: RuleSet) -> None:
+    """Words of patches that mean no kind and no rule. What only disabled rules would generate is no mistake."""
     kinds = sorted({template.kind for template in found.templates.values()} - {""})
-    word = next(iter(patch.words("patch")), "")
-    message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
-    patch.source.fail(("patch",), message, nearest(word, [*kinds, *(rule.id for rule in found.rules)]))
+    ids = [*(rule.id for rule in found.rules if rule.verb == "generate"), *found.disabled]
+    for patch in found.rules:
+        for word in patch.words("patch") if patch.verb == "patch" and patch.usable else ():
+            if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
+                message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
+                patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
 
 
 def _info(rule: Rule, rules: list[Rule], found: RuleSet) -> RuleInfo:
@@ -72,24 +99,18 @@ def _info(rule: Rule, rules: list[Rule], found: RuleSet) -> RuleInfo:
 
 
 def _details(rule: Rule, found: RuleSet) -> dict[str, Any]:
+    """The keys of a rule that are data."""
+    keys = rule.keys
     if rule.verb == "default":
-        absent = rule.keys.get("absent", [])
-        if not isinstance(absent, list):
-            rule.source.fail(("absent",), "`absent` is a list of values")
-            absent = []
-        return {"of": rule.words("of"), "paths": _default_paths(rule), "absent": absent}
+        return {"of": rule.words("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}
     if rule.verb == "validate":
-        return {
-            "operations": _chosen(rule, "validate", ("create", "update")),
-            "type": "".join(_chosen(rule, "type", ERROR_TYPES)),
-            "severity": "".join(_chosen(rule, "severity", ("error", "warning"))) or "error",
-        }
+        return {"operations": rule.words("validate"), "type": keys.get("type", ""), "severity": keys.get("severity", "error")}
     if rule.verb == "generate":
-        template = found.templates.get(str(rule.keys["generate"]))
-        return {"template": str(rule.keys["generate"]), "kind": template.kind if template else "", "policy": _policy(rule)}
+        template = found.templates.get(keys["generate"])
+        return {"template": keys["generate"], "kind": template.kind if template else "", "policy": keys.get("policy", {})}
     if rule.verb == "patch":
         return {"of": rule.words("patch")}
-    return {"type": str(rule.keys["condition"])}
+    return {"type": keys["condition"]}
 
 
 def _default_paths(rule: Rule) -> list[Any]:
@@ -100,22 +121,3 @@ def _default_paths(rule: Rule) -> list[Any]:
         except ValueError as error:
             rule.source.fail(("default",), str(error))
     return paths
-
-
-def _chosen(rule: Rule, key: str, allowed: Sequence[str]) -> list[str]:
-    words = rule.words(key)
-    for word in words:
-        if word not in allowed:
-            rule.source.fail((key,), f"`{key}` is one of {', '.join(allowed)}; found {word!r}", nearest(word, allowed))
-    return words
-
-
-def _policy(rule: Rule) -> dict[str, Any]:
-    policy = rule.keys.get("policy") or {}
-    if not isinstance(policy, dict):
-        rule.source.fail(("policy",), "`policy` is a map")
-        return {}
-    for key in policy:
-        if key not in POLICY_KEYS:
-            rule.source.fail(("policy", key), f"`policy` has no key {key!r}; there are {', '.join(POLICY_KEYS)}", nearest(key, POLICY_KEYS))
-    return policy

@@ -69,7 +69,7 @@ class _Walk:
         if at < len(self.steps) - 1:
             new = self.apply(present, at + 1, container)
         else:
-            new = self.value(container, parent) if self._is_absent(present) else OMIT
+            new = _disowned(self.value(container, parent), self.owned) if self._is_absent(present) else OMIT
         if new is OMIT or new is present:
             return container
         container = self._own(container)
@@ -93,3 +93,12 @@ class _Walk:
         copy = container.copy()
         self.owned.add(id(copy))
         return copy
+
+
+def _disowned(value: Any, owned: set[int]) -> Any:
+    """A value that may be part of the manifest, and would then be in two places: its containers are copied before a change again."""
+    if isinstance(value, dict | list) and owned:
+        owned.discard(id(value))
+        for part in value.values() if isinstance(value, dict) else value:
+            _disowned(part, owned)
+    return value

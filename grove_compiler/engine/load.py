@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from grove_compiler.engine.rule import COMMON_KEYS, VERB_KEYS, Rule, RuleSet, Template, Verb
-from grove_compiler.engine.shape import MapShape, parse_shape
-from grove_compiler.engine.shape_writer import RuleFile
+from grove_compiler.engine.forms import check_keys, check_rule
+from grove_compiler.engine.language import DISABLE_KEYS, VERB_KEYS, Verb
+from grove_compiler.engine.rule import Rule, RuleSet, Template, find_field
+from grove_compiler.engine.rule_file import RuleFile
+from grove_compiler.engine.shape import Bare, MapShape, parse_shape
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
@@ -16,16 +17,14 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.source.document import Document
 from grove_compiler.source.yaml_reader import read_yaml
 
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)*")
 
-
-def load(sources: Sequence[RuleSource]) -> tuple[RuleSet, list[Diagnostic]]:
+def load(sources: Sequence[RuleSource]) -> RuleSet:
     """All sources in order: later rules replace earlier ones of the same id, later templates those of the same name."""
     loader = _Loader()
     for source in sources:
         loader.read(source)
     loader.apply_disables()
-    return RuleSet(list(loader.rules.values()), loader.templates), loader.problems
+    return RuleSet(list(loader.rules.values()), loader.templates, list(loader.disabled), loader.problems)
 
 
 class _Loader:
@@ -33,11 +32,15 @@ class _Loader:
         self.rules: dict[str, Rule] = {}
         self.templates: dict[str, Template] = {}
         self.disables: list[tuple[str, RuleFile, FieldPath]] = []
+        self.disabled: dict[str, Rule] = {}
         self.problems: list[Diagnostic] = []
+        self.reported: set[tuple[str, int, str]] = set()
 
     def read(self, source: RuleSource) -> None:
         documents, problems = read_yaml(source.text, source.file)
         self.problems += problems
+        if source.is_template and not documents and not problems:
+            RuleFile(source.file, lambda _: 1, self._report).fail((), "a template file holds one document; this one is empty")
         for document in documents:
             file = RuleFile(source.file, _line_of(document), self._report)
             if not isinstance(document.value, dict):
@@ -50,10 +53,9 @@ class _Loader:
                 self._rule(source, document, file)
 
     def _report(self, file: str, line: int, path: FieldPath, message: str, suggestion: str) -> None:
-        finding = Diagnostic("rules/invalid", "error", message, render(path), file, line, nearest=suggestion)
-        seen = any((p.file, p.line, p.message) == (file, line, message) for p in self.problems)
-        if not seen:  # one expression may be compiled for several rules
-            self.problems.append(finding)
+        if (file, line, message) not in self.reported:  # one expression may be compiled for several rules
+            self.reported.add((file, line, message))
+            self.problems.append(Diagnostic("rules/invalid", "error", message, render(path), file, line, nearest=suggestion))
 
     def _template(self, source: RuleSource, document: Document, file: RuleFile) -> None:
         if document.index > 0:
@@ -61,16 +63,16 @@ class _Loader:
             return
         shape = parse_shape(document.value, (), file.fail)
         assert isinstance(shape, MapShape)
-        self.templates[source.template_name] = Template(source.template_name, shape, file)
+        template = Template(source.template_name, shape, file)
+        _check_root(template)
+        template.usable = not file.broken
+        self.templates[source.template_name] = template
 
     def _disable(self, document: Document, file: RuleFile) -> None:
-        for key in document.value.keys() - {"disable", "doc"}:
-            file.fail((key,), f"a `disable` document has no key {key!r}")
+        check_keys(document.value, DISABLE_KEYS, (), file, "a `disable` document")
         ids = document.value["disable"]
-        if not isinstance(ids, list):
-            file.fail(("disable",), "`disable` is a list of rule ids")
-            return
-        self.disables += [(str(id), file, ("disable", index)) for index, id in enumerate(ids)]
+        if not file.broken:
+            self.disables += [(id, file, ("disable", index)) for index, id in enumerate(ids if isinstance(ids, list) else [ids])]
 
     def _rule(self, source: RuleSource, document: Document, file: RuleFile) -> None:
         keys: dict[str, Any] = document.value
@@ -80,10 +82,11 @@ class _Loader:
             file.fail((), f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one {said}")
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file)
-        _check_keys(rule)
+        check_rule(rule)
         former = self.rules.get(rule.id)
         if former is not None and former.origin == rule.origin:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {former.source.file}:{former.line}")
+        rule.usable = not file.broken
         self.rules[rule.id] = rule
 
     def apply_disables(self) -> None:
@@ -92,41 +95,30 @@ class _Loader:
         for id, file, path in self.disables:
             if id not in known:
                 file.fail(path, f"there is no rule {id!r} to disable", nearest(id, known))
-            self.rules.pop(id, None)
+            elif id in self.rules:
+                self.disabled[id] = self.rules.pop(id)
 
 
-def _line_of(document: Document) -> Any:
+def _line_of(document: Document) -> Callable[[FieldPath], int]:
     return lambda path: document.place(path)[0]
 
 
-def _check_keys(rule: Rule) -> None:
-    """Names, kinds of values and unknown keys; what expressions say is checked when they are compiled."""
-    fail = rule.source.fail
-    allowed = {**COMMON_KEYS, **VERB_KEYS[rule.verb]}
-    for key in rule.keys:
-        if key not in allowed:
-            fail((key,), f"a {rule.verb} rule has no key {key!r}; there are {', '.join(sorted(allowed))}", nearest(key, allowed))
-    if not _ID.fullmatch(rule.id):
-        fail(("rule",), f"an id is lower-case words with `-` and `/` between them, as in `podgang/base`; found {rule.id!r}")
-    if not rule.doc.strip():
-        fail((), f"the rule {rule.id!r} needs a `doc`: one line that says why it is there")
-    for key in ("forEach", "let", "with"):
-        value = rule.keys.get(key)
-        if value is not None and not isinstance(value, dict):
-            fail((key,), f"`{key}` is a map of names to expressions")
-            continue
-        for name in value or {}:
-            if not name.isidentifier():
-                fail((key, name), f"{name!r} is not a name: letters, digits and `_`")
-    for key in _REQUIRED[rule.verb]:
-        if key not in rule.keys:
-            fail((), f"a {rule.verb} rule needs the key `{key}`")
+def _check_root(template: Template) -> None:
+    """What every object needs. Entries that a merge may bring are not missed."""
+    fail = template.source.fail
+    if template.shape.condition:
+        fail(template.shape.condition.path, "a template is not left out by `$if`; say `when` in the rule")
+    _check_fields(template.shape, ("apiVersion", "kind", "metadata"), template.source)
+    metadata = template.field("metadata")
+    if metadata and not isinstance(metadata.value, MapShape):
+        fail(metadata.path, "`metadata` is a map")
+    elif metadata and isinstance(metadata.value, MapShape):
+        _check_fields(metadata.value, ("name",), template.source)
 
 
-_REQUIRED: dict[Verb, tuple[str, ...]] = {
-    "default": ("of", "value"),
-    "validate": ("assert", "path", "message"),
-    "generate": (),
-    "patch": ("do",),
-    "condition": ("of", "cases"),
-}
+def _check_fields(shape: MapShape, names: tuple[str, ...], file: RuleFile) -> None:
+    if any(isinstance(entry, Bare) for entry in shape.entries):
+        return
+    for name in names:
+        if find_field(shape, name) is None:
+            file.fail(shape.path, f"a template needs `{render((*shape.path, name))}`")

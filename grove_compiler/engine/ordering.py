@@ -9,7 +9,7 @@ from grove_compiler.graph.nearest import nearest
 def in_apply_order(found: RuleSet) -> list[Rule]:
     """Rules by level, and inside a level in the order in which they are written. A cycle is reported to the file of its first rule."""
     rules = {rule.id: rule for rule in found.rules}
-    before = {rule.id: _named(rule, found.rules) for rule in found.rules}
+    before = {rule.id: _named(rule, found.rules, found.disabled) for rule in found.rules}
     levels: dict[str, int] = {}
     for id in before:
         _visit(id, before, levels, rules)
@@ -30,13 +30,16 @@ def matches(pattern: str, id: str) -> bool:
     return id.startswith(pattern[:-1]) if pattern.endswith("/*") else pattern == id
 
 
-def _named(rule: Rule, rules: list[Rule]) -> list[str]:
+def _named(rule: Rule, rules: list[Rule], disabled: list[str]) -> list[str]:
+    """The ids that `after` means. What is disabled is not waited for; a word that means nothing is a mistake."""
     ids = []
+    generating = [other.id for other in rules if other.verb == "generate"]
     for position, word in enumerate(rule.words("after")):
-        found = [other.id for other in rules if other.verb == "generate" and matches(word, other.id) and other is not rule]
-        if not found and not (word.endswith("/*") and matches(word, rule.id)):
-            suggestion = nearest(word, [other.id for other in rules if other.verb == "generate"])
-            rule.source.fail(("after", position), f"no rule that generates objects is called {word!r}", suggestion)
+        found = [id for id in generating if matches(word, id) and id != rule.id]
+        if word == rule.id:
+            rule.source.fail(("after", position), "a rule cannot come after itself")
+        elif not found and not any(matches(word, id) for id in (rule.id, *disabled)):
+            rule.source.fail(("after", position), f"no rule that generates objects is called {word!r}", nearest(word, generating))
         ids += found
     return ids
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.engine import types
-from grove_compiler.engine.expression import ExpressionCompiler, named
+from grove_compiler.engine.expression import ExpressionCompiler, variable
 from grove_compiler.engine.expression_syntax import Code, ExpressionError
 from grove_compiler.engine.patching import pointer
-from grove_compiler.engine.rule import OPERATION_KEYS, OPERATIONS, Rule
+from grove_compiler.engine.rule import Rule
 from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, parse_shape
 from grove_compiler.engine.shape_writer import INNER, Block, ShapeWriter
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.nearest import nearest
 
 
 class PatchWriter:
@@ -33,56 +32,44 @@ class PatchWriter:
         for word, text in self.patch.named("let").items():
             scope = self._let(word, Bare(text, ("let", word)), scope)
         scope = self._loops(self.patch.keys, (), scope)
-        operations = self.patch.keys["do"]
-        if not isinstance(operations, list):
-            self.patch.source.fail(("do",), "`do` is a list of operations")
-            return
         inside = block.indent
-        for number, operation in enumerate(operations):
+        for number, operation in enumerate(self.patch.keys["do"]):
             block.indent = inside
             self._operation(operation, ("do", number), scope)
         block.indent = indent
 
     def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
-        code = self._code(expression, scope)
-        name = named(word, code.type, code.depth)
+        code = self._code(expression, scope, may_omit=True)
+        name = Name(self.block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
         self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
         return scope.with_name(word, name)
 
     def _loops(self, keys: dict[str, Any], path: FieldPath, scope: Scope) -> Scope:
         """The `forEach` and `when` of the patch or of one operation."""
-        loops = keys.get("forEach") or {}
-        for word, text in loops.items() if isinstance(loops, dict) else ():
+        for word, text in keys.get("forEach", {}).items():
             expression = Bare(str(text), (*path, "forEach", word))
             code = self._code(expression, scope)
-            name = named(word, types.item_type(code.type), INNER)
+            name = Name(self.block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
             self.block.add(f"for {name.python} in each({code.python}):{self._mark(expression.path)}")
             self.block.indent += 1
             scope = scope.with_name(word, name)
         conditions = keys.get("when", [])
         for text in conditions if isinstance(conditions, list) else [conditions]:
-            expression = Bare(_word(text), (*path, "when"))
+            expression = Bare(str(text), (*path, "when"))
             self.block.add(f"if {self._code(expression, scope).python}:{self._mark(expression.path)}")
             self.block.indent += 1
         return scope
 
-    def _operation(self, operation: Any, path: FieldPath, scope: Scope) -> None:
-        fail = self.patch.source.fail
-        if not isinstance(operation, dict) or operation.get("op") not in OPERATIONS:
-            found = operation.get("op", "") if isinstance(operation, dict) else ""
-            fail(path, f"an operation has an `op` of {', '.join(OPERATIONS)}", nearest(str(found), OPERATIONS))
-            return
-        for key in operation.keys() - OPERATION_KEYS:
-            fail((*path, key), f"an operation has no key {key!r}", nearest(key, OPERATION_KEYS))
+    def _operation(self, operation: dict[str, Any], path: FieldPath, scope: Scope) -> None:
         scope = self._loops(operation, path, scope)
         where = self._path(operation.get("path"), (*path, "path"), scope)
         if operation["op"] == "remove":
             self.block.add(f"o = patch_remove(o, {where}){self._mark(path)}")
             return
         if "value" not in operation:
-            fail(path, f"`{operation['op']}` needs a `value`")
+            self.patch.source.fail(path, f"`{operation['op']}` needs a `value`")
             return
-        value = self.shapes.write(parse_shape(operation["value"], (*path, "value"), fail), scope, self.block, self.depth)
+        value = self.shapes.write(parse_shape(operation["value"], (*path, "value"), self.patch.source.fail), scope, self.block, self.depth)
         self.block.add(f"o = patch_{operation['op']}(o, {where}, {value.python}){self._mark(path)}")
 
     def _path(self, text: Any, path: FieldPath, scope: Scope) -> str:
@@ -93,14 +80,17 @@ class PatchWriter:
             return repr(pointer(text))
         try:
             code = self.compiler.text(text, scope)
+            if code.may_omit:
+                raise ExpressionError("`omit` cannot be a path")
         except ExpressionError as error:
             self.patch.source.fail(path, str(error), error.suggestion)
             return "()"
         return f"pointer({code.python})"
 
-    def _code(self, expression: Bare, scope: Scope) -> Code:
+    def _code(self, expression: Bare, scope: Scope, may_omit: bool = False) -> Code:
         try:
-            return self.compiler.expression(expression.expression, scope)
+            translate = self.compiler.expression if may_omit else self.compiler.value
+            return translate(expression.expression, scope)
         except ExpressionError as error:
             message = f"{error} (in objects of the rule {self.rule.id!r})"
             self.patch.source.fail(expression.path, message, error.suggestion)
@@ -108,7 +98,3 @@ class PatchWriter:
 
     def _mark(self, path: FieldPath) -> str:
         return self.block.writer.mark((self.patch.source.file, self.patch.source.line(path)))
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -117,6 +117,8 @@ def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: boo
         return change(value, path[0], whole)
     step, rest = path[0], path[1:]
     if isinstance(value, dict) and value.get(step) is None and make:
+        if _is_index(rest[0]):
+            raise EvaluationError(f"at {_text(whole)}: nothing is there yet, so an item is added with `-`")
         return {**value, step: _change([] if rest[0] == "-" else {}, rest, whole, change, make)}
     key = _existing(value, step, whole)
     copy = value.copy()
@@ -129,7 +131,7 @@ def _insert(parent: Any, step: str, path: Pointer, new: Any) -> Any:
         return {**parent, step: new}
     if step == "-":
         return [*parent, new]
-    index = int(step) if step.isdigit() else -1
+    index = int(step) if _is_index(step) else -1
     if not 0 <= index <= len(parent):
         raise EvaluationError(f"at {_text(path)}: no place {step!r} in a list of {len(parent)}")
     return [*parent[:index], new, *parent[index:]]
@@ -139,18 +141,23 @@ def _exists(value: Any, path: Pointer) -> bool:
     for step in path:
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return False
     return True
 
 
+def _is_index(step: str) -> bool:
+    """Whether it is an index as RFC 6901 writes them: digits without leading zeros."""
+    return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
+
+
 def _existing(value: Any, step: str, path: Pointer) -> Any:
     """The key or index of a step that is there. Raises `EvaluationError` when it is not."""
     if isinstance(value, dict) and step in value:
         return step
-    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+    if isinstance(value, list) and _is_index(step) and int(step) < len(value):
         return int(step)
     raise EvaluationError(f"at {_text(path)}: there is no {step!r} in {describe(value)}")
 

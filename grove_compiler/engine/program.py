@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import sys
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,14 +12,14 @@ from types import CodeType
 from typing import Any
 
 from grove_compiler.engine import builtins, patching
-from grove_compiler.engine.access import EvaluationError, as_text, contains, each, get_field, get_item, multiply, power
+from grove_compiler.engine.access import EvaluationError, as_text, contains, describe, each, get_field, get_item, multiply, power
 from grove_compiler.engine.defaulting import apply_default
 from grove_compiler.engine.omit import OMIT
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
-FORMAT = f"grove-rules-1 {sys.implementation.cache_tag}"
+FORMAT = f"grove-rules-2 {sys.implementation.cache_tag}"
 """What a dump begins with. It changes with the form of generated code; Python's tag stands for that of bytecode."""
 
 MODULE = "<grove rules>"
@@ -93,18 +94,21 @@ class Program:
     def dump(self) -> bytes:
         """The program as bytes that only this version of Python reads."""
         infos = [tuple(getattr(rule, name) for name in RuleInfo.__slots__) for rule in self.rules]
-        return marshal.dumps((FORMAT, infos, self._code, tuple(self._lines), tuple(self._places)))
+        data = marshal.dumps((infos, self._code, tuple(self._lines), tuple(self._places)))
+        return f"{FORMAT} {len(data)} {zlib.crc32(data)}\n".encode() + data
 
     @classmethod
     def load(cls, data: bytes, vocabulary: Vocabulary) -> Program:
-        """The inverse of `dump`, for bytes from a place that only the user and the package can write. Raises `ValueError`."""
-        try:
-            form, infos, code, lines, places = marshal.loads(data)
-            if form != FORMAT:
-                raise ValueError(f"made by {form!r}, not {FORMAT!r}")
-            return cls([RuleInfo(*info) for info in infos], code, lines, places, vocabulary)
-        except (EOFError, TypeError, ValueError, NameError, AttributeError) as error:
-            raise ValueError(f"not a compiled program: {error}") from None
+        """The inverse of `dump`. Raises `ValueError` for what is broken, cut off, or made by another version.
+
+        The bytes become code that runs, so they must come from a place that only the user and the package can write: the checksum
+        finds accidents, not forgeries.
+        """
+        head, _, body = data.partition(b"\n")
+        if head != f"{FORMAT} {len(body)} {zlib.crc32(body)}".encode():
+            raise ValueError(f"not a program that {FORMAT!r} compiled, or a damaged one")
+        infos, code, lines, places = marshal.loads(body)
+        return cls([RuleInfo(*info) for info in infos], code, lines, places, vocabulary)
 
     # -- the verbs ---------------------------------------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ def runtime(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
 def modulo(left: Any, right: Any) -> Any:
     """`left % right` for numbers only: on text it would be a formatting language of its own."""
     if not isinstance(left, int | float):
-        raise EvaluationError("% is for numbers")
+        raise EvaluationError(f"% is for numbers, not for {describe(left)}")
     return left % right
 
 

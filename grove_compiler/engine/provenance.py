@@ -15,7 +15,7 @@ from grove_compiler.engine.build import compile_rules
 from grove_compiler.engine.load import load
 from grove_compiler.engine.omit import OMIT
 from grove_compiler.engine.program import runtime
-from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
+from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
@@ -47,13 +47,11 @@ class Tracer:
     """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`."""
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:
-        found, problems = load(sources)
-        self.rules, code, _, _ = compile_rules(found, vocabulary, traced=True)
-        if problems:
-            raise InvalidRules(problems)
+        compiled = compile_rules(load(sources), vocabulary, traced=True)
+        self.rules = compiled.rules
         self.roots = [*vocabulary.roots, *vocabulary.update_roots]
         self.namespace = runtime(vocabulary.functions) | _TRACED
-        exec(code, self.namespace)
+        exec(compiled.code, self.namespace)
 
     def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
@@ -83,28 +81,53 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
-def _opened(value: Any, depth: int) -> Any:
-    """Traced containers down to a depth as containers of traced values."""
-    if isinstance(value, Traced) and isinstance(value.value, dict):
-        value = {key: Traced(part, value.origin) for key, part in value.value.items()}
-    elif isinstance(value, Traced) and isinstance(value.value, list):
-        value = [Traced(part, value.origin) for part in value.value]
-    if depth == 0 or isinstance(value, Traced):
+def _opened(value: Any) -> Any:
+    """A traced container as a container of traced values, a traced none as none; anything else as it is."""
+    if not isinstance(value, Traced):
         return value
+    inner, origin = value.value, value.origin
+    if isinstance(inner, dict):
+        return {key: Traced(part, origin) for key, part in inner.items()}
+    if isinstance(inner, list):
+        return [Traced(part, origin) for part in inner]
+    return None if inner is None else value
+
+
+def _opened_along(value: Any, path: Sequence[str]) -> Any:
+    """The same with everything opened that a change at the path goes through."""
+    value = _opened(value)
+    if len(path) > 1 and isinstance(value, dict) and path[0] in value:
+        return {**value, path[0]: _opened_along(value[path[0]], path[1:])}
+    if len(path) > 1 and isinstance(value, list) and path[0].isdigit():
+        return [_opened_along(part, path[1:]) if number == int(path[0]) else part for number, part in enumerate(value)]
+    return value
+
+
+def _wholly_opened(value: Any) -> Any:
+    value = _opened(value)
     if isinstance(value, dict):
-        return {key: _opened(part, depth - 1) for key, part in value.items()}
-    return [_opened(part, depth - 1) for part in value] if isinstance(value, list) else value
+        return {key: _wholly_opened(part) for key, part in value.items()}
+    return [_wholly_opened(part) for part in value] if isinstance(value, list) else value
 
 
 def _patched(change: Callable[..., Any]) -> Callable[..., Any]:
     def patch(value: Any, path: tuple[str, ...], *new: Any) -> Any:
-        return change(_opened(value, len(path)), path, *new)
+        return change(_opened_along(value, path), path, *new)
 
     return patch
 
 
+def _patch_merge(value: Any, path: tuple[str, ...], new: Any) -> Any:
+    return patching.patch_merge(_wholly_opened(value), path, _wholly_opened(new))
+
+
 def _merge(target: dict[str, Any], extra: Any) -> None:
-    patching.merge(target, _opened(extra, 0))
+    extra = _opened(extra)
+    if isinstance(extra, list):
+        for part in extra:
+            _merge(target, part)
+    else:
+        patching.merge(target, extra)
 
 
 def _patch_test(value: Any, path: tuple[str, ...], expected: Any) -> Any:
@@ -115,7 +138,7 @@ def _patch_test(value: Any, path: tuple[str, ...], expected: Any) -> Any:
 def _leaves(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Origin]]:
     if isinstance(value, Traced):
         if isinstance(value.value, dict | list) and value.value:
-            yield from _leaves(_opened(value, 0), path)
+            yield from _leaves(_opened(value), path)
         else:
             yield path, value.origin
     elif isinstance(value, dict):
@@ -133,6 +156,6 @@ _TRACED: dict[str, Any] = {
     "patch_add": _patched(patching.patch_add),
     "patch_replace": _patched(patching.patch_replace),
     "patch_remove": _patched(patching.patch_remove),
-    "patch_merge": _patched(patching.patch_merge),
+    "patch_merge": _patch_merge,
     "patch_test": _patch_test,
 }

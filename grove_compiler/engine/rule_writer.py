@@ -15,19 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import nodes
-
 from grove_compiler.engine import types
 from grove_compiler.engine.expression import ExpressionCompiler, named, variable
-from grove_compiler.engine.expression_syntax import Code, ExpressionError, parse_expression
+from grove_compiler.engine.expression_syntax import Code, ExpressionError, names_in
 from grove_compiler.engine.module_writer import ModuleWriter
 from grove_compiler.engine.patch_writer import PatchWriter
-from grove_compiler.engine.rule import CASE_KEYS, Rule, Template
+from grove_compiler.engine.rule import Rule, Template
 from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, Field, Literal, MapShape, Shape, parse_shape
 from grove_compiler.engine.shape_writer import Block, ShapeWriter
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import ObjectRef
 
 _LAZIES = "\0lazies "
@@ -98,8 +97,8 @@ class _RuleFunction:
     def validate(self) -> None:
         """Findings about the input."""
         self._enter(f"{self.parameters}, report", "return")
-        holds = self._code(Bare(" and ".join(f"({text})" for text, _ in _listed(self.rule, "assert")), ("assert",)))
-        self.block.add(f"if not {holds.python}:{self._mark(('assert',))}")
+        holds = "".join(f"{self._code(Bare(text, path)).python} and{self._mark(path)}" for text, path in _listed(self.rule, "assert"))
+        self.block.add(f"if not ({holds}True):{self._mark(('assert',))}")
         self.block.indent += 1
         texts = {key: self._text(key) for key in ("path", "at", "message", "hint")}
         parts = {**texts, "value": self._bare("value"), "known": self._bare("known")}
@@ -111,12 +110,12 @@ class _RuleFunction:
     def generate(self, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
         """Objects from a template, changed by the patches that apply."""
         self._enter(f"{self.parameters}, emit", "return")
-        template = templates.get(str(self.rule.keys["generate"]))
+        name = self.rule.keys["generate"]
+        template = templates.get(name)
         if template is None:
-            from grove_compiler.graph.nearest import nearest
-
-            name = str(self.rule.keys["generate"])
             self.rule.source.fail(("generate",), f"there is no template {name!r}", nearest(name, templates))
+            return
+        if not template.usable:
             return
         shape, owner = self._owned(template), "None"
         if "owner" in self.rule.keys:
@@ -136,23 +135,13 @@ class _RuleFunction:
         """A status condition: the first case that holds."""
         self._enter(f"{self.parameters}, report", "return")
         self.block.add(f"ref = {self._bare('of')}{self._mark(('of',))}")
-        cases = self.rule.keys["cases"]
-        if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) for case in cases):
-            self.rule.source.fail(("cases",), "`cases` is a list of maps with `status`, `reason`, `message` and perhaps `when`")
-            return
-        for number, case in enumerate(cases):
+        for number, case in enumerate(self.rule.keys["cases"]):
             self._case(case, ("cases", number), "if" if number == 0 else "elif")
         self._leave()
 
     def _case(self, case: dict[str, Any], path: FieldPath, word: str) -> None:
-        for key in case.keys() ^ CASE_KEYS:
-            if key in case or key != "when":
-                self.rule.source.fail(
-                    (*path, key) if key in case else path,
-                    f"a case has `status`, `reason`, `message` and perhaps `when`; not so {key!r}",
-                )
-        texts = [self._written(case.get(key, ""), (*path, key)) for key in ("status", "reason", "message")]
-        test = self._code(Bare(str(case.get("when", True)).replace("True", "true"), (*path, "when"))).python
+        texts = [self._written(case[key], (*path, key)) for key in ("status", "reason", "message")]
+        test = self._code(Bare(str(case.get("when", True)), (*path, "when"))).python
         self.block.add(f"{word} {test}:{self._mark(path)}")
         self.block.add(f" report({self.index}, ref, {', '.join(texts)}){self._mark(path)}")
 
@@ -167,8 +156,9 @@ class _RuleFunction:
             self._start_depth("continue")
         for expression, _ in self.whens:
             self._code(expression)  # names that nothing binds: reported here
-        for _, expression in self.lets:
+        for word, expression in self.lets:
             self._code(expression)
+            self.scope = self.scope.with_name(word, named(word, Any, self.depth))  # so that its uses are not reported as well
 
     def _start_depth(self, leave: str) -> None:
         self.block.add(f"{_LAZIES}{self.depth}")
@@ -189,25 +179,23 @@ class _RuleFunction:
             word, expression = entry
             if self._is_ready(expression):
                 self.lets.remove(entry)
-                code = self._code(expression)
-                name = named(word, code.type, self.depth)
-                if not (word in self.scope.names and code.python == name.python):
+                code = self._code(expression, may_omit=True)
+                name = Name(variable(word), code.type, self.depth, code.may_omit)
+                if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
+                    name.python = self.module.fresh(f"{name.python}_")
+                if code.python != name.python:
                     self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
                     self.scope = self.scope.with_name(word, name)
                 return True
         return False
 
     def _is_ready(self, expression: Bare) -> bool:
-        pending = {word for word, _ in self.lets}
         try:
-            words = {node.name for node in parse_expression(expression.expression).find_all(nodes.Name)}
-            root = parse_expression(expression.expression)
+            words = names_in(expression.expression)
         except ExpressionError:
-            return True
-        if isinstance(root, nodes.Name):
-            words = {root.name}
-        known = self.scope.names.keys() | self.compiler.functions.keys() | {"omit"}
-        return words <= known and not (words & pending - self.scope.names.keys())
+            return True  # reported when it is written
+        known = self.scope.names.keys() | (self.compiler.functions.keys() | {"omit"}) - {word for word, _ in self.lets}
+        return words <= known
 
     def _loop(self, word: str, expression: Bare) -> None:
         if word in self.scope.names:
@@ -240,24 +228,23 @@ class _RuleFunction:
 
     def _owned(self, template: Template) -> Shape:
         """The template with `metadata.ownerReferences`, where the rule names an owner."""
-        metadata = next((e for e in template.shape.entries if isinstance(e, Field) and getattr(e.key, "value", "") == "metadata"), None)
-        if metadata is None or not isinstance(metadata.value, MapShape):
-            template.source.fail((), "a template needs `apiVersion`, `kind` and a map `metadata`")
-            return template.shape
-        if "owner" not in self.rule.keys:
+        metadata = template.field("metadata")
+        if "owner" not in self.rule.keys or metadata is None or not isinstance(metadata.value, MapShape):
             return template.shape
         path = metadata.path
-        references = Field(Literal("ownerReferences", path), Bare("owner_references(owner) or omit", path), path)
+        said = (self.rule.source.file, self.rule.source.line(("owner",)), str(self.rule.keys["owner"]))
+        references = Field(Literal("ownerReferences", path), Bare("owner_references(owner) or omit", path, said), path)
         with_owner = MapShape([*metadata.value.entries, references], metadata.value.lets, metadata.value.condition, path)
-        entries = [Field(e.key, with_owner, e.path) if e is metadata and isinstance(e, Field) else e for e in template.shape.entries]
+        entries = [Field(metadata.key, with_owner, path) if e is metadata else e for e in template.shape.entries]
         return MapShape(entries, template.shape.lets, template.shape.condition, template.shape.path)
 
     def _mark(self, path: FieldPath) -> str:
         return self.module.mark((self.rule.source.file, self.rule.source.line(path)))
 
-    def _code(self, expression: Bare) -> Code:
+    def _code(self, expression: Bare, may_omit: bool = False) -> Code:
+        translate = self.compiler.expression if may_omit else self.compiler.value
         try:
-            return self.compiler.expression(expression.expression, self.scope)
+            return translate(expression.expression, self.scope)
         except ExpressionError as error:
             self.rule.source.fail(expression.path, str(error), error.suggestion)
             return Code("None")
@@ -272,6 +259,8 @@ class _RuleFunction:
         """A key that holds text: whatever it evaluates to is turned into text."""
         try:
             code = self.compiler.text(value if isinstance(value, str) else str(value), self.scope)
+            if code.may_omit:
+                raise ExpressionError("`omit` cannot be text")
         except ExpressionError as error:
             self.rule.source.fail(path, str(error), error.suggestion)
             return "''"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from grove_compiler.engine.language import is_name
 from grove_compiler.graph.field_path import FieldPath
 
 Fail = Callable[[FieldPath, str, str], None]
@@ -21,6 +23,8 @@ ITEM_KEYS = {
     "$if": "an expression; when it is false, the item is left out",
     "$value": "the item itself, where it is not a map",
 }
+
+_LOOP = re.compile(r"\s*(\w+)\s+in\s+(.*\S)\s*", re.DOTALL)
 
 
 @dataclass(slots=True, eq=False)
@@ -41,10 +45,11 @@ class Text:
 
 @dataclass(slots=True, eq=False)
 class Bare:
-    """An expression without braces, as in `$merge`."""
+    """An expression without braces, as in `$merge`. `origin` is set where another file says it: file, line and what it says."""
 
     expression: str
     path: FieldPath
+    origin: tuple[str, int, str] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -107,13 +112,13 @@ def _parse_map(value: dict[str, Any], path: FieldPath, fail: Fail) -> MapShape:
     for key, entry in value.items():
         here = (*path, key)
         if key == "$merge":
-            entries += [Bare(str(part), here) for part in (entry if isinstance(entry, list) else [entry])]
+            entries += [_bare(part, here, fail) for part in (entry if isinstance(entry, list) else [entry])]
         elif key == "$if":
-            condition = Bare(str(entry), here)
+            condition = _bare(entry, here, fail)
         elif key == "$let":
-            lets = [(name, Bare(str(part), (*here, name))) for name, part in entry.items()] if isinstance(entry, dict) else []
-            if not isinstance(entry, dict):
-                fail(here, "`$let` is a map of names to expressions", "")
+            lets = _parse_lets(entry, here, fail)
+        elif key in ITEM_KEYS:
+            fail(here, f"`{key}` has a meaning only in a list's item", "")
         elif key.startswith("$") and not key.startswith("${"):
             _unknown_key(key, {**MAP_KEYS, **ITEM_KEYS}, here, fail)
         else:
@@ -121,25 +126,43 @@ def _parse_map(value: dict[str, Any], path: FieldPath, fail: Fail) -> MapShape:
     return MapShape(entries, lets, condition, path)
 
 
+def _parse_lets(value: Any, path: FieldPath, fail: Fail) -> list[tuple[str, Bare]]:
+    if not isinstance(value, dict):
+        fail(path, "`$let` is a map of names to expressions", "")
+        return []
+    for name in value:
+        if not is_name(name):
+            fail((*path, name), f"{name!r} cannot be a name: letters, digits and `_`, and no word of expressions", "")
+    return [(name, _bare(part, (*path, name), fail)) for name, part in value.items() if is_name(name)]
+
+
+def _bare(value: Any, path: FieldPath, fail: Fail) -> Bare:
+    if not isinstance(value, str | int | float):
+        fail(path, "expected an expression", "")
+        return Bare("none", path)
+    return Bare(str(value), path)
+
+
 def _parse_item(value: Any, path: FieldPath, fail: Fail) -> Item:
     if not isinstance(value, dict) or not ({"$for", "$value"} & value.keys()):
         return Item(parse_shape(value, path, fail), None, None, path)
     loop = _parse_loop(value["$for"], (*path, "$for"), fail) if "$for" in value else None
-    condition = Bare(str(value["$if"]), (*path, "$if")) if "$if" in value else None
+    condition = _bare(value["$if"], (*path, "$if"), fail) if "$if" in value else None
     rest = {key: entry for key, entry in value.items() if key not in ("$for", "$if")}
     if "$value" in rest:
-        for key in rest.keys() - {"$value"}:
-            fail((*path, key), "an item with `$value` has no other keys", "")
+        for key in rest:
+            if key != "$value":
+                fail((*path, key), "an item with `$value` has no other keys than `$for` and `$if`", "")
         return Item(parse_shape(rest["$value"], (*path, "$value"), fail), loop, condition, path)
     return Item(parse_shape(rest, path, fail), loop, condition, path)
 
 
 def _parse_loop(text: Any, path: FieldPath, fail: Fail) -> tuple[str, Bare] | None:
-    name, separator, expression = str(text).partition(" in ")
-    if not separator or not name.strip().isidentifier():
+    found = _LOOP.fullmatch(text) if isinstance(text, str) else None
+    if found is None or not is_name(found[1]):
         fail(path, "`$for` reads `name in expression`", "")
         return None
-    return name.strip(), Bare(expression.strip(), path)
+    return found[1], Bare(found[2], path)
 
 
 def _unknown_key(key: str, known: dict[str, str], path: FieldPath, fail: Fail) -> None:

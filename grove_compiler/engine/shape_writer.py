@@ -6,37 +6,20 @@ for each value of those, when first needed. That is what lets thousands of objec
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.engine import types
-from grove_compiler.engine.expression import ExpressionCompiler, named
+from grove_compiler.engine.expression import ExpressionCompiler, named, variable
 from grove_compiler.engine.expression_syntax import Code, ExpressionError
 from grove_compiler.engine.module_writer import ModuleWriter
-from grove_compiler.engine.scope import Scope
+from grove_compiler.engine.rule_file import RuleFile
+from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, Field, Item, ListShape, Literal, MapShape, Shape, Text, fixed_value, is_fixed
 from grove_compiler.graph.field_path import FieldPath
 
 INNER = 1000
 """The depth of a template's own loop variables: deeper than any loop of a rule."""
-
-
-@dataclass(slots=True, eq=False)
-class RuleFile:
-    """Where shapes come from: turns paths of a document into places and takes mistakes."""
-
-    file: str
-    line_of: Callable[[FieldPath], int]
-    report: Callable[[str, int, FieldPath, str, str], None]
-
-    def line(self, path: FieldPath) -> int:
-        """The line of a path in the file."""
-        return self.line_of(path)
-
-    def fail(self, path: FieldPath, message: str, suggestion: str = "") -> None:
-        """Reports a mistake at a path."""
-        self.report(self.file, self.line(path), path, message, suggestion)
 
 
 @dataclass(slots=True, eq=False)
@@ -144,11 +127,16 @@ class ShapeWriter:
         if isinstance(shape, ListShape):
             return self._list(shape, scope, block, depth)
         code = Code(repr(shape.value), type(shape.value)) if isinstance(shape, Literal) else self._code(shape, scope)
+        kind = types.without_none(code.type)
+        if types.is_model(kind) and isinstance(shape, Text | Bare):
+            self.source.fail(shape.path, f"a {kind.__name__} cannot stand in a manifest; name one of its attributes")
         return self._trace(code, shape) if self.traced else code
 
     def _trace(self, code: Code, shape: Literal | Text | Bare) -> Code:
         source = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
         place = (self.source.file, self.source.line(shape.path))
+        if isinstance(shape, Bare) and shape.origin:
+            place, source = shape.origin[:2], shape.origin[2]
         return Code(f"trace({code.python}, {place!r}, {source!r})", code.type, code.depth, code.may_omit)
 
     def _map(self, shape: MapShape, scope: Scope, block: Block, depth: int) -> Code:
@@ -167,7 +155,7 @@ class ShapeWriter:
     def _lets(self, shape: MapShape, scope: Scope, block: Block) -> Scope:
         for word, expression in shape.lets:
             code = self._code(expression, scope)
-            name = named(word, code.type, code.depth)
+            name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
             block.add(f"{name.python} = {code.python}{self._mark(expression.path, block)}")
             scope = scope.with_name(word, name)
         return scope
@@ -254,9 +242,9 @@ class ShapeWriter:
         if word in scope.names:
             self.source.fail(expression.path, f"the loop's name {word!r} hides a name that is already in use")
         code = self._code(expression, scope)
-        if not types.is_loopable(code.type):
-            self.source.fail(expression.path, f"cannot loop over {expression.expression!r}")
-        name = named(word, types.item_type(code.type), INNER)
+        if code.may_omit or not types.is_loopable(code.type):
+            self.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
+        name = Name(block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
         block.add(f"for {name.python} in each({code.python}):{self._mark(expression.path, block)}")
         block.indent += 1
         return scope.with_name(word, name)

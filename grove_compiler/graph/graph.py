@@ -56,13 +56,11 @@ class Graph:
 
     def collisions(self) -> list[Diagnostic]:
         """Objects of the same kind, group, namespace and name that different items generated."""
-        first: dict[str, Node] = {}
+        first: dict[tuple[str, str], Node] = {}
         findings = []
         for node in self.nodes:
-            other = first.setdefault(node.id, node)
+            other = first.setdefault((_group(node), node.id), node)
             if other is node:
-                continue
-            if _group(other) != _group(node):
                 continue
             message = f"two objects would have the name {node.id}: one from the rule {other.rule}, one from {node.rule}"
             findings.append(Diagnostic("graph/collision", "error", message, hint="rename a clique, a scaling group or a set"))

@@ -1,0 +1,139 @@
+"""The keys of the rules language: what each takes and what it is for. Loading checks by these tables, the reference prints them."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Verb = Literal["default", "validate", "generate", "patch", "condition"]
+
+Form = Literal["word", "words", "line", "text", "expression", "expressions", "names", "list", "maps", "map", "boolean", "value"]
+
+FORMS: dict[Form, str] = {
+    "word": "a word",
+    "words": "a word, or a list of words",
+    "line": "a line of text",
+    "text": "text, with expressions in {{ }}",
+    "expression": "an expression",
+    "expressions": "an expression, or a list of expressions",
+    "names": "a map of names to expressions",
+    "list": "a list of values",
+    "maps": "a list of maps",
+    "map": "a map",
+    "boolean": "true or false",
+    "value": "any value, with expressions in {{ }} and template keys",
+}
+
+
+class Key(NamedTuple):
+    """What a key takes, what it is for, whether it must be there, and the words that it may have if not any."""
+
+    form: Form
+    doc: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+OPERATIONS_OF_INPUT = ("create", "update")
+ERROR_TYPES = ("Invalid value", "Required value", "Duplicate value", "Forbidden", "Not found", "Unsupported value")
+
+COMMON_KEYS = {
+    "rule": Key("word", "the rule's id, `topic/name`; a rule of the same id that comes later replaces it", required=True),
+    "doc": Key("line", "says why the rule is there, and where it comes from", required=True),
+    "when": Key("expressions", "all must hold, else the rule does nothing for this item"),
+    "let": Key("names", "names for expressions, evaluated once for each value of the loops that they use"),
+}
+
+_FOR_EACH = Key("names", "names and what they run over, as nested loops: `{replica: set.replicas, clique: replica.cliques}`")
+
+VERB_KEYS: dict[Verb, dict[str, Key]] = {
+    "default": {
+        "default": Key("words", "the paths of the field that gets a value when it is absent; `[*]` is every item, `{a,b}` either field"),
+        "of": Key("words", "the kinds of manifest that it applies to", required=True),
+        "value": Key(
+            "value",
+            "`item` is the map that lacks the field, `parent` the map around that, `object` the manifest; `omit` sets nothing",
+            required=True,
+        ),
+        "absent": Key("list", "further values that count as absent, such as `0`"),
+    },
+    "validate": {
+        "validate": Key("words", "when it is checked; `update` alone has the former input in scope", choices=OPERATIONS_OF_INPUT),
+        "forEach": _FOR_EACH,
+        "assert": Key("expressions", "what must hold, else there is a finding", required=True),
+        "path": Key("text", "the field that is wrong", required=True),
+        "at": Key("text", "the field whose line is shown, where that is not `path`"),
+        "message": Key("text", "what is wrong and what would be right", required=True),
+        "type": Key("word", "Kubernetes' word for the kind of mistake", choices=ERROR_TYPES),
+        "value": Key("expression", "the value that is wrong"),
+        "known": Key("expression", "the list of right values, from which the nearest to `value` is suggested"),
+        "hint": Key("text", "what to do about it"),
+        "severity": Key("word", "`error` unless said otherwise", choices=("error", "warning")),
+    },
+    "generate": {
+        "generate": Key("word", "the template that is rendered, once for each item"),
+        "forEach": _FOR_EACH,
+        "with": Key("names", "names that the template uses besides the roots and the loops' names"),
+        "owner": Key("expression", "the object that owns it"),
+        "after": Key(
+            "words",
+            "ids of rules (`topic/*`: all of a topic) whose objects come first; of loops that both share, only those of the same item",
+        ),
+        "policy": Key("map", "what may be done with an object that exists"),
+    },
+    "patch": {
+        "patch": Key("words", "the kinds, or the ids of the rules, whose objects are changed"),
+        "forEach": _FOR_EACH,
+        "do": Key("maps", "operations as in RFC 6902", required=True),
+    },
+    "condition": {
+        "condition": Key("word", "the condition's type"),
+        "forEach": _FOR_EACH,
+        "of": Key("expression", "the object that bears it", required=True),
+        "cases": Key("maps", "the first that holds says the condition, none leaves it out", required=True),
+    },
+}
+
+OPERATIONS = {
+    "add": "sets a key, inserts before an index, or appends with `-`; parents that are missing are made",
+    "replace": "changes what is there; it is an error when nothing is",
+    "remove": "takes out what is there; nothing happens when nothing is",
+    "test": "it is an error when the value differs",
+    "merge": "merges a map into the one at the path (RFC 7386: null removes a key); parents that are missing are made",
+}
+
+OPERATION_KEYS = {
+    "op": Key("word", "the operation", required=True, choices=tuple(OPERATIONS)),
+    "path": Key("text", "a JSON pointer, as in `/metadata/labels/team`", required=True),
+    "value": Key("value", "what is put in or compared; every operation but `remove` needs it"),
+    "forEach": _FOR_EACH,
+    "when": COMMON_KEYS["when"],
+}
+
+CASE_KEYS = {
+    "when": Key("expression", "whether the case holds; the last case may go without"),
+    "status": Key("text", "the condition's status", required=True, choices=("True", "False", "Unknown")),
+    "reason": Key("text", "one word in CamelCase, for programs", required=True),
+    "message": Key("text", "a sentence, for people", required=True),
+}
+
+POLICY_KEYS = {
+    "create": Key("word", "it is made once and then left as it is", choices=("only",)),
+    "adopt": Key("boolean", "an object of that name that nobody owns is taken over"),
+    "recreate": Key("boolean", "it is made anew when a field differs that cannot be changed"),
+    "yield": Key("words", "JSON pointers of the fields that others may set"),
+}
+
+DISABLE_KEYS = {
+    "disable": Key("words", "ids of rules that are taken out", required=True),
+    "doc": Key("line", "says why"),
+}
+
+_RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or", "not", "in", "is", "if", "else")
+
+
+def is_name(word: str) -> bool:
+    """Whether rules may bind the word: letters of ASCII, digits and `_`, and no word of expressions.
+
+    Python folds other letters, so that two words of theirs may be one name.
+    """
+    return word.isascii() and word.isidentifier() and word not in _RESERVED
