@@ -59,6 +59,9 @@ def as_text(result: Result) -> str:
     return "\n".join(lines) + "\n---\n" + write_yaml([node.object for node in result.graph.nodes])
 
 
-def compile_manifest(manifest: dict[str, object], settings: Settings | None = None) -> Result:
-    """One set that a test made."""
-    return compile_inputs(Inputs(documents_of(json.dumps(manifest), "set.json"), settings=settings or Settings()), shipped_program())
+def compile_manifest(
+    manifest: dict[str, object], settings: Settings | None = None, snapshot: list[dict[str, object]] | None = None
+) -> Result:
+    """One set that a test made, given the objects that exist."""
+    documents = documents_of(json.dumps(manifest), "set.json")
+    return compile_inputs(Inputs(documents, snapshot=snapshot or [], settings=settings or Settings()), shipped_program())

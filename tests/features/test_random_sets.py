@@ -199,6 +199,22 @@ def test_there_are_as_many_objects_of_each_kind_as_the_manifest_says(manifest: M
     assert dict(found) == {kind: count for kind, count in expected_counts(manifest["spec"]).items() if count}
 
 
+@property_of_sets
+@given(pod_cliques_sets())
+def test_compiling_over_what_was_made_keeps_every_name_and_number(manifest: Manifest) -> None:
+    first = [node.object for node in compiled(manifest).graph.nodes]
+    existing = [{**made, "metadata": {**made["metadata"], "uid": f"uid-{number}"}} for number, made in enumerate(first)]
+    second = compile_manifest(manifest, WITH_PODS, existing)
+    assert [_settled(node.object) for node in second.graph.nodes] == [_settled(made) for made in first]
+
+
+def _settled(manifest: Manifest) -> Manifest:
+    """Without what changes once objects exist: UIDs of owners, and gates of pods that their gang knows."""
+    owners = [{key: value for key, value in one.items() if key != "uid"} for one in manifest["metadata"]["ownerReferences"]]
+    spec = {key: value for key, value in manifest.get("spec", {}).items() if key != "schedulingGates"}
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": owners}, "spec": spec}
+
+
 def expected_counts(spec: Manifest) -> dict[str, int]:
     """The number of objects of each kind, worked out from the manifest alone."""
     template, replicas = spec["template"], spec["replicas"]
