@@ -6,6 +6,8 @@ EXAMPLE ?= examples/disaggregated.yaml
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
+# Where PYTHONDONTWRITEBYTECODE is set, as in many images, Python would compile the sources again at every start.
+COMPILE = $(BIN)/python -m compileall -q grove_compiler grove_operator
 
 .DEFAULT_GOAL = help
 .PHONY: help demo test lint format bench wheel clean
@@ -46,10 +48,12 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml grove_compiler/version.py | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml grove_compiler/version.py | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml grove_compiler/version.py | $(BIN)/python

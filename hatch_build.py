@@ -20,7 +20,7 @@ class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name != "wheel" or version == "editable":
             return
         sys.path.insert(0, self.root)
-        from grove_compiler.model.vocabulary import VOCABULARY
+        from grove_compiler.compile import VOCABULARY
         from grove_operator import rulebook, warm_cache
 
         book = rulebook.read()
@@ -30,6 +30,6 @@ class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
             stream.write(warm_cache.encode(book.build(VOCABULARY).dump()))
         build_data["force_include"][path] = f"grove_compiler/_warm/{book.key}"
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         if hasattr(self, "_folder"):
             self._folder.cleanup()

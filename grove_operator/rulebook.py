@@ -8,16 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import grove_compiler
 from grove_compiler.engine.program import Program
-from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.version import __version__
 from grove_operator import warm_cache
-
-if TYPE_CHECKING:
-    from grove_compiler.engine.sources import Vocabulary
 
 try:  # hashlib loads OpenSSL for this, which costs more than all else in this module
     from _blake2 import blake2b

@@ -1,5 +1,5 @@
 """The command line, `grove`. Each command is a module of its own and is imported when it is called."""
 
-from grove_operator.cli.main import main
+from grove_operator.cli.entry import main
 
 __all__ = ["main"]

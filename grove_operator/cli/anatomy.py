@@ -129,9 +129,7 @@ def _anatomy(owner: str, nodes: Sequence[Node]) -> Anatomy:
         kind = node.object["kind"]
         kinds[kind] = kinds.get(kind, 0) + 1
     set_name = owner.rpartition("/")[2]
-    cliques = {
-        node.object["metadata"]["name"]: _clique(node.object, set_name) for node in nodes if node.object["kind"] == "PodClique"
-    }
+    cliques = {node.object["metadata"]["name"]: _clique(node.object, set_name) for node in nodes if node.object["kind"] == "PodClique"}
     gangs = [_gang(node.object, cliques) for node in nodes if node.object["kind"] == "PodGang"]
     held = {clique.name for gang in gangs for clique in gang.cliques}
     loose = [Gang("", clique.replica, [clique]) for clique in cliques.values() if clique.name not in held]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -13,7 +14,7 @@ from grove_compiler.model.settings import Settings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.inputs import InputReader
 from grove_operator.cli.options import input_options
-from grove_operator.cli.program import load_program
+from grove_operator.cli.program import Rules
 
 DEFAULT_MOST_OBJECTS = 200_000
 
@@ -67,7 +68,8 @@ def command(
     settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects)
     reader = InputReader()
     inputs = reader.read(files, settings, config=config, snapshot=snapshot)
-    program = load_program(rules)
+    book = Rules(rules)
+    program = book.program()
     if program is None:
         return 1
     result = compile_inputs(inputs, program)
@@ -75,21 +77,22 @@ def command(
     if found:
         from grove_operator.cli import findings  # only when something is wrong
 
-        findings.write(found, reader.find_text, sys.stderr)
+        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
         if strict or has_errors(found):
             return 1
-    outputs.write_bytes(_rendered(result, output))
+    outputs.write(_rendered(result, output))
     return 0
 
 
-def _rendered(result: Result, output: str) -> bytes:
+def _rendered(result: Result, output: str) -> Iterable[bytes]:
+    nodes = result.graph.nodes
     if output == "yaml":
-        return outputs.as_yaml(result.graph.nodes)
+        return outputs.as_yaml(node.object for node in nodes)
     if output == "json":
-        return outputs.as_json(result.graph.nodes)
+        return outputs.as_json([node.object for node in nodes])
     if output == "name":
-        return outputs.as_names(result.graph.nodes)
+        return outputs.as_names(nodes)
     from grove_operator.cli.summary import summarize
     from grove_operator.cli.terminal import terminal_of
 
-    return summarize(result, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")
+    return [summarize(result, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from grove_operator.cli.output import write_bytes
+from grove_operator.cli import output as outputs
 
 
 @click.command(
@@ -19,12 +19,6 @@ def command(output: str) -> int:
     """Print our CustomResourceDefinitions, generated from the same models that check manifests."""
     from grove_compiler.api.crd import crds  # imports pydantic
 
-    if output == "json":
-        from grove_compiler.source.json_writer import write_json
-
-        write_bytes(write_json({"apiVersion": "v1", "kind": "List", "items": crds()}).encode())
-    else:
-        from grove_compiler.source.yaml_writer import write_yaml
-
-        write_bytes(write_yaml(crds()).encode())
+    manifests = crds()
+    outputs.write(outputs.as_json(manifests) if output == "json" else outputs.as_yaml(manifests))
     return 0

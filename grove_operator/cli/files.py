@@ -13,6 +13,7 @@ STDIN = "-"
 LARGEST_FILE = 64 << 20
 MOST_BYTES = 256 << 20
 MOST_FILES = 10_000
+MARKS_OF_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, in which half of a text is NUL
 
 
 class UnreadableInput(Exception):
@@ -73,16 +74,11 @@ def read_one(path: str) -> InputFile:
 
 
 def _not_text(data: bytes) -> str:
-    """Why these bytes are no manifest; empty when they may be one."""
+    """Why these bytes are no manifest; empty when they may be one. Wrong bytes within a text are the reader's to report."""
     if len(data) > LARGEST_FILE:
         return f"larger than {LARGEST_FILE >> 20} MiB"
-    if b"\0" in data:
-        return "a binary file, or not UTF-8"
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return f"not UTF-8 text: byte 0x{data[error.start]:02x} in line {line}"
+    if b"\0" in data and not data.startswith(MARKS_OF_WIDE_TEXT):
+        return "a binary file, not text"
     return ""
 
 

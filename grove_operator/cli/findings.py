@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.cli.files import InputFile
 from grove_operator.cli.terminal import Terminal, terminal_of, visible
 
 LONGEST_VALUE = 80
 
 
-class Text(NamedTuple):
-    """The text that a diagnostic points into: `name` as people know the file."""
-
-    name: str
-    data: bytes
-
-
-FindText = Callable[[str], Text | None]
+FindFile = Callable[[str], InputFile | None]
+"""The file that a diagnostic names, under the name by which people know it."""
 
 
 def count(findings: Sequence[Diagnostic]) -> tuple[int, int]:
@@ -33,10 +28,10 @@ def summary(findings: Sequence[Diagnostic]) -> str:
     return ", ".join(f"{number} {word}{'s' if number != 1 else ''}" for number, word in words if number)
 
 
-def write(findings: Sequence[Diagnostic], find_text: FindText, stream: TextIO) -> None:
+def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:
     """Every finding with its place, its path, the line it is about and what would be right; then how many there are."""
     terminal = terminal_of(stream)
-    excerpts = _Excerpts(find_text)
+    excerpts = _Excerpts(find_file)
     for finding in findings:
         stream.write("\n".join(_lines(finding, excerpts, terminal)) + "\n")
     if findings:
@@ -56,7 +51,7 @@ def _fields(finding: Diagnostic) -> Iterable[tuple[str, Any]]:
 
 
 def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iterable[str]:
-    text = excerpts.text(finding.file)
+    text = excerpts.file(finding.file)
     colour = "31" if finding.severity == "error" else "33"
     place = visible(_place(finding, text.name if text else finding.file))
     start = f"{place}: {finding.severity}: " if place else f"{finding.severity}: "
@@ -107,15 +102,15 @@ def _wrap(text: str, terminal: Terminal) -> list[str]:
 class _Excerpts:
     """Lines of the files that findings point into, split once per file."""
 
-    def __init__(self, find_text: FindText) -> None:
-        self._find_text = find_text
-        self._texts: dict[str, Text | None] = {}
-        self._lines: dict[str, list[bytes]] = {}
+    def __init__(self, find_file: FindFile) -> None:
+        self._find_file = find_file
+        self._files: dict[str, InputFile | None] = {}
+        self._lines: dict[str, list[str]] = {}
 
-    def text(self, file: str) -> Text | None:
-        if file not in self._texts:
-            self._texts[file] = self._find_text(file) if file else None
-        return self._texts[file]
+    def file(self, file: str) -> InputFile | None:
+        if file not in self._files:
+            self._files[file] = self._find_file(file) if file else None
+        return self._files[file]
 
     def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:
         """The line in question with a caret under the column, shortened around it to the terminal's width."""
@@ -132,12 +127,21 @@ class _Excerpts:
             yield terminal.paint("      | ", "2") + " " * len(visible(shown[: column - cut])) + terminal.paint("^", "1", colour)
 
     def _line(self, finding: Diagnostic) -> str | None:
-        text = self.text(finding.file)
+        text = self.file(finding.file)
         if text is None or not finding.line:
             return None
         if finding.file not in self._lines:
-            self._lines[finding.file] = text.data.split(b"\n")
+            self._lines[finding.file] = _decoded(text.data).replace("\r\n", "\n").replace("\r", "\n").split("\n")
         lines = self._lines[finding.file]
         if finding.line > len(lines):
             return None
-        return lines[finding.line - 1].decode("utf-8", "replace").rstrip("\r").replace("\t", " ")
+        return lines[finding.line - 1].replace("\t", " ")
+
+
+def _decoded(data: bytes) -> str:
+    """The text as the reader counts its lines; what cannot be decoded becomes replacement characters."""
+    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return data.decode("utf-32", "replace")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")

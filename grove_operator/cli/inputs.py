@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from grove_compiler.compile import Inputs
-from grove_compiler.source.reader import read_bytes
-
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_bytes
 from grove_operator.cli.files import InputFile, UnreadableInput, read_all, read_one
-from grove_operator.cli.findings import Text
 
 
 class InputReader:
@@ -20,7 +18,7 @@ class InputReader:
 
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
-        self._texts: dict[str, bytes] = {}
+        self._files: dict[str, InputFile] = {}
 
     def read(
         self,
@@ -44,12 +42,12 @@ class InputReader:
             settings=settings,
         )
 
-    def find_text(self, name: str) -> Text | None:
-        data = self._texts.get(name)
-        return None if data is None else Text(name, data)
+    def find_file(self, name: str) -> InputFile | None:
+        """The file that a finding names, if it was one of ours."""
+        return self._files.get(name)
 
     def _documents(self, file: InputFile) -> list[Document]:
-        self._texts[file.name] = file.data
+        self._files[file.name] = file
         documents, problems = read_bytes(file.data, file.name)
         self.problems += problems
         return documents
@@ -60,18 +58,8 @@ class InputReader:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
         return documents[0] if documents else None
 
-    def _snapshot(self, path: str) -> list[dict[str, Any]]:
-        """The objects in a snapshot; `List` objects, as kubectl prints them, count as their items."""
-        objects: list[dict[str, Any]] = []
-        for document in self._documents(read_one(path)):
-            items = document.value.get("items") if isinstance(document.value, dict) else None
-            values = items if isinstance(items, list) else [document.value]
-            for position, value in enumerate(values):
-                if isinstance(value, dict) and isinstance(value.get("kind"), str):
-                    objects.append(value)
-                else:
-                    where = f"items[{position}]" if items is values else ""
-                    line, column = document.place(("items", position) if where else ())
-                    message = "not a Kubernetes object: expected a map with apiVersion, kind and metadata"
-                    self.problems.append(Diagnostic("snapshot/not-an-object", "error", message, where, path, line, column))
-        return objects
+    def _snapshot(self, path: str) -> list[Manifest]:
+        from grove_operator.cli.snapshot import read_objects  # only with --snapshot
+
+        documents = self._documents(read_one(path))
+        return [found for document in documents for found in read_objects(document, self.problems.append)]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 
 import click
-from grove_compiler.compile import lint
 
+from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.model.settings import Settings
 from grove_operator.cli import findings
+from grove_operator.cli import output as outputs
 from grove_operator.cli.inputs import InputReader
 from grove_operator.cli.options import FILES, input_options
-from grove_operator.cli.output import write_bytes
-from grove_operator.cli.program import load_program
+from grove_operator.cli.program import Rules
 
 
 @click.command(
@@ -50,14 +50,15 @@ def command(
     reader = InputReader()
     settings = Settings(namespace=namespace, kube_version=kube_version)
     inputs = reader.read(files, settings, config=config, snapshot=snapshot, old=old)
-    program = load_program(rules)
+    book = Rules(rules)
+    program = book.program()
     if program is None:
         return 1
     found = reader.problems + lint(inputs, program)
     if output == "json":
-        write_bytes(_as_json(found))
+        outputs.write([_as_json(found)])
     else:
-        findings.write(found, reader.find_text, sys.stderr)
+        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     return 1 if has_errors(found) or (strict and found) else 0
 
 

@@ -8,33 +8,36 @@ from collections.abc import Iterable, Sequence
 from grove_compiler.graph.node import Manifest, Node
 
 
-def write_bytes(data: bytes) -> None:
-    """All of it to standard output. Raises `OSError` when that is closed, `BrokenPipeError` when its reader has gone."""
-    if sys.stdout is None:
+def write(chunks: Iterable[bytes]) -> None:
+    """Everything to standard output, once all of it is there: what is half written is worse than nothing.
+
+    Raises `OSError` when standard output is closed, `BrokenPipeError` when its reader has gone.
+    """
+    whole = list(chunks)
+    if sys.stdout is None:  # started with >&-
         raise OSError("standard output is closed")
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.writelines(whole)
     sys.stdout.buffer.flush()
 
 
-def as_yaml(nodes: Sequence[Node]) -> bytes:
-    """One document an object, in apply order."""
-    from grove_compiler.source.yaml_writer import write_yaml
+def as_yaml(objects: Iterable[Manifest]) -> Iterable[bytes]:
+    """One document an object."""
+    from grove_compiler.source.yaml_writer import iter_yaml
 
-    return write_yaml([node.object for node in nodes]).encode()
+    return (text.encode("utf-8", "backslashreplace") for text in iter_yaml(objects))
 
 
-def as_json(nodes: Sequence[Node]) -> bytes:
-    """A `List`, as kubectl prints and takes it."""
+def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
+    """As kubectl prints and takes it: one object, or a `List` of them."""
     from grove_compiler.source.json_writer import write_json
 
-    items: list[Manifest] = [node.object for node in nodes]
-    return write_json({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+    yield write_json(objects).encode("utf-8", "backslashreplace")
 
 
-def as_names(nodes: Iterable[Node]) -> bytes:
+def as_names(nodes: Iterable[Node]) -> Iterable[bytes]:
     """kubectl's `kind.group/name`, one a line."""
-    return "".join(f"{_resource(node.object)}/{node.object['metadata']['name']}\n" for node in nodes).encode()
+    return (f"{_resource(node.object)}/{node.object['metadata']['name']}\n".encode() for node in nodes)
 
 
 def _resource(manifest: Manifest) -> str:

@@ -1,32 +1,39 @@
-"""The rules that a command runs, or what is wrong with them."""
+"""The rules that a command runs, and the files they stand in."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
+from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.program import Program
 from grove_compiler.engine.sources import InvalidRules
-from grove_compiler.model.vocabulary import VOCABULARY
 from grove_operator import rulebook
-from grove_operator.cli.files import UnreadableInput
-from grove_operator.cli.findings import Text
+from grove_operator.cli.files import InputFile, UnreadableInput
 
 
-def load_program(folders: Sequence[str]) -> Program | None:
-    """The shipped rules and those of the folders. None after the findings about wrong ones have been printed."""
-    try:
-        book = rulebook.read(folders)
-        return book.program(VOCABULARY)
-    except rulebook.UnreadableRules as error:
-        raise UnreadableInput([str(error)]) from None
-    except InvalidRules as error:
-        from grove_operator.cli import findings  # only when something is wrong
+class Rules:
+    """What ships and the rules of the given folders. Raises `UnreadableInput` for folders that cannot be read."""
 
-        findings.write(error.diagnostics, lambda name: _text(book, name), sys.stderr)
-        return None
+    def __init__(self, folders: Sequence[str]) -> None:
+        try:
+            self._book = rulebook.read(folders)
+        except rulebook.UnreadableRules as error:
+            raise UnreadableInput([str(error)]) from None
 
+    def program(self) -> Program | None:
+        """The rules ready to run. None after the findings about wrong ones have been printed."""
+        try:
+            return self._book.program(VOCABULARY)
+        except rulebook.UnreadableRules as error:
+            raise UnreadableInput([str(error)]) from None
+        except InvalidRules as error:
+            from grove_operator.cli import findings  # only when something is wrong
 
-def _text(book: rulebook.Rulebook, name: str) -> Text | None:
-    file = book.find(name)
-    return None if file is None else Text(file.path, file.data)
+            findings.write(error.diagnostics, self.find_file, sys.stderr)
+            return None
+
+    def find_file(self, name: str) -> InputFile | None:
+        """The file of rules or the template that a finding names, as people know it."""
+        file = self._book.find(name)
+        return None if file is None else InputFile(file.path, file.data)

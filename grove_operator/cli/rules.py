@@ -19,10 +19,10 @@ Examples:
 @rules_option
 def command(rules: tuple[str, ...]) -> int:
     """List the rules in force: id, verb, where it stands, and what it does."""
-    from grove_operator.cli.program import load_program
+    from grove_operator.cli.program import Rules
     from grove_operator.cli.terminal import visible
 
-    program = load_program(rules)
+    program = Rules(rules).program()
     if program is None:
         return 1
     rows = [(rule.id, rule.verb, _place(rule), rule.doc) for rule in program.rules]

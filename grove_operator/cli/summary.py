@@ -70,17 +70,13 @@ def section(anatomy: Anatomy, facts: Iterable[Fact], terminal: Terminal) -> str:
 
 
 def _counts(anatomy: Anatomy) -> Iterator[Fact]:
-    yield Fact(
-        "objects", f"{sum(anatomy.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in anatomy.kinds.items())
-    )
+    yield Fact("objects", f"{sum(anatomy.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in anatomy.kinds.items()))
     if not anatomy.replicas:
         return
     scaled = sum(gang.scaled for gang in anatomy.gangs)
     yield Fact("gangs", f"{len(anatomy.gangs)}: {len(anatomy.gangs) - scaled} base, {scaled} scaled")
     needed = sum(clique.needed for clique in anatomy.cliques if not clique.scaled)
-    yield Fact(
-        "pods", f"{sum(clique.pods for clique in anatomy.cliques)}, of which {needed} must be there for the base gangs to start"
-    )
+    yield Fact("pods", f"{sum(clique.pods for clique in anatomy.cliques)}, of which {needed} must be there for the base gangs to start")
     yield Fact("GPUs", _gpus(anatomy))
 
 
@@ -149,10 +145,7 @@ def _draw(tree: Branch, terminal: Terminal) -> list[str]:
     """The tree with its details in one column, as far as the width allows."""
     rows = list(_rows(tree, "", ""))
     column = min(max((len(left) for left, detail in rows if detail), default=0), terminal.width * 2 // 3)
-    return [
-        f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left)
-        for left, detail in rows
-    ]
+    return [f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left) for left, detail in rows]
 
 
 def _rows(branch: Branch, first: str, rest: str) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.cli import findings, terminal
-from grove_operator.cli.findings import Text
+from grove_operator.cli.files import InputFile
 
 MANIFEST = b"""kind: PodCliqueSet
 spec:
@@ -25,14 +25,14 @@ def finding(message: str = "something is wrong", **more: Any) -> Diagnostic:
     return Diagnostic(**{"code": "some/code", "severity": "error", "message": message, **more})
 
 
-def texts(**files: bytes) -> findings.FindText:
+def texts(**files: bytes) -> findings.FindFile:
     named = {f"{name}.yaml": data for name, data in files.items()}
-    return lambda name: Text(name, named[name]) if name in named else None
+    return lambda name: InputFile(name, named[name]) if name in named else None
 
 
-def shown(*found: Diagnostic, find_text: findings.FindText = lambda _: None) -> list[str]:
+def shown(*found: Diagnostic, find_file: findings.FindFile = lambda _: None) -> list[str]:
     stream = io.StringIO()
-    findings.write(found, find_text, stream)
+    findings.write(found, find_file, stream)
     return stream.getvalue().splitlines()
 
 
@@ -58,7 +58,7 @@ class TestTheLines:
             "unknown field", code="schema/unknown-field", path="spec.replcas", file="a.yaml", line=3, column=3, nearest="replicas",
             hint="see `kubectl explain`",
         )  # fmt: skip
-        assert shown(wrong, find_text=texts(a=MANIFEST)) == [
+        assert shown(wrong, find_file=texts(a=MANIFEST)) == [
             "a.yaml:3:3: error: unknown field  [schema/unknown-field]",
             "    spec.replcas",
             "    3 |   replcas: 2",
@@ -106,7 +106,7 @@ class TestTheLines:
 
 class TestTheExcerpt:
     def excerpt(self, data: bytes, **more: Any) -> list[str]:
-        return shown(finding(file="a.yaml", **more), find_text=texts(a=data))[1:-1]
+        return shown(finding(file="a.yaml", **more), find_file=texts(a=data))[1:-1]
 
     def test_without_a_column_there_is_no_caret(self) -> None:
         assert self.excerpt(MANIFEST, line=1) == ["    1 | kind: PodCliqueSet"]
@@ -116,6 +116,13 @@ class TestTheExcerpt:
 
     def test_a_line_end_of_windows_is_not_shown(self) -> None:
         assert self.excerpt(b"a: b\r\nc: d\r\n", line=1) == ["    1 | a: b"]
+
+    @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+    def test_lines_are_found_in_any_encoding_that_the_reader_knows(self, encoding: str) -> None:
+        assert self.excerpt("a: b\nc: größer\n".encode(encoding), line=2) == ["    2 | c: größer"]
+
+    def test_a_line_end_of_old_macs_ends_a_line(self) -> None:
+        assert self.excerpt(b"a: b\rc: d\r", line=2) == ["    2 | c: d"]
 
     def test_a_line_that_is_not_there_is_not_shown(self) -> None:
         assert self.excerpt(MANIFEST, line=99, column=1) == []
@@ -133,7 +140,7 @@ class TestTheExcerpt:
 
     def test_the_file_is_called_what_people_call_it(self) -> None:
         wrong = finding(file="rules/things.yaml", line=1)
-        lines = shown(wrong, find_text=lambda _: Text("/home/me/things.yaml", b"rule: x"))
+        lines = shown(wrong, find_file=lambda _: InputFile("/home/me/things.yaml", b"rule: x"))
         assert lines[0].startswith("/home/me/things.yaml:1: error:")
 
 
@@ -174,26 +181,34 @@ def test_no_text_of_an_input_can_steer_the_terminal(escape: str, field: str) -> 
 
 
 def test_a_line_of_a_file_cannot_steer_the_terminal() -> None:
-    lines = shown(finding(file="a.yaml", line=1, column=5), find_text=texts(a=b"a: \x1b[31mred"))
+    lines = shown(finding(file="a.yaml", line=1, column=5), find_file=texts(a=b"a: \x1b[31mred"))
     assert lines[1] == "    1 | a: \\x1b[31mred"
 
 
 def test_the_caret_stands_below_its_character_after_an_escape() -> None:
-    _, line, caret, _ = shown(finding(file="a.yaml", line=1, column=4), find_text=texts(a=b"\x1b: !"))
+    _, line, caret, _ = shown(finding(file="a.yaml", line=1, column=4), find_file=texts(a=b"\x1b: !"))
     assert line[caret.index("^")] == "!"
 
 
-@given(
-    st.builds(
-        Diagnostic,
-        code=st.text(), severity=st.sampled_from(["error", "warning"]), message=st.text(), path=st.text(), file=st.sampled_from(["a.yaml", "b"]),
-        line=st.integers(0, 5), column=st.integers(0, 500), nearest=st.text(), type=st.text(), value=st.none() | st.text() | st.integers(),
-        hint=st.text(),
-    ),
-    st.binary(),
-)  # fmt: skip
+ANY_FINDING = st.builds(
+    Diagnostic,
+    code=st.text(),
+    severity=st.sampled_from(["error", "warning"]),
+    message=st.text(),
+    path=st.text(),
+    file=st.sampled_from(["a.yaml", "b"]),
+    line=st.integers(0, 5),
+    column=st.integers(0, 500),
+    nearest=st.text(),
+    type=st.text(),
+    value=st.none() | st.text() | st.integers(),
+    hint=st.text(),
+)
+
+
+@given(ANY_FINDING, st.binary())
 def test_any_finding_about_any_bytes_can_be_shown(found: Diagnostic, data: bytes) -> None:
-    lines = shown(found, find_text=texts(a=data))
+    lines = shown(found, find_file=texts(a=data))
     assert 2 <= len(lines) <= 7
 
 

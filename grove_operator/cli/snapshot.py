@@ -1,0 +1,82 @@
+"""Objects that exist, as kubectl prints them: which they are, and whether they have the shape that every API server gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.node import Manifest
+from grove_compiler.source.document import Document
+
+Shape = Any
+"""A type, a list of one shape, or a map of fields to shapes. Fields that it does not name may hold anything."""
+
+STRINGS: Shape = {}  # any key, and text
+OBJECT: Shape = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {
+        "name": str,
+        "namespace": str,
+        "uid": str,
+        "deletionTimestamp": str,
+        "labels": STRINGS,
+        "annotations": STRINGS,
+        "finalizers": [str],
+        "ownerReferences": [{"apiVersion": str, "kind": str, "name": str, "uid": str, "controller": bool}],
+    },
+    "spec": {"replicas": int, "minAvailable": int, "hostname": str, "nodeName": str, "schedulingGates": [{"name": str}]},
+    "status": {"phase": str, "conditions": [{"type": str, "status": str, "reason": str}]},
+}
+REQUIRED = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"))
+WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
+
+
+def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> list[Manifest]:
+    """The objects of one document, those of a `List` one by one. What has not the shape of an object is reported and left out."""
+    value = document.value
+    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
+    found: list[tuple[FieldPath, Any]] = (
+        [(("items", index), item) for index, item in enumerate(items)] if isinstance(items, list) else [((), value)]
+    )
+    objects = []
+    for at, item in found:
+        wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1]
+        if not wrong:
+            objects.append(item)
+        for path, message in wrong:
+            line, column = document.place((*at, *path))
+            report(Diagnostic("snapshot/not-an-object", "error", message, render((*at, *path)), document.file, line, column))
+    return objects
+
+
+def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    """Every value of another type than its shape says; a field that is null counts as absent."""
+    kind = type(shape) if isinstance(shape, dict | list) else shape
+    if value is None and path and isinstance(path[-1], str):
+        return
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        yield path, f"expected {WORDS[kind]}; the snapshot is no object as an API server stores it"
+    else:
+        for step, part, inner in _parts(value, shape):
+            yield from _faults(part, inner, (*path, step))
+
+
+def _parts(value: Any, shape: Shape) -> Iterator[tuple[str | int, Any, Shape]]:
+    """The items of a list, or the fields of a map, that have a shape of their own."""
+    if isinstance(shape, list):
+        yield from ((index, item, shape[0]) for index, item in enumerate(value))
+    elif shape is STRINGS:
+        yield from ((key, part, str) for key, part in value.items())
+    elif isinstance(shape, dict):
+        yield from ((key, value[key], inner) for key, inner in shape.items() if key in value)
+
+
+def _has(value: Any, path: FieldPath) -> bool:
+    for step in path:
+        value = value.get(step)
+        if not value:
+            return False
+    return True

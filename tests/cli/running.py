@@ -1,0 +1,44 @@
+"""Runs command lines in this process, for tests that need thousands of them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+from grove_operator.cli import entry
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Ended(NamedTuple):
+    """How a command line ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str, stdin: bytes = b"") -> Ended:
+    """The command line's exit code and what it printed. No cache outside the test is written when `GROVE_CACHE_DIR` is set."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace") for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO(stdin))
+    with mock.patch("sys.stdin", given), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = entry.run(arguments)
+    for stream in (out, err):
+        stream.flush()
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    return Ended(code, *texts)
+
+
+def assert_clear(ended: Ended) -> None:
+    """What every ending has in common, whatever the input was."""
+    assert ended.code in (0, 1, 2), ended
+    assert "internal error" not in ended.err, ended.err
+    assert "Traceback" not in ended.err, ended.err
+    if ended.code:
+        assert ended.out == ""
+        assert ended.err.strip(), "it failed without a word"
+    assert "\x1b" not in ended.err
