@@ -2,7 +2,7 @@
 
 VENV ?= .venv
 JOBS ?= auto
-EXAMPLE ?= examples/disaggregated.yaml
+EXAMPLE ?= examples/explicit-startup-order.yaml
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin

@@ -17,7 +17,7 @@ Examples:
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the completion script of a shell: bash, zsh or fish."""
+    """Print a completion script for bash, zsh or fish."""
     from click import shell_completion
 
     from grove_operator.cli.commands import grove

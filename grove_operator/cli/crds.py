@@ -16,7 +16,10 @@ Examples:
 )
 @click.option("-o", "--output", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="The format.")
 def command(output: str) -> int:
-    """Print our CustomResourceDefinitions, generated from the same models that check manifests."""
+    """Print our CustomResourceDefinitions.
+
+    They are generated from the models that the checks of manifests come from, so they never say different things.
+    """
     from grove_compiler.api.crd import crds  # imports pydantic
 
     manifests = crds()

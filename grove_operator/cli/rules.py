@@ -18,7 +18,10 @@ Examples:
 )
 @rules_option
 def command(rules: tuple[str, ...]) -> int:
-    """List the rules in force: id, verb, where it stands, and what it does."""
+    """List the rules in force, and what each is for.
+
+    A line has the id, the verb, where the rule stands, and its documentation.
+    """
     from grove_operator.cli.program import Rules
     from grove_operator.cli.terminal import visible
 
