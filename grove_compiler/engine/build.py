@@ -43,7 +43,7 @@ def compile_rules(found: RuleSet, vocabulary: Vocabulary, traced: bool = False) 
     for index, rule in usable:
         writer.write(index, rule, found.templates, _patches_of(rule, found))
     _report_idle_patches(found)
-    infos = [_info(rule, rules, found) for _, rule in usable]
+    infos = [_info(rule, rules, found, vocabulary) for _, rule in usable]
     source, lines = module.finish()
     code = None if found.problems else _code_of(source)
     if not found.problems and code is None:
@@ -92,10 +92,16 @@ def _report_idle_patches(found: RuleSet) -> None:
                 patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
 
 
-def _info(rule: Rule, rules: list[Rule], found: RuleSet) -> RuleInfo:
+def _info(rule: Rule, rules: list[Rule], found: RuleSet, vocabulary: Vocabulary) -> RuleInfo:
     loops = tuple((word, " ".join(text.split())) for word, text in rule.named("forEach").items())
     after = ordering.joins(rule, rules)
-    return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, _details(rule, found))
+    about = rule.about(vocabulary.subjects)
+    for word in about:
+        if word not in vocabulary.subjects:
+            message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
+            rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
+    details = {**_details(rule, found), "about": about}
+    return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)
 
 
 def _details(rule: Rule, found: RuleSet) -> dict[str, Any]:

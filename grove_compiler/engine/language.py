@@ -45,6 +45,8 @@ COMMON_KEYS = {
 
 _FOR_EACH = Key("names", "names and what they run over, as nested loops: `{replica: set.replicas, clique: replica.cliques}`")
 
+_ABOUT = Key("words", "the kinds of input that the rule is about; it runs once for each, with its roots in scope")
+
 VERB_KEYS: dict[Verb, dict[str, Key]] = {
     "default": {
         "default": Key("words", "the paths of the field that gets a value when it is absent; `[*]` is every item, `{a,b}` either field"),
@@ -58,6 +60,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "validate": {
         "validate": Key("words", "when it is checked; `update` alone has the former input in scope", choices=OPERATIONS_OF_INPUT),
+        "about": _ABOUT,
         "forEach": _FOR_EACH,
         "assert": Key("expressions", "what must hold, else there is a finding", required=True),
         "path": Key("text", "the field that is wrong", required=True),
@@ -71,6 +74,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "generate": {
         "generate": Key("word", "the template that is rendered, once for each item"),
+        "about": _ABOUT,
         "forEach": _FOR_EACH,
         "with": Key("names", "names that the template uses besides the roots and the loops' names"),
         "owner": Key("expression", "the object that owns it"),
@@ -87,6 +91,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "condition": {
         "condition": Key("word", "the condition's type"),
+        "about": _ABOUT,
         "forEach": _FOR_EACH,
         "of": Key("expression", "the object that bears it", required=True),
         "cases": Key("maps", "the first that holds says the condition, none leaves it out", required=True),

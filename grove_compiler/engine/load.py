@@ -39,8 +39,11 @@ class _Loader:
     def read(self, source: RuleSource) -> None:
         documents, problems = read_yaml(source.text, source.file)
         self.problems += problems
-        if source.is_template and not documents and not problems:
-            RuleFile(source.file, lambda _: 1, self._report).fail((), "a template file holds one document; this one is empty")
+        if source.is_template and not documents:
+            file = RuleFile(source.file, lambda _: 1, self._report)
+            if not problems:
+                file.fail((), "a template file holds one document; this one is empty")
+            self.templates[source.template_name] = Template(source.template_name, MapShape([], [], None, ()), file, usable=False)
         for document in documents:
             file = RuleFile(source.file, _line_of(document), self._report)
             if not isinstance(document.value, dict):

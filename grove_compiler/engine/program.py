@@ -43,6 +43,10 @@ class RuleInfo:
     after: tuple[tuple[str, int], ...]
     details: dict[str, Any]
 
+    def is_about(self, kind: str) -> bool:
+        """Whether it runs for an input of this kind; without kinds, every rule runs for all."""
+        return not kind or kind in self.details["about"]
+
 
 @dataclass(slots=True, eq=False)
 class Condition:
@@ -85,7 +89,7 @@ class Program:
     ) -> None:
         self.rules = tuple(rules)
         self._code, self._lines, self._places = code, lines, places
-        self._roots = [*vocabulary.roots, *vocabulary.update_roots]
+        self._roots = vocabulary.words
         self._namespace = runtime(vocabulary.functions)
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
 
@@ -123,8 +127,8 @@ class Program:
                 manifest = self._guarded(rule, apply_default, manifest, path, value, owned, rule.details["absent"])
         return manifest
 
-    def validate(self, scope: Mapping[str, Any], operation: str) -> list[Diagnostic]:
-        """Every finding of the validations for `create` or `update`. Files and lines of the input are the caller's to add."""
+    def validate(self, scope: Mapping[str, Any], operation: str, about: str = "") -> list[Diagnostic]:
+        """Every finding of the validations of a kind for `create` or `update`. Files and lines are the caller's to add."""
         findings: list[Diagnostic] = []
 
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
@@ -135,23 +139,23 @@ class Program:
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
         for index, rule in enumerate(self.rules):
-            if rule.verb == "validate" and operation in rule.details["operations"]:
+            if rule.verb == "validate" and operation in rule.details["operations"] and rule.is_about(about):
                 self._run(index, rule, scope, report)
         return findings
 
-    def generate(self, scope: Mapping[str, Any], limit: int, position: tuple[int, ...] = ()) -> list[Node]:
-        """Every object, rule by rule in apply order. `position` is put before the loop positions of each.
+    def generate(self, scope: Mapping[str, Any], limit: int, position: tuple[int, ...] = (), about: str = "") -> list[Node]:
+        """Every object for an input of a kind, rule by rule in apply order. `position` is put before the loop positions of each.
 
         Raises `TooManyObjects`, and `RuleFailure` for a rule that cannot run.
         """
         nodes: list[Node] = []
         for index, rule in enumerate(self.rules):
-            if rule.verb == "generate":
+            if rule.verb == "generate" and rule.is_about(about):
                 self._run(index, rule, scope, _collector(rule, nodes, limit, position))
         return nodes
 
-    def conditions(self, scope: Mapping[str, Any]) -> list[Condition]:
-        """Every status condition that the rules compute."""
+    def conditions(self, scope: Mapping[str, Any], about: str = "") -> list[Condition]:
+        """Every status condition that the rules compute for an input of a kind."""
         found: list[Condition] = []
 
         def report(index: int, of: ObjectRef, status: str, reason: str, message: str) -> None:
@@ -159,7 +163,7 @@ class Program:
             found.append(Condition(of, rule.details["type"], status, reason, message, rule.id))
 
         for index, rule in enumerate(self.rules):
-            if rule.verb == "condition":
+            if rule.verb == "condition" and rule.is_about(about):
                 self._run(index, rule, scope, report)
         return found
 

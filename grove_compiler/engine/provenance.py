@@ -49,7 +49,7 @@ class Tracer:
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:
         compiled = compile_rules(load(sources), vocabulary, traced=True)
         self.rules = compiled.rules
-        self.roots = [*vocabulary.roots, *vocabulary.update_roots]
+        self.roots = vocabulary.words
         self.namespace = runtime(vocabulary.functions) | _TRACED
         exec(compiled.code, self.namespace)
 

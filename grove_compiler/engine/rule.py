@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,10 @@ class Rule:
     def line(self) -> int:
         """The line of its id."""
         return self.source.line(("rule",))
+
+    def about(self, subjects: Iterable[str]) -> list[str]:
+        """The kinds of input that it is about: those that it names, else the first. Defaults see no kind but their manifest."""
+        return [] if self.verb == "default" else self.words("about") or list(subjects)[:1]
 
     def expressions(self, key: str) -> list[str]:
         """A key that holds an expression or a list of them."""

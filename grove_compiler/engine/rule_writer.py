@@ -40,7 +40,7 @@ class RuleWriter:
         self.vocabulary = vocabulary
         self.module = module
         self.traced = traced
-        self.parameters = ", ".join(variable(word) for word in [*vocabulary.roots, *vocabulary.update_roots])
+        self.parameters = ", ".join(variable(word) for word in vocabulary.words)
 
     def write(self, index: int, rule: Rule, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
         """The function of the rule at this position; its name is `rule_<index>`."""
@@ -68,9 +68,8 @@ class _RuleFunction:
         self.parameters = writer.parameters
         self.block = Block(writer.module, indent=1)
         self.depth = 0
-        roots = dict(writer.vocabulary.roots)
-        if rule.verb == "validate" and rule.words("validate") == ["update"]:
-            roots |= writer.vocabulary.update_roots
+        update = rule.verb == "validate" and rule.words("validate") == ["update"]
+        roots = writer.vocabulary.in_scope(rule.about(writer.vocabulary.subjects), update)
         self.scope = Scope({word: named(word, kind, 0) for word, kind in roots.items()})
         self.whens = [(Bare(text, path), path) for text, path in _listed(rule, "when")]
         self.lets = [(name, Bare(text, ("let", name))) for name, text in rule.named("let").items()]

@@ -206,6 +206,8 @@ class ShapeWriter:
         if isinstance(entry.key, Literal):
             return Code(repr(entry.key.value))
         code = self._code(entry.key, scope)
+        if code.may_omit:
+            self.source.fail(entry.path, "a key cannot be `omit`; guard its value")
         return code if code.type is str else Code(f"as_text({code.python})")
 
     def _list(self, shape: ListShape, scope: Scope, block: Block, depth: int) -> Code:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,16 +31,39 @@ class RuleSource(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
+class Subject:
+    """A kind of input that rules may be about: the names that it brings, and those of validations on update besides."""
+
+    roots: Mapping[str, Any]
+    update_roots: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
 class Vocabulary:
     """The names that rules may use besides their own.
 
     `roots` maps each name to its Python type, from which the types of all attributes follow; `functions` are pure and may be called
-    as `name(x, …)` or as a filter, `x | name(…)`. `update_roots` are in scope only of validations on update.
+    as `name(x, …)` or as a filter, `x | name(…)`. `update_roots` are in scope only of validations on update. `subjects` are the
+    kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
     """
 
     roots: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     update_roots: Mapping[str, Any] = field(default_factory=dict)
+    subjects: Mapping[str, Subject] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """Every root of any rule, each once, in a fixed order: the parameters of the functions that rules become."""
+        all_roots = [self.roots, self.update_roots, *(r for s in self.subjects.values() for r in (s.roots, s.update_roots))]
+        return list(dict.fromkeys(word for roots in all_roots for word in roots))
+
+    def in_scope(self, about: Sequence[str], update: bool) -> dict[str, Any]:
+        """The roots of a rule about these kinds: what is common to all of them."""
+        found = [self.subjects[kind] for kind in about if kind in self.subjects]
+        names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in found] or [{}]
+        common = {word: kind for word, kind in names[0].items() if all(other.get(word) is kind for other in names)}
+        return {**self.roots, **(self.update_roots if update else {}), **common}
 
 
 class InvalidRules(Exception):
