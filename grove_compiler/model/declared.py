@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.gpu import GpuContainer, gpu_containers_of
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
 
@@ -94,6 +95,16 @@ class CliqueTemplate:
     @lazy
     def init_containers(self) -> list[Manifest]:
         return self.pod_spec.get("initContainers") or []
+
+    @lazy
+    def gpu_containers(self) -> list[GpuContainer]:
+        """The containers and init containers that ask for GPUs."""
+        return gpu_containers_of(self.pod_spec, f"{self.path}.spec.podSpec")
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether any container or init container asks for GPUs."""
+        return bool(self.gpu_containers)
 
     @lazy
     def scheduler_name(self) -> str:
@@ -249,6 +260,21 @@ class PodCliqueSet:
     def update_strategy(self) -> str:
         """RollingRecreate unless the manifest says OnDelete."""
         return (self.spec.get("updateStrategy") or {}).get("type") or "RollingRecreate"
+
+    @lazy
+    def is_training(self) -> bool:
+        """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
+        return self.spec.get("workloadType") == "Training"
+
+    @lazy
+    def max_runtime(self) -> str | None:
+        """`trainingSpec.maxRuntime`, a duration from the first start on, restarts included; none is no limit."""
+        return (self.spec.get("trainingSpec") or {}).get("maxRuntime")
+
+    @lazy
+    def max_restarts(self) -> int:
+        """`trainingSpec.maxRestarts`: restarts of replicas in the whole set before it has failed; 0 when absent."""
+        return (self.spec.get("trainingSpec") or {}).get("maxRestarts") or 0
 
     @lazy
     def startup_type(self) -> str:

@@ -13,6 +13,7 @@ from grove_compiler.model import names
 from grove_compiler.model.claims import Claim, claim_names_of, make_claims, pod_claim_names_of, spec_in_version
 from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import API_VERSION, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.gpu import GpuContainer
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.pods import Pod, count_live, pods_of
 from grove_compiler.model.settings import Settings
@@ -67,6 +68,13 @@ class ExpandedSet(PodCliqueSet):
     @lazy
     def token_secret(self) -> str:
         return names.token_secret(self.name)
+
+    def live_replicas(self, ref: ObjectRef, declared: int) -> int:
+        """The replicas of a clique or scaling group: what the object says, since autoscalers own it; what is declared before it exists.
+
+        A training workload has what is declared, also when somebody got past admission (GREP-0285).
+        """
+        return declared if self.is_training else self.snapshot.replicas(ref, declared)
 
     @lazy
     def claims(self) -> list[Claim]:
@@ -167,7 +175,7 @@ class ScalingGroup:
     @lazy
     def replicas(self) -> int:
         """The number that the object has now, for autoscalers own it; the template's before it exists."""
-        return self.set.snapshot.replicas(self.ref, self.template.replicas if self.template.replicas is not None else 1)
+        return self.set.live_replicas(self.ref, self.template.replicas if self.template.replicas is not None else 1)
 
     @lazy
     def _all_members(self) -> list[ScalingGroupReplica]:
@@ -244,7 +252,7 @@ class Clique:
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name
         self.base_gang_name = None if self.gang_name == self.replica.name else self.replica.name
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
-        self.replicas = self.set.snapshot.replicas(self.ref, self.template.replicas)
+        self.replicas = self.set.live_replicas(self.ref, self.template.replicas)
         self.min_available = self.template.min_available or 0
 
     @property
@@ -255,6 +263,16 @@ class Clique:
     @lazy
     def gang(self) -> Gang:
         return next(gang for gang in self.replica.gangs if gang.name == self.gang_name)
+
+    @property
+    def gpu_containers(self) -> list[GpuContainer]:
+        """The containers and init containers of its pods that ask for GPUs."""
+        return self.template.gpu_containers
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether its pods ask for GPUs."""
+        return self.template.uses_gpu
 
     @property
     def scheduler(self) -> str:

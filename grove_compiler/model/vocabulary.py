@@ -12,10 +12,12 @@ from grove_compiler.model.derived import ExpandedSet
 from grove_compiler.model.former import former_clique, former_group
 from grove_compiler.model.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.name_collisions import name_collisions
+from grove_compiler.model.pod_spec import pod_spec_path
 from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.sharing_levels import sharing_levels
 from grove_compiler.model.startup_order import startup_cycles, waits_for_others
+from grove_compiler.model.template_changes import changed_template_fields
 
 ROOTS: dict[str, type] = {"set": ExpandedSet, "config": Configuration, "settings": Settings}
 
@@ -24,6 +26,7 @@ UPDATE_ROOTS: dict[str, type] = {"old": PodCliqueSet}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
+    "changed_template_fields": changed_template_fields,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
@@ -36,6 +39,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "names_too_long": names_too_long,
     "names_too_long_together": names_too_long_together,
     "nanoseconds": duration.parse,
+    "pod_spec_path": pod_spec_path,
     "scheduler_of": scheduler_of,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,

@@ -1,0 +1,48 @@
+"""Which containers of a pod ask for GPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+
+GPU = "nvidia.com/gpu"
+
+
+@dataclass(slots=True, eq=False)
+class GpuContainer:
+    """A container, init container or sidecar that asks for GPUs.
+
+    `path` is its field path in the set, `pointer` its JSON pointer inside a pod's spec (`/containers/0`, `/initContainers/1`).
+    """
+
+    path: str
+    pointer: str
+    name: str
+
+
+def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
+    """Containers, then init containers, whose limits or requests of `nvidia.com/gpu` are not zero. `path` is the pod spec's."""
+    return [
+        GpuContainer(f"{path}.{field}[{index}]", f"/{field}/{index}", container.get("name") or "")
+        for field in ("containers", "initContainers")
+        for index, container in enumerate(pod_spec.get(field) or [])
+        if _asks_for_gpus(container.get("resources") or {})
+    ]
+
+
+def _asks_for_gpus(resources: Manifest) -> bool:
+    return any(_is_some((resources.get(part) or {}).get(GPU)) for part in ("limits", "requests"))
+
+
+def _is_some(amount: Any) -> bool:
+    """Whether a quantity is there and not zero. What is no quantity (an error of its own) is taken for one."""
+    if amount is None or isinstance(amount, int):
+        return bool(amount)
+    from grove_compiler.kube.quantity import QuantityError, is_zero  # only for amounts that are written as text
+
+    try:
+        return not is_zero(amount)
+    except QuantityError:
+        return True
