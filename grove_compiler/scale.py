@@ -1,0 +1,54 @@
+"""What admission says to a change of replicas through a scale subresource: the rules on updates, from the child's point of view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from grove_compiler.engine.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import render
+from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.replace import replace
+from grove_compiler.intake import SET_KIND
+from grove_compiler.model.configuration import Configuration, read_configuration
+from grove_compiler.model.declared import PodCliqueSet
+from grove_compiler.model.derived import ExpandedSet
+from grove_compiler.model.scale_target import declared_replicas_path
+from grove_compiler.model.settings import Settings
+
+
+@dataclass(slots=True, eq=False)
+class Scaling:
+    """A request to give an object another number of replicas: a PodCliqueSet, a PodCliqueScalingGroup or a PodClique."""
+
+    kind: str
+    name: str
+    replicas: int
+
+
+def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: Configuration | None = None) -> list[Diagnostic]:
+    """What the rules object to, when `scaling` is read as an update of that number in `owner`, the set that the object belongs to.
+
+    Only rules that compare with the former set are asked, and only about this one field: bounds such as `minAvailable` are
+    autoscalers' business. So a number that the set declares is never objected to, also when the object has another one by now.
+    Findings are about `spec.replicas` of the scaled object. An object that is not among the set's has nothing to be judged by.
+    """
+    scope: dict[str, Any] = {"settings": Settings(), "config": config or read_configuration()}
+    former = program.default(SET_KIND, owner, scope)
+    path = declared_replicas_path(PodCliqueSet(former), scaling.kind, scaling.name)
+    if path is None:
+        return []
+    scope["set"] = ExpandedSet(replace(former, path, scaling.replicas), config=scope["config"])
+    scope["old"] = PodCliqueSet(former)
+    compares = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
+    found = [finding for finding in program.validate(scope, "update") if finding.code in compares and finding.path == render(path)]
+    return [_of_child(finding, scaling, scope["old"]) for finding in found]
+
+
+def _of_child(finding: Diagnostic, scaling: Scaling, owner: PodCliqueSet) -> Diagnostic:
+    """A finding about the set as one about the object that is scaled."""
+    if scaling.kind != SET_KIND:
+        finding.message += f" ({finding.path} of the PodCliqueSet {owner.namespace}/{owner.name})"
+    finding.path, finding.at = "spec.replicas", ""
+    return finding
