@@ -20,6 +20,7 @@ from grove_compiler.source.document import Document
 SET_KIND = "PodCliqueSet"
 CONFIGURATION_KIND = "OperatorConfiguration"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
+TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
 @dataclass(slots=True, eq=False)

@@ -15,6 +15,7 @@ from grove_compiler.engine.program import MODULE, Program, RuleInfo
 from grove_compiler.engine.rule import Rule, RuleSet
 from grove_compiler.engine.rule_writer import RuleWriter
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
+from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 
 
@@ -67,6 +68,8 @@ def _report_too_deep(found: RuleSet, vocabulary: Vocabulary, traced: bool) -> No
         RuleWriter(vocabulary, module, traced).write(0, rule, found.templates, _patches_of(rule, found))
         if _code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
+    if not found.problems:
+        found.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
 
 
 def _patches_of(rule: Rule, found: RuleSet) -> list[Rule]:

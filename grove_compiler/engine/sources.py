@@ -62,7 +62,7 @@ class Vocabulary:
         """The roots of a rule about these kinds: what is common to all of them."""
         found = [self.subjects[kind] for kind in about if kind in self.subjects]
         names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in found] or [{}]
-        common = {word: kind for word, kind in names[0].items() if all(other.get(word) is kind for other in names)}
+        common = {word: kind for word, kind in names[0].items() if all(other.get(word) == kind for other in names)}
         return {**self.roots, **(self.update_roots if update else {}), **common}
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.gpu import GpuContainer, gpu_containers_of
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.placement import Placement
 from grove_compiler.model.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
 
 API_VERSION = "grove.io/v1alpha1"
@@ -300,6 +301,11 @@ class PodCliqueSet:
     @lazy
     def topology_constraint(self) -> Manifest | None:
         return self.template.get("topologyConstraint")
+
+    @lazy
+    def placement(self) -> Placement:
+        """What the set and its parts ask of the cluster's topology."""
+        return Placement(self)
 
     @lazy
     def claim_templates(self) -> list[ClaimTemplate]:

@@ -13,15 +13,17 @@ from grove_compiler.model import names
 from grove_compiler.model.claims import Claim, claim_names_of, make_claims, pod_claim_names_of, spec_in_version
 from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import API_VERSION, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.gang import Gang
 from grove_compiler.model.gpu import GpuContainer
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.pods import Pod, count_live, pods_of
+from grove_compiler.model.pods import Pod, pods_of
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.sharing import SharingRef
 from grove_compiler.model.snapshot import Snapshot, is_terminating
 from grove_compiler.model.startup import Dependency, dependencies_of
+from grove_compiler.model.topology import Topology
+from grove_compiler.model.topology_use import scheduled_pods
 
-PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 
@@ -32,6 +34,27 @@ class ExpandedSet(PodCliqueSet):
     config: Configuration = field(default_factory=read_configuration, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    topologies: list[Topology] = field(default_factory=list, repr=False)
+
+    @lazy
+    def topology(self) -> Topology | None:
+        """The topology that constraints are translated by; none where topology-aware scheduling is off or it does not exist."""
+        return self.placement.find(self.topologies) if self.config.topology_enabled else None
+
+    @lazy
+    def missing_domains(self) -> list[str]:
+        """Domains that the set asks for and its topology lacks; none are missing where there is no topology."""
+        return self.topology.lacks([use.domain for use in self.placement.domain_uses]) if self.topology else []
+
+    def rank(self, domain: str) -> int:
+        """How narrow a domain is, from 0 for the broadest; -1 for one that the topology lacks."""
+        found = self.topology.rank(domain) if self.topology else None
+        return -1 if found is None else found
+
+    @lazy
+    def scheduled_pods(self) -> int:
+        """How many of its pods have a node already."""
+        return scheduled_pods(self, self.snapshot)
 
     @lazy
     def ref(self) -> ObjectRef:
@@ -139,13 +162,14 @@ class Replica:
     def base_gang(self) -> Gang:
         """Standalone cliques and the first `minAvailable` replicas of each scaling group (shipped semantics §4.1)."""
         members = [member for group in self.scaling_groups for member in group.base_members]
-        return Gang(self, self.name, [*self.cliques, *(clique for member in members for clique in member.cliques)])
+        cliques = [*self.cliques, *(clique for member in members for clique in member.cliques)]
+        return Gang(self, self.name, cliques, members=members)
 
     @lazy
     def scaled_gangs(self) -> list[Gang]:
         """One gang per replica of a scaling group beyond its first `minAvailable`."""
         scaled = (member for group in self.scaling_groups for member in group.members if member.is_scaled)
-        return [Gang(self, member.gang_name, member.cliques, is_base=False) for member in scaled]
+        return [Gang(self, member.gang_name, member.cliques, is_base=False, members=[member]) for member in scaled]
 
     @lazy
     def gangs(self) -> list[Gang]:
@@ -306,56 +330,3 @@ class Clique:
     def pod_claim_names(self, index: int) -> list[str]:
         """The shared ResourceClaims that only the pod with this index uses."""
         return pod_claim_names_of(self, index) if self.template.resource_sharing else []
-
-
-@dataclass(slots=True, eq=False)
-class PodGroup:
-    """The pods of one clique in a gang. `pod_names` are sorted."""
-
-    name: str
-    clique: Clique
-    min_available: int
-    pod_names: list[str]
-
-
-@dataclass(eq=False)
-class Gang:
-    """A PodGang: cliques whose first pods are scheduled together or not at all."""
-
-    replica: Replica = field(repr=False)
-    name: str
-    cliques: list[Clique] = field(repr=False)
-    is_base: bool = True
-
-    @lazy
-    def ref(self) -> ObjectRef:
-        owner = self.replica.set
-        return owner.snapshot.with_uid(ObjectRef(PODGANG_API_VERSION, "PodGang", owner.namespace, self.name))
-
-    @lazy
-    def groups(self) -> list[PodGroup]:
-        return [PodGroup(clique.name, clique, clique.min_available, self._pod_names(clique)) for clique in self.cliques]
-
-    @lazy
-    def min_member(self) -> int:
-        """Pods that must be placed at once."""
-        return sum(group.min_available for group in self.groups)
-
-    @lazy
-    def is_initialized(self) -> bool:
-        """Whether every clique exists and has all its pods, or did so once (shipped semantics §4.4)."""
-        snapshot = self.replica.set.snapshot
-        live = snapshot.live(self.ref)
-        conditions = ((live or {}).get("status") or {}).get("conditions") or []
-        if any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions):
-            return True
-        return all(
-            snapshot.live(clique.ref) is not None and count_live(clique.existing_pods, self.name) >= clique.replicas
-            for clique in self.cliques
-        )
-
-    def _pod_names(self, clique: Clique) -> list[str]:
-        """All pods of the clique when this compilation makes them, otherwise those that exist."""
-        if self.replica.set.settings.pods:
-            return sorted(pod.name for pod in clique.pods)
-        return sorted(pod["metadata"]["name"] for pod in clique.existing_pods)

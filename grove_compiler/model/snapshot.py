@@ -38,6 +38,10 @@ class Snapshot:
         """The object of that name, being deleted or not. Versions of one API group are not told apart."""
         return self._objects.get((group_of(api_version), kind, namespace, name))
 
+    def of_kind(self, kind: str) -> list[Manifest]:
+        """All objects of a kind, being deleted or not."""
+        return [manifest for (_, found, _, _), manifest in self._objects.items() if found == kind]
+
     def live(self, ref: ObjectRef) -> Manifest | None:
         """The object of that name, unless it is being deleted."""
         found = self._objects.get((group_of(ref.api_version), ref.kind, ref.namespace, ref.name))

@@ -12,17 +12,25 @@ from grove_compiler.model.derived import ExpandedSet
 from grove_compiler.model.former import former_clique, former_group
 from grove_compiler.model.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.name_collisions import name_collisions
+from grove_compiler.model.placement_change import placement_changes
 from grove_compiler.model.pod_spec import pod_spec_path
 from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.sharing_levels import sharing_levels
 from grove_compiler.model.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.template_changes import changed_template_fields
+from grove_compiler.model.topology import Topology
+from grove_compiler.model.topology_use import topology_uses
 
-ROOTS: dict[str, type] = {"set": ExpandedSet, "config": Configuration, "settings": Settings}
+ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
 
-# In scope of validations on update only: the set before the update.
-UPDATE_ROOTS: dict[str, type] = {"old": PodCliqueSet}
+# For each kind of input that rules may be about: its own names, and those of validations on update besides. The first is the default.
+SUBJECTS: dict[str, tuple[dict[str, type], dict[str, type]]] = {
+    "PodCliqueSet": ({"set": ExpandedSet}, {"old": PodCliqueSet}),
+    "ClusterTopology": ({"topology": Topology}, {"old": Topology}),
+    "ClusterTopologyBinding": ({"topology": Topology}, {"old": Topology}),
+    "OperatorConfiguration": ({}, {}),
+}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
@@ -39,9 +47,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "names_too_long": names_too_long,
     "names_too_long_together": names_too_long_together,
     "nanoseconds": duration.parse,
+    "placement_changes": placement_changes,
     "pod_spec_path": pod_spec_path,
     "scheduler_of": scheduler_of,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,
+    "topology_uses": topology_uses,
     "waits_for_others": waits_for_others,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from grove_compiler import compile as compiler
 from grove_compiler.engine.program import Program
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_bytes
 
 from .server_defaults import Manifest
 
@@ -48,9 +50,16 @@ class Case:
 
     def compile(self, program: Program, snapshot: list[Manifest] | None = None) -> compiler.Result:
         """Our result for the input, Pods included, in the namespace that the case was applied to."""
-        documents = [Document(_in_namespace(manifest, self.namespace), self.name) for manifest in self.input]
+        documents = [Document(_in_namespace(manifest, self.namespace), self.name) for manifest in self.input] + topologies()
         settings = Settings(namespace=self.namespace, pods=True, kube_version=KUBE_VERSION)
         return compiler.compile(compiler.Inputs(documents, snapshot or [], config=Document(CONFIGURATION), settings=settings), program)
+
+
+@cache
+def topologies() -> list[Document]:
+    """The topologies that the cluster had."""
+    documents, _ = read_bytes((FOLDER / "topologies.yaml").read_bytes(), "topologies.yaml")
+    return documents
 
 
 def read_cases() -> list[Case]:

@@ -14,30 +14,15 @@ CASES = read_cases()
 if not CASES:
     pytest.skip(f"no cases of the shipped operator in {FOLDER}; GROVE_CONFORMANCE names the folder", allow_module_level=True)
 
-TOPOLOGY = "topology constraints are the next issue"
 MNNVL = "ComputeDomains and their claims are the next issue"
 NEXT = {
     "m-mnnvl-comprehensive-mix": MNNVL,
     "m-mnnvl-cpu-with-annotation": MNNVL,
     "m-mnnvl-gpu-default": MNNVL,
     "m-mnnvl-gpu-invalid": MNNVL,
-    "tas-hierarchy": TOPOLOGY,
-    "tas-host-level": TOPOLOGY,
-    "tas-indep-clq": TOPOLOGY,
-    "tas-insuffic": TOPOLOGY,
-    "tas-multi-topology-gb200": TOPOLOGY,
-    "tas-multi-topology-h100": TOPOLOGY,
-    "tas-multirep": TOPOLOGY,
-    "tas-pcs-multi-pcsg": TOPOLOGY,
-    "tas-pcs-multi-pcsg-multi-replica": TOPOLOGY,
-    "tas-pcs-pclq": TOPOLOGY,
-    "tas-pcsg-pclq": TOPOLOGY,
-    "tas-pcsg-scale": TOPOLOGY,
-    "tas-preferred-pack": TOPOLOGY,
-    "tas-sl-pcs-only": TOPOLOGY,
-    "tas-sl-pcsg-only": TOPOLOGY,
-    "tas-standalone-pclq-only-pcs-zone": TOPOLOGY,
 }
+
+NOT_RECORDED = {"Topology"}  # KAI's, one for each topology of the cluster
 
 # Where we differ on purpose: the lines of the comparison, and why.
 DELIBERATE = {
@@ -62,7 +47,7 @@ def parameters(cases: list[Case]) -> list[pytest.ParameterSet]:
 def objects(case: Case, program: Program, snapshot: list[Manifest] | None = None) -> list[Manifest]:
     result = case.compile(program, snapshot)
     assert [finding.message for finding in result.diagnostics if finding.severity == "error"] == []
-    return [node.object for node in result.graph.nodes]
+    return [node.object for node in result.graph.nodes if node.object["kind"] not in NOT_RECORDED]
 
 
 REPOSITORY = [case for case in CASES if case.objects and not case.name.startswith("hash-")]
@@ -117,26 +102,19 @@ def test_gangs_name_the_pods_that_exist(case: Case, program: Program) -> None:
 
 
 @pytest.mark.parametrize("case", parameters(UNTOUCHED))
-def test_gangs_are_initialized_when_the_shipped_operator_says_so(case: Case, program: Program) -> None:
+def test_conditions_are_those_of_the_shipped_operator(case: Case, program: Program) -> None:
     wanted = {
-        (gang["metadata"]["name"], condition["type"], condition["status"], condition["reason"], condition["message"])
-        for gang in case.stored("PodGang")
-        for condition in gang["status"]["conditions"]
+        (bearer["metadata"]["name"], condition["type"], condition["status"], condition["reason"], condition["message"])
+        for bearer in [*case.stored("PodGang"), *case.stored("PodCliqueSet")]
+        for condition in bearer["status"]["conditions"]
     }
     conditions = case.compile(program, case.objects).statuses[0].conditions
     assert {(found.of.name, found.type, found.status, found.reason, found.message) for found in conditions} == wanted
 
 
 def test_the_list_for_the_next_issue_names_only_cases_that_need_it() -> None:
-    names = {case.name for case in CASES if uses_topology(case.set) or uses_mnnvl(case.set)}
+    names = {case.name for case in CASES if uses_mnnvl(case.set)}
     assert set(NEXT) <= names
-
-
-def uses_topology(manifest: Manifest) -> bool:
-    """Whether the set or any part of it has a topology constraint."""
-    template = manifest["spec"]["template"]
-    parts = [template, *template["cliques"], *template.get("podCliqueScalingGroups", [])]
-    return any(part.get("topologyConstraint") for part in parts)
 
 
 def uses_mnnvl(manifest: Manifest) -> bool:
