@@ -13,11 +13,14 @@ from grove_compiler.engine.omit import OMIT
 DefaultPath = list[list[list[str]]]
 """Alternatives, each a list of steps: `["key", name]` goes into a field, `["each"]` into every item of a list."""
 
-_STEP = re.compile(r"\{([^{}]+)\}|\[(\*)\]|([^.\[\]{}]+)")
+_STEP = re.compile(r"\{([^{}]+)\}|\[(\*|[^\[\]*]+)\]|([^.\[\]{}]+)")
 
 
 def parse_default_path(text: str) -> DefaultPath:
-    """`spec.{a,b}[*].c` as its alternatives. Raises `ValueError` for anything else."""
+    """`spec.{a,b}[*].c` as its alternatives; a key with dots in it stands in brackets: `metadata.labels[example.com/team]`.
+
+    Raises `ValueError` for anything else.
+    """
     alternatives: DefaultPath = [[]]
     position = 0
     while position < len(text):
@@ -26,8 +29,9 @@ def parse_default_path(text: str) -> DefaultPath:
         found = _STEP.match(text, position)
         if not found:
             raise ValueError(f"{text!r} is not a path such as `spec.cliques[*].{{containers,initContainers}}[*].name`")
-        braces, star, word = found.groups()
-        steps = [["each"]] if star else [["key", name.strip()] for name in (braces or word).split(",")]
+        braces, brackets, word = found.groups()
+        names = braces.split(",") if braces else [brackets or word]
+        steps = [["each"]] if brackets == "*" else [["key", name.strip()] for name in names]
         alternatives = [[*former, step] for former in alternatives for step in steps]
         position = found.end()
     if not alternatives[0] or any(path[-1][0] == "each" for path in alternatives):

@@ -49,7 +49,10 @@ _ABOUT = Key("words", "the kinds of input that the rule is about; it runs once f
 
 VERB_KEYS: dict[Verb, dict[str, Key]] = {
     "default": {
-        "default": Key("words", "the paths of the field that gets a value when it is absent; `[*]` is every item, `{a,b}` either field"),
+        "default": Key(
+            "words",
+            "the paths of the field that gets a value when it is absent; `[*]` is every item, `{a,b}` either field, `[a.b/c]` that key",
+        ),
         "of": Key("words", "the kinds of manifest that it applies to", required=True),
         "value": Key(
             "value",

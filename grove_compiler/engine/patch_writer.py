@@ -73,7 +73,7 @@ class PatchWriter:
         self.block.add(f"o = patch_{operation['op']}(o, {where}, {value.python}){self._mark(path)}")
 
     def _path(self, text: Any, path: FieldPath, scope: Scope) -> str:
-        if not isinstance(text, str) or not text.startswith("/"):
+        if not isinstance(text, str) or not text.startswith(("/", "{{")):
             self.patch.source.fail(path, "`path` is a JSON pointer and begins with `/`, as in `/metadata/labels/team`")
             return "()"
         if "{{" not in text:
