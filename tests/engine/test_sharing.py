@@ -83,7 +83,7 @@ NOT_EVALUATED = {
     "`and`": ("", "a: '{{ shop.nothing and fails() }}'"),
     "`or`": ("", "a: '{{ shop.name or fails() }}'"),
     "a patch that does not apply": (
-        "---\nrule: card/x\ndoc: x!\npatch: Card\nwhen: shop.nothing\nlet: {}\ndo: [{op: add, path: /a, value: {b: '{{ fails(shelf) }}'}}]\n",
+        "---\nrule: card/x\ndoc: x!\npatch: Card\nwhen: shop.nothing\ndo: [{op: add, path: /a, value: {b: '{{ fails(shelf) }}'}}]\n",
         "a: 1",
     ),
     "an operation that does not apply": (
