@@ -24,7 +24,7 @@ def objects(path: str, pods: Sequence[str]) -> int:
 
 
 def fit(points: Sequence[tuple[int, float]]) -> tuple[float, float, float]:
-    """Slope, intercept, and how much of the variance a straight line explains (R²)."""
+    """Slope, intercept, and how much of the variance a straight line explains (R²). CPU time, which others' work disturbs least."""
     sizes, times = [float(size) for size, _ in points], [time for _, time in points]
     line = statistics.linear_regression(sizes, times)
     return line.slope, line.intercept, statistics.correlation(sizes, times) ** 2
@@ -41,14 +41,14 @@ def main() -> int:
                 Path(path).write_text(manifest(size))
                 cost = rounds({"grove": [*GROVE, "compile", path, *pods]}, ROUNDS)["grove"]
                 count = objects(path, pods)
-                points.append((count, cost.wall))
+                points.append((count, cost.cpu))
                 rows.append([str(size), str(count), f"{cost.wall:.3f}", f"{cost.cpu:.3f}", f"{cost.peak:.0f}"])
                 if pods and cost.wall > MOST_SECONDS.get(size, 1e9):
                     missed.append(f"{size} replicas took {cost.wall:.2f} s, the goal is {MOST_SECONDS[size]} s")
             print(f"\ngrove compile {' '.join(pods)}\n")
             print(table(["replicas", "objects", "wall s", "CPU s", "peak MB"], rows))
             slope, intercept, explained = fit(points)
-            print(f"\n{slope * 1e6:.0f} µs an object after {intercept * 1000:.0f} ms; R² of the straight line {explained:.4f}")
+            print(f"\nCPU: {slope * 1e6:.0f} µs an object after {intercept * 1000:.0f} ms; R² of the straight line {explained:.4f}")
     print(*missed, sep="\n")
     return int(bool(missed))
 
