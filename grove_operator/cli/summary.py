@@ -63,10 +63,20 @@ def section(anatomy: Anatomy, facts: Iterable[Fact], terminal: Terminal) -> str:
     rows = [*_counts(anatomy), *facts]
     width = max(len(row.name) for row in rows)
     lines = [terminal.paint(visible(heading), "1")]
-    lines += [f"  {row.name.ljust(width)}  {visible(row.text)}" for row in rows]
+    for row in rows:
+        lines += _wrapped(f"  {row.name.ljust(width)}  ", visible(row.text), terminal)
     if anatomy.replicas:
         lines += ["", *_draw(_tree(anatomy), terminal)]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
+    """The text after its start, on a terminal broken at spaces and indented below itself."""
+    if not terminal.wraps or len(start) + len(text) <= terminal.width:
+        return [start + text]
+    import textwrap  # only for people
+
+    return textwrap.wrap(text, terminal.width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
 def _counts(anatomy: Anatomy) -> Iterator[Fact]:

@@ -37,6 +37,21 @@ spec:
 """
 
 
+INTERRUPTED = """
+import os, signal, sys
+from grove_operator.cli import entry, files
+
+class Interrupting:
+    class buffer:
+        def read(size):
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.stdin = Interrupting
+entry.main()
+"""
+"""The program, with a standard input that somebody interrupts."""
+
+
 class Ended(NamedTuple):
     """How a command line ended."""
 
@@ -356,6 +371,12 @@ class TestHowItEnds:
         ended = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, check=False)
         assert ended.returncode == (2 if closed.startswith(">") else 0)
         assert b"Traceback" not in ended.stderr
+
+    def test_an_interrupt_ends_it_without_a_word(self, grove: Grove) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", INTERRUPTED, "compile", "-"]
+        ended = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
     def test_an_error_of_our_own_is_one_line_and_where_to_report_it(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

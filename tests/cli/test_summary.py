@@ -110,6 +110,12 @@ class TestTheCounts:
         conditions = [Condition(of, "Initialized", "False", "Pending", "", "r") for of in gangs]
         assert row(replicas(3), "condition", *conditions) == "Initialized=False of 3 PodGangs, Pending"
 
+    def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
+        nodes = [node(f"Kind{number}", "a") for number in range(20)]
+        text = summarize(Result(Graph(nodes, {})), Terminal(colours=False, width=60, wraps=True)).splitlines()
+        assert max(len(line) for line in text) <= 60
+        assert {line[:11] for line in text[2:]} == {" " * 11}
+
     def test_objects_of_no_set_come_last(self) -> None:
         text = lines([node("Thing", "a", owner=None), *replicas(1)])
         assert text.index("PodCliqueSet ml/demo") < text.index("Objects that belong to no set")
