@@ -44,7 +44,7 @@ class RuleInfo:
     details: dict[str, Any]
 
     def is_about(self, kind: str) -> bool:
-        """Whether it runs for an input of this kind; without kinds, every rule runs for all."""
+        """Whether it runs for an input of this kind. A vocabulary without kinds of input has only rules about anything."""
         return not kind or kind in self.details["about"]
 
 
@@ -90,6 +90,7 @@ class Program:
         self.rules = tuple(rules)
         self._code, self._lines, self._places = code, lines, places
         self._roots = vocabulary.words
+        self._first_subject = next(iter(vocabulary.subjects), "")
         self._namespace = runtime(vocabulary.functions)
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
 
@@ -139,7 +140,7 @@ class Program:
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
         for index, rule in enumerate(self.rules):
-            if rule.verb == "validate" and operation in rule.details["operations"] and rule.is_about(about):
+            if rule.verb == "validate" and operation in rule.details["operations"] and rule.is_about(about or self._first_subject):
                 self._run(index, rule, scope, report)
         return findings
 
@@ -150,7 +151,7 @@ class Program:
         """
         nodes: list[Node] = []
         for index, rule in enumerate(self.rules):
-            if rule.verb == "generate" and rule.is_about(about):
+            if rule.verb == "generate" and rule.is_about(about or self._first_subject):
                 self._run(index, rule, scope, _collector(rule, nodes, limit, position))
         return nodes
 
@@ -163,7 +164,7 @@ class Program:
             found.append(Condition(of, rule.details["type"], status, reason, message, rule.id))
 
         for index, rule in enumerate(self.rules):
-            if rule.verb == "condition" and rule.is_about(about):
+            if rule.verb == "condition" and rule.is_about(about or self._first_subject):
                 self._run(index, rule, scope, report)
         return found
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manifests import MODEL_OF, model_faults, table_faults
 
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+
+from .manifests import MODEL_OF, model_faults, table_faults
 
 FOLDER = Path(os.environ.get("GROVE_CONFORMANCE", "../shared/conformance")) / "cases"
 CASES = sorted(FOLDER.glob("*.json"))

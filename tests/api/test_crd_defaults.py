@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from structural_crd import nodes, schema_of
 
 from grove_compiler.api.crd import crds
+
+from .structural_crd import nodes, schema_of
 
 CRDS = {crd["spec"]["names"]["kind"]: crd for crd in crds()}
 FOREIGN = (".podSpec", ".templateSpec")

@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from structural_crd import nodes, schema_of
 from syrupy.assertion import SnapshotAssertion
 
 from grove_compiler.api.crd import crds
+
+from .structural_crd import nodes, schema_of
 
 CRDS = {crd["metadata"]["name"]: crd for crd in crds()}
 FOREIGN = (".podSpec.", ".metrics[].", ".templateSpec.")

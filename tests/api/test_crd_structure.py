@@ -4,10 +4,11 @@ import copy
 from typing import Any
 
 import pytest
-from structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
 from grove_compiler.api.crd import crds
 from grove_compiler.api.openapi import DURATION, QUANTITY
+
+from .structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
 CRDS = {crd["spec"]["names"]["kind"]: crd for crd in crds()}
 

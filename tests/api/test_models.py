@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from manifests import SET, changed, model_faults, table_faults, without
 
 from grove_compiler.api.clustertopology import ClusterTopology
 from grove_compiler.api.podcliqueset import PodCliqueSet
+
+from .manifests import SET, changed, model_faults, table_faults, without
 
 TEMPLATE = "spec.template"
 GROUP = f"{TEMPLATE}.podCliqueScalingGroups[0]"
@@ -213,7 +214,7 @@ def test_only_a_topology_is_limited_to_seven_levels() -> None:
 
 @pytest.mark.parametrize("manifest", [SET, TOPOLOGY, BINDING], ids=lambda manifest: manifest["kind"])
 def test_a_model_takes_no_other_kind(manifest: dict[str, Any]) -> None:
-    from manifests import MODEL_OF
+    from .manifests import MODEL_OF
 
     model = MODEL_OF[manifest["apiVersion"], manifest["kind"]]
     with pytest.raises(ValueError, match="kind"):

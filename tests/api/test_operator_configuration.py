@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from manifests import changed, table_faults
 from pydantic import ValidationError
 
 from grove_compiler.api.operatorconfiguration import OperatorConfiguration
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
+
+from .manifests import changed, table_faults
 
 EMPTY = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 SCHEMA = KINDS["operator.config.grove.io/v1alpha1", "OperatorConfiguration"]

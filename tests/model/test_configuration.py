@@ -66,7 +66,7 @@ IMAGES = [
 
 @pytest.mark.parametrize(("given", "expected"), IMAGES)
 def test_an_image_without_a_tag_gets_the_programs_version(given: str, expected: str) -> None:
-    assert read_configuration(None, given).init_image == expected
+    assert read_configuration({"initContainer": {"image": given}}).init_image == expected
 
 
 VERSIONS = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_cases
 
 from grove_compiler.compile import Inputs, lint
 from grove_compiler.engine.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
+from tests.conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_cases, topologies
 
 ACCEPTED = [case for case in read_cases() if not case.rejected]
 
@@ -22,7 +22,8 @@ EXOTIC = "hash-"
 
 def findings_of(case: Case, program: Program) -> list[Diagnostic]:
     settings = Settings(namespace=case.namespace, kube_version=KUBE_VERSION)
-    return lint(Inputs([Document(manifest) for manifest in case.input], config=Document(CONFIGURATION), settings=settings), program)
+    documents = [*(Document(manifest) for manifest in case.input), *topologies()]
+    return lint(Inputs(documents, config=Document(CONFIGURATION), settings=settings), program)
 
 
 @pytest.mark.skipif(not ACCEPTED, reason="no conformance cases here: GROVE_CONFORMANCE names their folder")
