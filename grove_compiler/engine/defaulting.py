@@ -32,6 +32,8 @@ def parse_default_path(text: str) -> DefaultPath:
         braces, brackets, word = found.groups()
         names = braces.split(",") if braces else [brackets or word]
         steps = [["each"]] if brackets == "*" else [["key", name.strip()] for name in names]
+        if ["key", ""] in steps:
+            raise ValueError(f"the path {text!r} names a field that has no name")
         alternatives = [[*former, step] for former in alternatives for step in steps]
         position = found.end()
     if not alternatives[0] or any(path[-1][0] == "each" for path in alternatives):

@@ -62,15 +62,16 @@ class PatchWriter:
 
     def _operation(self, operation: dict[str, Any], path: FieldPath, scope: Scope) -> None:
         scope = self._loops(operation, path, scope)
-        where = self._path(operation.get("path"), (*path, "path"), scope)
+        where = self._path(operation["path"], (*path, "path"), scope)
         if operation["op"] == "remove":
-            self.block.add(f"o = patch_remove(o, {where}){self._mark(path)}")
+            self.block.add(f"o = patch_remove({self._mark(path)}o, {where},{self._mark((*path, 'path'))})")
             return
         if "value" not in operation:
             self.patch.source.fail(path, f"`{operation['op']}` needs a `value`")
             return
         value = self.shapes.write(parse_shape(operation["value"], (*path, "value"), self.patch.source.fail), scope, self.block, self.depth)
-        self.block.add(f"o = patch_{operation['op']}(o, {where}, {value.python}){self._mark(path)}")
+        arguments = f"o, {where},{self._mark((*path, 'path'))}{value.python},{self._mark((*path, 'value'))}"
+        self.block.add(f"o = patch_{operation['op']}({self._mark(path)}{arguments})")
 
     def _path(self, text: Any, path: FieldPath, scope: Scope) -> str:
         if not isinstance(text, str) or not text.startswith(("/", "{{")):

@@ -104,10 +104,17 @@ def _opened_along(value: Any, path: Sequence[str]) -> Any:
 
 
 def _wholly_opened(value: Any) -> Any:
-    value = _opened(value)
+    """Everything as containers of traced scalars, at any depth; a traced none stays one, for it is a scalar that has an origin."""
+    if not (isinstance(value, Traced) and value.value is None):
+        value = _opened(value)
     if isinstance(value, dict):
         return {key: _wholly_opened(part) for key, part in value.items()}
     return [_wholly_opened(part) for part in value] if isinstance(value, list) else value
+
+
+def _removing(new: Any) -> Any:
+    """What is merged, with the nones that remove a key as nones."""
+    return {key: _removing(_opened(part)) for key, part in new.items()} if isinstance(new, dict) else new
 
 
 def _patched(change: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,7 +125,7 @@ def _patched(change: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _patch_merge(value: Any, path: tuple[str, ...], new: Any) -> Any:
-    return patching.patch_merge(_wholly_opened(value), path, _wholly_opened(new))
+    return patching.patch_merge(_opened_along(_wholly_opened(value), path), path, _removing(_wholly_opened(new)))
 
 
 def _merge(target: dict[str, Any], extra: Any) -> None:
