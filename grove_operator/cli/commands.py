@@ -13,6 +13,7 @@ COMMANDS = {
     "lint": "lint",
     "crds": "crds",
     "rules": "rules",
+    "test": "test",
     "completion": "completion",
 }
 

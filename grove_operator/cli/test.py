@@ -1,0 +1,141 @@
+"""`grove test`: do users' own sets and rules still become what they became?"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+import click
+
+from grove_compiler.graph.nearest import nearest
+from grove_operator.cli import output as outputs
+from grove_operator.cli.files import UnreadableInput
+from grove_operator.cli.options import FILES, rules_option
+from grove_operator.golden.case import Case, find_cases
+from grove_operator.golden.outcome import Outcome
+from grove_operator.golden.run import Runner
+
+PATIENCE = 0.5
+"""Seconds after which a terminal is told how far it has come."""
+INTERVAL = 10.0
+"""Seconds between two such lines in a log."""
+
+
+@click.command(
+    "test",
+    epilog="""\b
+A case is a folder with
+  input.yaml               what is compiled
+  expected.yaml            every object that comes out
+  expected-findings.yaml   every finding (either of the two, or both)
+and, if needed, config.yaml, snapshot.yaml, old.yaml (the sets before an update), a folder rules/, and
+  options.yaml             namespace, kubeVersion, pods, maxObjects, strict, rules (folders), kinds (to compare)
+
+\b
+Examples:
+  grove test tests/                          every case below, with the rules that each names
+  grove test tests/ --rules our-rules/       with a folder of rules for all of them
+  grove test tests/ -k 'queue*' -k gpu       only cases whose names match
+  grove test tests/ --update                 write what comes out now; look at the diff before you commit it
+  grove test tests/ -o junit > report.xml    for a build server
+
+\b
+Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
+)
+@click.argument("folders", metavar="DIR…", nargs=-1, required=True, type=FILES)
+@rules_option
+@click.option(
+    "-k", "filters", metavar="PATTERN", multiple=True, help="Only cases whose path holds this text, or matches it as a glob; repeatable."
+)
+@click.option("--update", is_flag=True, help="Write what comes out as what is expected, where they differ.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the cases that passed, too.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "json", "junit")),
+    default="text",
+    show_default=True,
+    help="For people, for programs, or for build servers.",
+)
+def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
+    """Compile the cases in folders and compare with what is expected, object by object and field by field."""
+    cases = _chosen(find_cases(folders), filters)
+    runner = Runner(rules, update)
+    outcomes = list(_run(runner, cases))
+    if output == "json":
+        from grove_operator.golden.report_json import as_json
+
+        outputs.write([as_json(outcomes)])
+    elif output == "junit":
+        from grove_operator.golden.report_junit import as_junit
+
+        outputs.write([as_junit(outcomes)])
+    else:
+        from grove_operator.golden import report_text
+
+        report_text.write(outcomes, runner.find_file, sys.stdout, verbose)
+    statuses = {outcome.status for outcome in outcomes}
+    return 2 if "broken" in statuses else 1 if "failed" in statuses else 0
+
+
+def _chosen(cases: list[Case], filters: Sequence[str]) -> list[Case]:
+    """The cases that a filter names; all without filters. Raises `UnreadableInput` for filters that name none."""
+    if not filters:
+        return cases
+    idle = [text for text in filters if not any(_matches(case, text) for case in cases)]
+    if idle:
+        raise UnreadableInput([_no_match(text, cases) for text in idle])
+    return [case for case in cases if any(_matches(case, text) for text in filters)]
+
+
+def _matches(case: Case, text: str) -> bool:
+    name = case.name.replace("\\", "/")
+    return text in name or fnmatchcase(name, text) or fnmatchcase(name.rpartition("/")[2], text)
+
+
+def _no_match(text: str, cases: list[Case]) -> str:
+    close = nearest(text, [case.name.replace("\\", "/").rpartition("/")[2] for case in cases])
+    return f"no case is called {text!r}" + (f'; did you mean "{close}"?' if close else "")
+
+
+def _run(runner: Runner, cases: list[Case]) -> Iterator[Outcome]:
+    progress = _Progress(len(cases))
+    failed = 0
+    for number, case in enumerate(cases):
+        progress.tell(number, failed, case.name)
+        start = time.perf_counter()
+        outcome = runner.run(case)
+        outcome.seconds = time.perf_counter() - start
+        failed += outcome.status in ("failed", "broken")
+        yield outcome
+    progress.end()
+
+
+class _Progress:
+    """How far a long run has come, on standard error: one line that is written over on a terminal, a line now and then in a log."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.terminal = sys.stderr.isatty()
+        self.next = time.monotonic() + (PATIENCE if self.terminal else INTERVAL)
+        self.shown = False
+
+    def tell(self, done: int, failed: int, name: str) -> None:
+        now = time.monotonic()
+        if now < self.next:
+            return
+        self.next = now + (PATIENCE / 5 if self.terminal else INTERVAL)
+        text = f"{done} of {self.total} cases{f', {failed} failed' if failed else ''}"
+        if self.terminal:
+            self.shown = True
+            sys.stderr.write(f"\r\x1b[K{text}: {name}")
+        else:
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,95 @@
+"""A case on disk: a folder with an input, what it is compiled with, and what is expected of it.
+
+| file | holds |
+|---|---|
+| `input.yaml` | what is compiled, as for `grove compile` |
+| `config.yaml`, `snapshot.yaml`, `old.yaml` | an OperatorConfiguration, what exists already, the same sets before an update |
+| `options.yaml` | see `options` |
+| `rules/` | rules and templates of this case alone |
+| `expected.yaml` | every object that comes out |
+| `expected-findings.yaml` | every finding |
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.nearest import nearest
+from grove_operator.cli.files import UnreadableInput
+
+INPUT = "input.yaml"
+EXPECTED = "expected.yaml"
+EXPECTED_FINDINGS = "expected-findings.yaml"
+OPTIONS = "options.yaml"
+RULES = "rules"
+INPUTS = {"config": "config.yaml", "snapshot": "snapshot.yaml", "old": "old.yaml"}
+FILES = (INPUT, *INPUTS.values(), OPTIONS, EXPECTED, EXPECTED_FINDINGS)
+MARKS = {INPUT, EXPECTED, EXPECTED_FINDINGS}
+"""One of these makes a folder a case, so that a case without its input is told and not overlooked."""
+
+
+@dataclass(slots=True, eq=False)
+class Case:
+    """A folder that is a case, by the path under which it was found. `files` are the names of what is in it."""
+
+    name: str
+    files: frozenset[str]
+
+    def path(self, file: str) -> str:
+        """The path of one of its files."""
+        return os.path.join(self.name, file)
+
+    def has(self, file: str) -> bool:
+        return file in self.files
+
+    @property
+    def problems(self) -> list[Diagnostic]:
+        """What is wrong with the folder itself."""
+        found = [] if self.has(INPUT) else [self._problem("case/no-input", f"there is no {INPUT}, the manifests that are compiled", "")]
+        for file in sorted(self.files):
+            if file.endswith((".yaml", ".yml", ".json")) and file not in FILES:
+                message = f"{file} is no file of a case; there are {', '.join(FILES)} and the folder {RULES}/"
+                found.append(self._problem("case/unknown-file", message, nearest(file, FILES)))
+        return found
+
+    def _problem(self, code: str, message: str, suggestion: str) -> Diagnostic:
+        return Diagnostic(code, "error", message, file=self.name, nearest=suggestion)
+
+
+def find_cases(folders: Sequence[str]) -> list[Case]:
+    """Every case in the folders and those below, each once, in the order of their names within a folder.
+
+    A case holds no other cases. Hidden folders are left out. Raises `UnreadableInput` for a folder that cannot be read and for
+    one without any case.
+    """
+    found: dict[str, Case] = {}
+    problems = []
+    for folder in folders:
+        try:
+            cases = list(_walk(os.path.normpath(folder)))
+        except OSError as error:
+            problems.append(f"{folder}: {(error.strerror or type(error).__name__).lower()}")
+            continue
+        if not cases:
+            problems.append(f"{folder}: no cases here: a case is a folder with an {INPUT}")
+        for case in cases:
+            found.setdefault(os.path.realpath(case.name), case)
+    if problems:
+        raise UnreadableInput(problems)
+    return list(found.values())
+
+
+def _walk(folder: str) -> Iterator[Case]:
+    """Links are not followed below the folder itself, so that none leads in a circle."""
+    with os.scandir(folder) as scanned:
+        entries = sorted(scanned, key=lambda entry: entry.name)
+    names = frozenset(entry.name for entry in entries)
+    if names & MARKS:
+        yield Case(folder, names)
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".":
+            yield from _walk(os.path.join(folder, entry.name))

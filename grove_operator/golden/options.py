@@ -1,0 +1,87 @@
+"""What a case says beside its manifests: the flags of `grove compile`, the rules, and which objects are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.nearest import nearest
+from grove_compiler.kube.names import dns1123_label
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.document import Document
+
+
+@dataclass(slots=True, eq=False)
+class Options:
+    """`rules` are folders, relative to that of the case. `kinds` are those that are compared; none means every kind.
+
+    With `strict`, a warning that is not expected fails as well.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    rules: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    strict: bool = False
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) and part for part in value)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_namespace(value: Any) -> bool:
+    return isinstance(value, str) and not dns1123_label(value)
+
+
+def _is_version(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"v?1\.[0-9]{1,3}", value) is not None
+
+
+Check = tuple[Callable[[Any], bool], str]
+_KEYS: dict[str, Check] = {
+    "namespace": (_is_namespace, "the namespace of manifests that name none: up to 63 of a-z, 0-9 and '-'"),
+    "kubeVersion": (_is_version, 'the version of Kubernetes as text, such as "1.34"'),
+    "pods": (_is_flag, "true or false: whether Pods come out as well"),
+    "maxObjects": (_is_count, "a number above 0: more objects are refused"),
+    "strict": (_is_flag, "true or false: whether warnings that are not expected fail as well"),
+    "rules": (_is_texts, "a list of folders with rules, relative to the case"),
+    "kinds": (_is_texts, "a list of the kinds that are compared; the others may be anything"),
+}
+_SETTINGS = {"namespace": "namespace", "kubeVersion": "kube_version", "pods": "pods", "maxObjects": "max_objects"}
+
+
+def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
+    """The options of a file's documents, and everything that is wrong with them."""
+    if not documents:
+        return Options(), []
+    first, *rest = documents
+    problems = [_problem(document, (), "a second document; there can be one") for document in rest]
+    if not isinstance(first.value, dict):
+        return Options(), [_problem(first, (), f"expected a map with {', '.join(_KEYS)}"), *problems]
+    good: dict[str, Any] = {}
+    for key, value in first.value.items():
+        is_right, wanted = _KEYS.get(key, (None, ""))
+        if is_right is None:
+            problems.append(_problem(first, (key,), f"there is no option {key!r}; there are {', '.join(_KEYS)}", nearest(key, _KEYS)))
+        elif not is_right(value):
+            problems.append(_problem(first, (key,), f"{key} is {wanted}"))
+        else:
+            good[key] = value
+    settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})
+    settings.kube_version = settings.kube_version.removeprefix("v")
+    return Options(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False)), problems
+
+
+def _problem(document: Document, path: tuple[str, ...], message: str, suggestion: str = "") -> Diagnostic:
+    line, column = document.place(path)
+    return Diagnostic("case/options", "error", message, ".".join(path), document.file, line, column, nearest=suggestion)

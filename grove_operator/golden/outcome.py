@@ -1,0 +1,46 @@
+"""What became of a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.golden.differences import Difference
+
+Status = Literal["passed", "failed", "updated", "broken"]
+
+
+@dataclass(slots=True, eq=False)
+class Placed:
+    """A difference, and the place of what was expected: `file:line` as far as it stands in a file."""
+
+    difference: Difference
+    file: str = ""
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """`differences` fail a case; `problems` are mistakes in the case or its rules, for which nothing could be compared.
+
+    `written` are the files that an update wrote, `seconds` the time that the case took.
+    """
+
+    name: str
+    status: Status
+    differences: list[Placed] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def count(outcomes: list[Outcome]) -> dict[Status, int]:
+    """How many cases ended how, those that passed first; what did not occur is left out."""
+    order: tuple[Status, ...] = ("passed", "updated", "failed", "broken")
+    numbers = {status: sum(outcome.status == status for outcome in outcomes) for status in order}
+    return {status: number for status, number in numbers.items() if number}

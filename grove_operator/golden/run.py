@@ -1,0 +1,184 @@
+"""Runs a case: reads its files, compiles, compares, and writes what is expected from now on when asked to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.program import Program
+from grove_compiler.engine.sources import InvalidRules
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
+from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_bytes
+from grove_operator import rulebook
+from grove_operator.cli.files import InputFile, UnreadableInput, read_one
+from grove_operator.cli.inputs import InputReader
+from grove_operator.golden.case import EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
+from grove_operator.golden.differences import Difference, compare_objects
+from grove_operator.golden.expected_findings import Expected, compare_findings, read_expected_findings, unexpected
+from grove_operator.golden.options import Options, read_options
+from grove_operator.golden.outcome import Outcome, Placed
+from grove_operator.golden.update import findings_text, first_expectations, objects_text
+
+
+@dataclass(slots=True, eq=False)
+class Made:
+    """What a case compiled to, as far as it is compared."""
+
+    objects: list[Manifest]
+    findings: list[Diagnostic]
+
+
+class Broken(Exception):
+    """A case that cannot be run: its own mistakes, or those of its rules."""
+
+    def __init__(self, problems: Sequence[Diagnostic]) -> None:
+        self.problems = list(problems)
+        super().__init__()
+
+
+class Runner:
+    """Runs cases one after the other. `rules` are folders that apply to all; a set of rules is built once for all its cases."""
+
+    def __init__(self, rules: Sequence[str] = (), update: bool = False) -> None:
+        self.rules = list(rules)
+        self.update = update
+        self._files: dict[str, InputFile] = {}
+        self._programs: dict[tuple[str, ...], Program] = {}
+
+    def run(self, case: Case) -> Outcome:
+        """What becomes of the case. Nothing is raised for what is wrong with it."""
+        try:
+            return self._run(case)
+        except Broken as broken:
+            return Outcome(case.name, "broken", problems=broken.problems)
+        except UnreadableInput as error:
+            problems = [Diagnostic("case/unreadable", "error", problem) for problem in error.problems]
+            return Outcome(case.name, "broken", problems=problems)
+
+    def find_file(self, name: str) -> InputFile | None:
+        """The text of a file that a finding names, if it was read here."""
+        return self._files.get(name)
+
+    def _run(self, case: Case) -> Outcome:
+        if case.problems:
+            raise Broken(case.problems)
+        options = self._options(case)
+        made = self._made(case, options)
+        if not case.has(EXPECTED) and not case.has(EXPECTED_FINDINGS):
+            return self._first(case, made)
+        of_findings, of_objects = self._compare_findings(case, options, made), self._compare_objects(case, options, made)
+        if self.update:
+            return self._bring_up_to_date(case, made, of_findings, of_objects)
+        differences = of_findings + of_objects
+        return Outcome(case.name, "failed" if differences else "passed", differences)
+
+    # -- what goes in ----------------------------------------------------------------------------------------------------------
+
+    def _documents(self, path: str) -> list[Document]:
+        file = read_one(path)
+        self._files[path] = file
+        documents, problems = read_bytes(file.data, path)
+        if problems:
+            raise Broken(problems)
+        return documents
+
+    def _options(self, case: Case) -> Options:
+        if not case.has(OPTIONS):
+            return Options()
+        options, problems = read_options(self._documents(case.path(OPTIONS)))
+        if problems:
+            raise Broken(problems)
+        return options
+
+    def _made(self, case: Case, options: Options) -> Made:
+        program = self._program(case, options)
+        reader = InputReader()
+        given = {name: case.path(file) for name, file in INPUTS.items() if case.has(file)}
+        inputs = reader.read([case.path(INPUT)], options.settings, **given)
+        result = compile_inputs(inputs, program)
+        objects = [node.object for node in result.graph.nodes]
+        wanted = [manifest for manifest in objects if not options.kinds or manifest["kind"] in options.kinds]
+        return Made(wanted, reader.problems + result.diagnostics)
+
+    def _program(self, case: Case, options: Options) -> Program:
+        own = [os.path.normpath(case.path(folder)) for folder in options.rules] + ([case.path(RULES)] if case.has(RULES) else [])
+        folders = tuple(self.rules + own)
+        if folders not in self._programs:
+            self._programs[folders] = self._build(folders)
+        return self._programs[folders]
+
+    def _build(self, folders: tuple[str, ...]) -> Program:
+        try:
+            book = rulebook.read(folders)
+            return book.program(VOCABULARY)
+        except rulebook.UnreadableRules as error:
+            raise UnreadableInput([str(error)]) from None
+        except InvalidRules as error:
+            for finding in error.diagnostics:
+                file = book.find(finding.file)
+                if file is not None:
+                    finding.file = file.path
+                    self._files[file.path] = InputFile(file.path, file.data)
+            raise Broken(error.diagnostics) from None
+
+    # -- what comes out --------------------------------------------------------------------------------------------------------
+
+    def _compare_objects(self, case: Case, options: Options, made: Made) -> list[Placed]:
+        if not case.has(EXPECTED):
+            return []
+        documents = self._documents(case.path(EXPECTED))
+        wrong = [document for document in documents if not isinstance(document.value, dict)]
+        if wrong:
+            message = "an expected object is a map with apiVersion, kind and metadata"
+            raise Broken([Diagnostic("case/expected", "error", message, file=document.file, line=document.line) for document in wrong])
+        wanted = [document for document in documents if not options.kinds or document.value.get("kind") in options.kinds]
+        differences = compare_objects([document.value for document in wanted], made.objects)
+        return [_placed(difference, wanted, case.path(EXPECTED)) for difference in differences]
+
+    def _compare_findings(self, case: Case, options: Options, made: Made) -> list[Placed]:
+        path = case.path(EXPECTED_FINDINGS)
+        if not case.has(EXPECTED_FINDINGS):
+            found = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
+            return [_placed(difference, [], path) for difference in unexpected(found)]
+        documents = self._documents(path)
+        return [_placed(difference, documents, path) for difference in compare_findings(self._expected_findings(documents), made.findings)]
+
+    def _expected_findings(self, documents: list[Document]) -> list[Expected]:
+        expected, problems = read_expected_findings(documents)
+        if problems:
+            raise Broken(problems)
+        return expected
+
+    # -- what is expected from now on ------------------------------------------------------------------------------------------
+
+    def _first(self, case: Case, made: Made) -> Outcome:
+        if not self.update:
+            message = f"nothing is expected: there is no {EXPECTED} and no {EXPECTED_FINDINGS}"
+            raise Broken([Diagnostic("case/nothing-expected", "error", message, file=case.name, hint="grove test --update writes them")])
+        return self._written(case, made, first_expectations(made.findings))
+
+    def _bring_up_to_date(self, case: Case, made: Made, of_findings: list[Placed], of_objects: list[Placed]) -> Outcome:
+        """Writes what differs and nothing else: an expectation that somebody put in other words, and that holds, stays as it is."""
+        if of_findings and not case.has(EXPECTED_FINDINGS):
+            return Outcome(case.name, "failed", of_findings)  # an error that nobody expects is not made one by updating
+        stale = [name for name, differences in ((EXPECTED, of_objects), (EXPECTED_FINDINGS, of_findings)) if differences]
+        return self._written(case, made, stale)
+
+    def _written(self, case: Case, made: Made, names: list[str]) -> Outcome:
+        for name in names:
+            former = read_one(case.path(name)).data if case.has(name) else b""
+            data = objects_text(made.objects, former) if name == EXPECTED else findings_text(made.findings, former)
+            with open(case.path(name), "wb") as stream:
+                stream.write(data)
+        return Outcome(case.name, "updated" if names else "passed", written=names)
+
+
+def _placed(difference: Difference, documents: Sequence[Document], file: str) -> Placed:
+    if not 0 <= difference.document < len(documents):
+        return Placed(difference)
+    return Placed(difference, file, documents[difference.document].place(difference.at)[0])

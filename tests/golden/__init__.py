@@ -1,0 +1,1 @@
+"""Users' golden cases: how what came out differs from what was expected."""
