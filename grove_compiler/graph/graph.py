@@ -46,12 +46,12 @@ class Graph:
     def levels(self) -> list[list[Node]]:
         """Waves: every object stands in a later wave than all that it waits for. Linear in objects. Raises `GraphCycle`."""
         index = _Index(self)
-        level: dict[str, int] = {}
+        level: dict[int, int] = {}
         for node in self.nodes:
             index.assign(node, level)
         waves: list[list[Node]] = [[] for _ in range(1 + max(level.values(), default=-1))]
         for node in self.nodes:
-            waves[level[node.id]].append(node)
+            waves[level[id(node)]].append(node)
         return waves
 
     def collisions(self) -> list[Diagnostic]:
@@ -68,15 +68,22 @@ class Graph:
 
 
 def _group(node: Node) -> str:
-    return str(node.object.get("apiVersion", "")).rpartition("/")[0]
+    return _group_of(str(node.object.get("apiVersion", "")))
+
+
+def _group_of(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
 
 
 class _Index:
-    """Nodes by id, and by rule and leading loop positions."""
+    """Nodes by group and id, and by rule and leading loop positions.
+
+    Levels are kept by the identity of a node: objects of different groups may share an id.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.after = graph.after
-        self.by_id = {node.id: node for node in graph.nodes}
+        self.by_name = {(_group(node), node.id): node for node in graph.nodes}
         wanted: dict[str, set[int]] = defaultdict(set)
         for joins in graph.after.values():
             for rule, shared in joins:
@@ -87,48 +94,54 @@ class _Index:
                 self.groups[node.rule, node.loop[:shared]].append(node)
         self.group_levels: dict[tuple[str, tuple[int, ...]], int] = {}
 
+    def owner(self, node: Node) -> Node | None:
+        """The owner of a node, if it is in the graph."""
+        return None if node.owner is None else self.by_name.get((_group_of(node.owner.api_version), node.owner.id))
+
     def before(self, node: Node) -> list[Node]:
-        found: dict[str, Node] = {}
-        if node.owner is not None and node.owner.id in self.by_id:
-            found[node.owner.id] = self.by_id[node.owner.id]
+        """What must be there before a node, each once."""
+        owner = self.owner(node)
+        found = {id(owner): owner} if owner is not None else {}
         for rule, shared in self.after.get(node.rule, ()):
             for other in self.groups.get((rule, node.loop[:shared]), ()):
-                found[other.id] = other
+                found[id(other)] = other
         return list(found.values())
 
-    def assign(self, start: Node, level: dict[str, int]) -> None:
+    def assign(self, start: Node, level: dict[int, int]) -> None:
         """The level of a node and of all that it waits for, depth first without recursion; groups are assigned once."""
-        path: list[str] = []
+        path: dict[int, Node] = {}
         stack = [(start, False)]
         while stack:
             node, done = stack.pop()
+            key = id(node)
             if done:
-                path.pop()
-                level[node.id] = 1 + max([*self._owner_level(node, level), *self._group_levels(node, level)], default=-1)
-            elif node.id in level:
+                del path[key]
+                level[key] = 1 + max([*self._owner_level(node, level), *self._group_levels(node, level)], default=-1)
+            elif key in level:
                 continue
-            elif node.id in path:
-                raise GraphCycle([*path[path.index(node.id) :], node.id])
+            elif key in path:
+                ids = [other.id for other in path.values()]
+                raise GraphCycle([*ids[list(path).index(key) :], node.id])
             else:
-                path.append(node.id)
+                path[key] = node
                 stack.append((node, True))
-                stack += [(other, False) for other in self._waiting_for(node) if other.id not in level]
+                stack += [(other, False) for other in self._waiting_for(node) if id(other) not in level]
 
     def _waiting_for(self, node: Node) -> list[Node]:
         known = [key for rule, shared in self.after.get(node.rule, ()) if (key := (rule, node.loop[:shared])) not in self.group_levels]
         found = [other for key in known for other in self.groups.get(key, ())]
-        if node.owner is not None and node.owner.id in self.by_id:
-            found.append(self.by_id[node.owner.id])
-        return found
+        owner = self.owner(node)
+        return found if owner is None else [*found, owner]
 
-    def _owner_level(self, node: Node, level: dict[str, int]) -> list[int]:
-        return [level[node.owner.id]] if node.owner is not None and node.owner.id in self.by_id else []
+    def _owner_level(self, node: Node, level: dict[int, int]) -> list[int]:
+        owner = self.owner(node)
+        return [] if owner is None else [level[id(owner)]]
 
-    def _group_levels(self, node: Node, level: dict[str, int]) -> list[int]:
+    def _group_levels(self, node: Node, level: dict[int, int]) -> list[int]:
         found = []
         for rule, shared in self.after.get(node.rule, ()):
             key = (rule, node.loop[:shared])
             if key not in self.group_levels:
-                self.group_levels[key] = max((level[other.id] for other in self.groups.get(key, ())), default=-1)
+                self.group_levels[key] = max((level[id(other)] for other in self.groups.get(key, ())), default=-1)
             found.append(self.group_levels[key])
         return found

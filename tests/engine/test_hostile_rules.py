@@ -47,8 +47,9 @@ WORDS = st.sampled_from(
 )
 KEYS = st.sampled_from(
     [
-        *(key for keys in (VERB_KEYS, *VERB_KEYS.values(), COMMON_KEYS, OPERATION_KEYS, CASE_KEYS, POLICY_KEYS) for key in keys),
-        *(key for keys in (DISABLE_KEYS, MAP_KEYS, ITEM_KEYS) for key in keys),
+        *VERB_KEYS,
+        *(key for keys in VERB_KEYS.values() for key in keys),
+        *(*COMMON_KEYS, *OPERATION_KEYS, *CASE_KEYS, *POLICY_KEYS, *DISABLE_KEYS, *MAP_KEYS, *ITEM_KEYS),
         *("apiVersion", "kind", "metadata", "name", "spec", "x", "shelf", "book", "1", "", "$x", "{{ shelf.name }}", "é"),
     ]
 )

@@ -104,8 +104,8 @@ def test_a_program_that_is_cut_off_is_refused(length: int) -> None:
 
 
 SCRIPT = """
-from engine.test_programs import DUMP, MADE, RULES, everything
-from engine.bookshop import mistakes
+from tests.engine.test_programs import DUMP, MADE, RULES, everything
+from tests.engine.bookshop import mistakes
 import hashlib
 wrong = mistakes([rule.replace("when", "wehn").replace("doc", "dco") + "zzz: 1\\nyyy: 2\\n" for rule in RULES])
 print(hashlib.sha256(DUMP).hexdigest(), hashlib.sha256(everything(MADE).encode()).hexdigest(), [str(finding) for finding in wrong])
@@ -113,12 +113,11 @@ print(hashlib.sha256(DUMP).hexdigest(), hashlib.sha256(everything(MADE).encode()
 
 
 def test_equal_rules_give_equal_bytes_whatever_the_seed_of_hashes() -> None:
-    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    root = os.path.dirname(tests)
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     said = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([tests, root])},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root},
             capture_output=True,
             check=True,
             text=True,
