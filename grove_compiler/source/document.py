@@ -21,7 +21,7 @@ class Place:
 
 
 class Origin(NamedTuple):
-    """The text that a document was read from: `text[start:end]`, where `text` is the whole file.
+    """The text that a document was read from: `text[start:end]`, where `text` is the whole file and `start` is in its line `line`.
 
     `scan` finds the place of every value in a document's text. It runs when a place is asked for, so that reading costs nothing.
     """
@@ -29,6 +29,7 @@ class Origin(NamedTuple):
     text: str
     start: int
     end: int
+    line: int
     scan: Callable[[str], Place]
 
 
@@ -58,11 +59,12 @@ class Document:
     def _position(self, path: FieldPath, of_key: bool) -> tuple[int, int]:
         if self.origin is None:
             return self.line, 1
-        text, start, end, scan = self.origin
+        text, start, end, line, scan = self.origin
         if self._root is None:
             self._root = scan(text[start:end])
         place = nearest(self._root, path)
-        return position(text, 0, start + (place.key if of_key else place.value))
+        below, column = position(text, start, start + (place.key if of_key else place.value))
+        return line + below - 1, column
 
 
 def nearest(place: Place, path: FieldPath) -> Place:
@@ -81,7 +83,8 @@ def nearest(place: Place, path: FieldPath) -> Place:
 
 
 def position(text: str, start: int, offset: int) -> tuple[int, int]:
-    """Line, counted from 1 at `start`, and column from 1 of an offset. `start` must be where a line begins."""
+    """Line, counted from 1 at `start`, and column from 1 of an offset. Looks at no text before the line of `start`."""
     breaks = text.count("\n", start, offset) + text.count("\r", start, offset) - text.count("\r\n", start, offset)
-    line_start = max(text.rfind("\n", start, offset), text.rfind("\r", start, offset)) + 1
-    return breaks + 1, offset - max(line_start, start) + 1
+    after_newline = text.rfind("\n", 0, offset) + 1
+    line_start = max(after_newline, text.rfind("\r", after_newline, offset) + 1)
+    return breaks + 1, offset - line_start + 1

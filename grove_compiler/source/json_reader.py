@@ -74,7 +74,7 @@ class _Reader:
             if self.suspicious:
                 self._inspect(start, end)
             if value is not None:
-                origin = Origin(self.text, start, end, _scan)
+                origin = Origin(self.text, start, end, line, _scan)
                 documents.append(Document(value, self.findings.file, len(documents), line, origin))
             start = self._skip_blank(end)
 

@@ -101,7 +101,7 @@ class _Reader:
         end = start + last.end_mark.index
         self._settle(end)
         if root[0] is not None:
-            origin = Origin(self.text, self.document, end, _scan)
+            origin = Origin(self.text, self.document, end, line + mark.line, _scan)
             self.documents.append(Document(root[0], self.findings.file, len(self.documents), line + content[0].start_mark.line, origin))
 
     def _settle(self, end: int) -> None:
