@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.gpu import GpuContainer, gpu_containers_of
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.mnnvl import Mnnvl
 from grove_compiler.model.placement import Placement
 from grove_compiler.model.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
 
@@ -306,6 +307,11 @@ class PodCliqueSet:
     def placement(self) -> Placement:
         """What the set and its parts ask of the cluster's topology."""
         return Placement(self)
+
+    @lazy
+    def mnnvl(self) -> Mnnvl:
+        """What the set and its parts ask for of multi-node NVLink."""
+        return Mnnvl(self)
 
     @lazy
     def claim_templates(self) -> list[ClaimTemplate]:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.claims import Claim, claim_names_of, make_claims, pod_claim_names_of, spec_in_version
+from grove_compiler.model.compute_domain import ComputeDomain, PodClaim, domains_of, pod_claim_of, shape_of
 from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import API_VERSION, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 from grove_compiler.model.gang import Gang
 from grove_compiler.model.gpu import GpuContainer
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.mnnvl import Membership
 from grove_compiler.model.pods import Pod, pods_of
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.sharing import SharingRef
@@ -50,6 +52,11 @@ class ExpandedSet(PodCliqueSet):
         """How narrow a domain is, from 0 for the broadest; -1 for one that the topology lacks."""
         found = self.topology.rank(domain) if self.topology else None
         return -1 if found is None else found
+
+    @lazy
+    def mnnvl_shape(self) -> str:
+        """The form of the designs' ComputeDomains and claims: `as-proposed` or `driver`."""
+        return shape_of(self.settings.mnnvl_shape, self.snapshot)
 
     @lazy
     def scheduled_pods(self) -> int:
@@ -175,6 +182,16 @@ class Replica:
     def gangs(self) -> list[Gang]:
         return [self.base_gang, *self.scaled_gangs]
 
+    @lazy
+    def domains(self) -> list[ComputeDomain]:
+        """The ComputeDomains of its pods."""
+        return domains_of(self)
+
+    @lazy
+    def gangs_with_domains(self) -> frozenset[str]:
+        """The names of gangs that own ComputeDomains."""
+        return frozenset(domain.owner.name for domain in self.domains if domain.owner.kind == "PodGang")
+
 
 @dataclass(eq=False)
 class ScalingGroup:
@@ -211,9 +228,14 @@ class ScalingGroup:
         return self._all_members[: self.replicas]
 
     @lazy
+    def is_apart(self) -> bool:
+        """Whether each of its replicas is a gang of its own, for the sake of its ComputeDomain (decisions §4)."""
+        return self.set.mnnvl.is_apart(self.template)
+
+    @lazy
     def base_members(self) -> list[ScalingGroupReplica]:
         """The replicas that the base gang cannot do without, also while the group is scaled in below them."""
-        return self._all_members[: self.min_available]
+        return [] if self.is_apart else self._all_members[: self.min_available]
 
     @lazy
     def claims(self) -> list[Claim]:
@@ -235,10 +257,19 @@ class ScalingGroupReplica:
     @lazy
     def is_scaled(self) -> bool:
         """Whether it has a gang of its own, beyond the base gang."""
-        return self.index >= self.group.min_available
+        return self.index >= self.group.min_available or self.group.is_apart
+
+    @lazy
+    def base_gang_name(self) -> str | None:
+        """The gang that must be scheduled before its own, which holds what the set cannot do without; none if there is none."""
+        is_needed = self.index < self.group.min_available or not self.group.set.mnnvl.has_base_gang
+        return None if is_needed else self.group.replica.name
 
     @lazy
     def gang_name(self) -> str:
+        """With its own index where each replica is a gang (annotation design, Example 3), else counted from `minAvailable` on."""
+        if self.group.is_apart:
+            return self.name
         if not self.is_scaled:
             return self.group.replica.name
         return names.scaled_gang(self.group.name, self.index, self.group.min_available)
@@ -274,7 +305,7 @@ class Clique:
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
         self.name = names.clique(owner.name, self.template.name)
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name
-        self.base_gang_name = None if self.gang_name == self.replica.name else self.replica.name
+        self.base_gang_name = None if self.member is None else self.member.base_gang_name
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
         self.replicas = self.set.live_replicas(self.ref, self.template.replicas)
         self.min_available = self.template.min_available or 0
@@ -297,6 +328,21 @@ class Clique:
     def uses_gpu(self) -> bool:
         """Whether its pods ask for GPUs."""
         return self.template.uses_gpu
+
+    @property
+    def membership(self) -> Membership | None:
+        """The ComputeDomain that its pods join, as declared."""
+        return self.set.mnnvl.membership(self.template)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it should exist: false while its scaling group is scaled in below `minAvailable`, though its gang names it."""
+        return self.member is None or self.member.index < self.member.group.replicas
+
+    @lazy
+    def pod_claim(self) -> PodClaim | None:
+        """How its pods refer to the claim of their ComputeDomain."""
+        return pod_claim_of(self)
 
     @property
     def scheduler(self) -> str:

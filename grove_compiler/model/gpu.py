@@ -15,17 +15,19 @@ class GpuContainer:
     """A container, init container or sidecar that asks for GPUs.
 
     `path` is its field path in the set, `pointer` its JSON pointer inside a pod's spec (`/containers/0`, `/initContainers/1`).
+    `claim_names` are the pod's claims that the template says it uses.
     """
 
     path: str
     pointer: str
     name: str
+    claim_names: list[str]
 
 
 def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
     """Containers, then init containers, whose limits or requests of `nvidia.com/gpu` are not zero. `path` is the pod spec's."""
     return [
-        GpuContainer(f"{path}.{field}[{index}]", f"/{field}/{index}", container.get("name") or "")
+        GpuContainer(f"{path}.{field}[{index}]", f"/{field}/{index}", container.get("name") or "", _claim_names(container))
         for field in ("containers", "initContainers")
         for index, container in enumerate(pod_spec.get(field) or [])
         if _asks_for_gpus(container.get("resources") or {})
@@ -34,6 +36,10 @@ def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
 
 def _asks_for_gpus(resources: Manifest) -> bool:
     return any(_is_some((resources.get(part) or {}).get(GPU)) for part in ("limits", "requests"))
+
+
+def _claim_names(container: Manifest) -> list[str]:
+    return [claim.get("name") or "" for claim in (container.get("resources") or {}).get("claims") or []]
 
 
 def _is_some(amount: Any) -> bool:

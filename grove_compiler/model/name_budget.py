@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.name_patterns import CLAIM, POD_CLIQUE, NamePattern, patterns_of, pods_of
+from grove_compiler.model.name_patterns import CLAIM, DOMAIN, POD_CLIQUE, NamePattern, patterns_of, pods_of
 
 LONGEST_DNS_LABEL = 63
 LONGEST_TOGETHER = 45
@@ -41,8 +41,8 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
     """The names over Kubernetes' limits, one for each entry of the manifest that makes them.
 
     The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
-    (Services, labels and PodGangs are shorter), and of a claim's name inside its pod. Names that break the rule of 45 characters
-    are left to `names_too_long_together`.
+    (Services, labels and PodGangs are shorter), of a claim's name inside its pod, and of a ComputeDomain's, which is also a label's
+    value. Names that break the rule of 45 characters are left to `names_too_long_together`.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
     found = []
@@ -51,7 +51,9 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
             continue
         if pattern.kind == POD_CLIQUE:
             found.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
-        elif pattern.kind == CLAIM:
+        elif pattern.kind == DOMAIN:
+            found.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
+        elif pattern.kind == CLAIM and not pattern.is_of_domain:
             found.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
     return [name for name in found if name.length > name.limit]
 

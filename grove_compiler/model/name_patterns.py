@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grove_compiler.model.declared import AutoScaling, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.mnnvl import ANNOTATIONS, CLIQUE, GROUP, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.sharing import ALL_REPLICAS, SharingRef
 
 Segment = str | int
@@ -19,6 +20,7 @@ Segment = str | int
 POD_CLIQUE = "PodClique"
 AUTOSCALER = "HorizontalPodAutoscaler"
 CLAIM = "ResourceClaim"
+DOMAIN = "ComputeDomain"
 
 _Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
 
@@ -28,7 +30,8 @@ class NamePattern:
     """The names of objects of one kind that come from one entry of the manifest.
 
     `own` is the name that the user gave that entry and `path` its field; `origin` says in words which entry it is. `clique` and
-    `group` are the names of what it belongs to, empty where there is none.
+    `group` are the names of what it belongs to, empty where there is none. `is_of_domain` marks claims of ComputeDomains, which have a
+    short name of their own inside pods.
     """
 
     kind: str
@@ -38,6 +41,7 @@ class NamePattern:
     origin: str
     clique: str = ""
     group: str = ""
+    is_of_domain: bool = False
 
     def longest(self, index: int | None = None) -> str:
         """The longest name, with the last index of each kind; with `index`, one more index of so many values at its end."""
@@ -46,7 +50,7 @@ class NamePattern:
 
 
 def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
-    """The patterns of all PodCliques, autoscalers and shared claims of a set, outermost first.
+    """The patterns of all PodCliques, autoscalers, claims and ComputeDomains of a set, outermost first.
 
     Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
     """
@@ -57,7 +61,7 @@ def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
     for clique in _first_of_each(set.cliques):
         if clique.group is None:
             found += _of_clique(clique, (*top, *words(clique.name)), "")
-    return found
+    return found + _domains(set, top) if set.mnnvl.is_mentioned else found
 
 
 def words(name: str) -> tuple[Segment, ...]:
@@ -108,6 +112,35 @@ def _claims(
         what = f'resourceSharing "{ref.name}" of {origin}'
         found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", what, clique, group))
     return found
+
+
+def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
+    """The ComputeDomains of all cliques that join one, each once, and the claims that pods share."""
+    found: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
+    for clique in _first_of_each(set.cliques):
+        membership = set.mnnvl.membership(clique)
+        if membership is not None:
+            pattern = _domain(set, clique, membership, top)
+            patterns = [pattern]
+            if membership.way == ANNOTATIONS:
+                claim = (*pattern.segments[:-1], "mnnvl", "claim")
+                patterns.append(NamePattern(CLAIM, claim, pattern.own, pattern.path, pattern.origin, is_of_domain=True))
+            found.setdefault((membership.way == GROUP, membership.scope, pattern.segments), patterns)
+    return [pattern for patterns in found.values() for pattern in patterns]
+
+
+def _domain(set: PodCliqueSet, clique: CliqueTemplate, membership: Membership, top: tuple[Segment, ...]) -> NamePattern:
+    if membership.way == GROUP:
+        return NamePattern(DOMAIN, (*top, *words(membership.group)), membership.group, membership.place, f'group "{membership.group}"')
+    group = clique.group
+    member = (*top, *words(group.name), index_count(group.replicas, group.autoscaling)) if group else top
+    if membership.scope == SCALING_GROUP_REPLICA and group:
+        return NamePattern(DOMAIN, (*member, "cd"), group.name, f"{group.path}.name", f'the domain of scaling group "{group.name}"')
+    if membership.scope == CLIQUE:
+        return NamePattern(
+            DOMAIN, (*member, *words(clique.name), "cd"), clique.name, f"{clique.path}.name", f'the domain of clique "{clique.name}"'
+        )
+    return NamePattern(DOMAIN, (*top, "cd"), set.name, "metadata.name", "the domain of each replica")
 
 
 def _first_of_each(entries: Iterable[_Named]) -> Iterator[_Named]:

@@ -12,13 +12,15 @@ class Settings:
     """`namespace` is for manifests that name none; `pods` asks for Pods too, which another controller may own otherwise.
 
     `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it. A set that would become more
-    than `max_objects` objects is an error.
+    than `max_objects` objects is an error. `mnnvl_shape` is the form of the designs' ComputeDomains and claims, `as-proposed` or
+    `driver`; none leaves it to what the snapshot shows.
     """
 
     namespace: str = "default"
     pods: bool = False
     kube_version: str = OFFLINE_KUBE_VERSION
     max_objects: int = 200_000
+    mnnvl_shape: str | None = None
 
     @property
     def kube_minor(self) -> int:

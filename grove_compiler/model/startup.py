@@ -26,12 +26,13 @@ class Dependency:
 def dependencies_of(clique: Clique) -> list[Dependency]:
     """What a clique waits for, in the order of its template.
 
-    A clique of a scaled gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
+    A clique outside the base gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
+    A clique of the base gang does not wait for what is in other gangs, which its init container does not see.
     """
     return [
         Dependency(name, parent.min_available or 0)
         for parent in _parents(clique)
-        for name in (_base_names(clique, parent) if clique.base_gang_name is None else _own_names(clique, parent))
+        for name in (_base_names(clique, parent) if clique.gang_name == clique.replica.name else _own_names(clique, parent))
     ]
 
 
@@ -49,6 +50,8 @@ def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
     """The parent's PodCliques in the base gang: all of them, also those of other replicas of a scaling group."""
     if parent.group is None:
         return [names.clique(clique.replica.name, parent.name)]
+    if clique.set.mnnvl.is_apart(parent.group):
+        return []
     group = names.scaling_group(clique.replica.name, parent.group.name)
     indices = range(parent.group.min_available or 1)
     return [names.clique(names.scaling_group_replica(group, index), parent.name) for index in indices]

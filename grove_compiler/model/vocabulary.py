@@ -10,6 +10,8 @@ from grove_compiler.model.configuration import Configuration
 from grove_compiler.model.declared import PodCliqueSet
 from grove_compiler.model.derived import ExpandedSet
 from grove_compiler.model.former import former_clique, former_group
+from grove_compiler.model.mnnvl_change import mnnvl_changes
+from grove_compiler.model.mnnvl_findings import class_contests, lost_waits, shared_claims, way_contests
 from grove_compiler.model.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.name_collisions import name_collisions
 from grove_compiler.model.placement_change import placement_changes
@@ -35,6 +37,7 @@ SUBJECTS: dict[str, tuple[dict[str, type], dict[str, type]]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
     "changed_template_fields": changed_template_fields,
+    "class_contests": class_contests,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
@@ -43,6 +46,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "former_group": former_group,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
+    "lost_waits": lost_waits,
+    "mnnvl_changes": mnnvl_changes,
     "name_collisions": name_collisions,
     "names_too_long": names_too_long,
     "names_too_long_together": names_too_long_together,
@@ -50,8 +55,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "placement_changes": placement_changes,
     "pod_spec_path": pod_spec_path,
     "scheduler_of": scheduler_of,
+    "shared_claims": shared_claims,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,
     "topology_uses": topology_uses,
     "waits_for_others": waits_for_others,
+    "way_contests": way_contests,
 }

@@ -13,7 +13,7 @@ from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.model.settings import Settings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import input_options
+from grove_operator.cli.options import input_options, mnnvl_shape_option
 from grove_operator.cli.program import Rules
 
 DEFAULT_MOST_OBJECTS = 200_000
@@ -31,6 +31,7 @@ Examples:
   grove compile - < pcs.yaml | kubectl diff -f -""",
 )
 @input_options
+@mnnvl_shape_option
 @click.option(
     "-o",
     "--output",
@@ -56,6 +57,7 @@ def command(
     kube_version: str,
     rules: tuple[str, ...],
     strict: bool,
+    mnnvl_shape: str | None,
     output: str,
     pods: bool,
     max_objects: int,
@@ -65,7 +67,7 @@ def command(
     FILE may be a manifest (YAML or JSON, any number of documents), a folder that is searched for *.yaml, *.yml and *.json, or
     - for standard input. Findings go to standard error; when there is an error, nothing is printed to standard output.
     """
-    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects)
+    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects, mnnvl_shape=mnnvl_shape)
     reader = InputReader()
     inputs = reader.read(files, settings, config=config, snapshot=snapshot)
     book = Rules(rules)

@@ -12,7 +12,7 @@ from grove_compiler.model.settings import Settings
 from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options
+from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
 from grove_operator.cli.program import Rules
 
 
@@ -26,6 +26,7 @@ Examples:
   grove lint workload.yaml -o json | jq .      for programs""",
 )
 @input_options
+@mnnvl_shape_option
 @click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
 @click.option(
     "-o",
@@ -43,12 +44,13 @@ def command(
     kube_version: str,
     rules: tuple[str, ...],
     strict: bool,
+    mnnvl_shape: str | None,
     old: str | None,
     output: str,
 ) -> int:
     """Run defaults and validation only, and print every finding."""
     reader = InputReader()
-    settings = Settings(namespace=namespace, kube_version=kube_version)
+    settings = Settings(namespace=namespace, kube_version=kube_version, mnnvl_shape=mnnvl_shape)
     inputs = reader.read(files, settings, config=config, snapshot=snapshot, old=old)
     book = Rules(rules)
     program = book.program()

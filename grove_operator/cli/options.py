@@ -75,6 +75,13 @@ _INPUT_OPTIONS = (
 )
 
 
+mnnvl_shape_option = click.option(
+    "--mnnvl-shape",
+    type=click.Choice(("as-proposed", "driver")),
+    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. Unless told: driver if the snapshot shows it.",
+)
+
+
 def input_options(command: F) -> F:
     """What is compiled or checked, and against what."""
     for option in reversed(_INPUT_OPTIONS):

@@ -14,14 +14,6 @@ CASES = read_cases()
 if not CASES:
     pytest.skip(f"no cases of the shipped operator in {FOLDER}; GROVE_CONFORMANCE names the folder", allow_module_level=True)
 
-MNNVL = "ComputeDomains and their claims are the next issue"
-NEXT = {
-    "m-mnnvl-comprehensive-mix": MNNVL,
-    "m-mnnvl-cpu-with-annotation": MNNVL,
-    "m-mnnvl-gpu-default": MNNVL,
-    "m-mnnvl-gpu-invalid": MNNVL,
-}
-
 NOT_RECORDED = {"Topology"}  # KAI's, one for each topology of the cluster
 
 # Where we differ on purpose: the lines of the comparison, and why.
@@ -37,11 +29,8 @@ DELIBERATE = {
 
 
 def parameters(cases: list[Case]) -> list[pytest.ParameterSet]:
-    """Each case by its name; those of the next issue must fail for now, so that nobody forgets to take them off the list."""
-    return [
-        pytest.param(case, id=case.name, marks=[pytest.mark.xfail(reason=NEXT[case.name], strict=True)] if case.name in NEXT else [])
-        for case in cases
-    ]
+    """Each case by its name."""
+    return [pytest.param(case, id=case.name) for case in cases]
 
 
 def objects(case: Case, program: Program, snapshot: list[Manifest] | None = None) -> list[Manifest]:
@@ -52,7 +41,7 @@ def objects(case: Case, program: Program, snapshot: list[Manifest] | None = None
 
 REPOSITORY = [case for case in CASES if case.objects and not case.name.startswith("hash-")]
 HASHED = [case for case in CASES if case.name.startswith("hash-")]
-UNTOUCHED = [case for case in CASES if case.objects and case.name not in NEXT]
+ACCEPTED = [case for case in CASES if case.objects]
 
 
 @pytest.mark.parametrize("case", parameters(REPOSITORY))
@@ -69,7 +58,7 @@ def test_any_pod_template_becomes_the_same_objects(case: Case, program: Program)
     assert [line for line in found if ".podReferences: " not in line] == []
 
 
-@pytest.mark.parametrize("case", parameters([case for case in CASES if case.objects and case.name not in NEXT]))
+@pytest.mark.parametrize("case", parameters(ACCEPTED))
 def test_the_generation_hash_is_the_shipped_one(case: Case, program: Program) -> None:
     statuses = case.compile(program).statuses
     assert [status.generation_hash for status in statuses] == [case.stored("PodCliqueSet")[0]["status"]["currentGenerationHash"]]
@@ -80,28 +69,28 @@ def test_what_the_shipped_operator_rejects_we_reject(case: Case, program: Progra
     assert any(finding.severity == "error" for finding in case.compile(program).diagnostics)
 
 
-@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+@pytest.mark.parametrize("case", parameters(ACCEPTED))
 def test_pods_that_exist_keep_their_names(case: Case, program: Program) -> None:
     existing = {pod["spec"]["hostname"]: pod["metadata"]["name"] for pod in case.stored("Pod")}
     ours = {made["spec"]["hostname"]: made["metadata"]["name"] for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
     assert {hostname: name for hostname, name in ours.items() if hostname in existing} == existing
 
 
-@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+@pytest.mark.parametrize("case", parameters(ACCEPTED))
 def test_gates_stay_and_go_as_they_did(case: Case, program: Program) -> None:
     existing = {pod["metadata"]["name"]: gates(pod) for pod in case.stored("Pod")}
     ours = {made["metadata"]["name"]: gates(made) for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
     assert {name: found for name, found in ours.items() if name in existing} == existing
 
 
-@pytest.mark.parametrize("case", parameters([case for case in UNTOUCHED if case in REPOSITORY and case.name not in DELIBERATE]))
+@pytest.mark.parametrize("case", parameters([case for case in ACCEPTED if case in REPOSITORY and case.name not in DELIBERATE]))
 def test_gangs_name_the_pods_that_exist(case: Case, program: Program) -> None:
     existing = {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in case.stored("PodGang")}
     gangs = [made for made in objects(case, program, case.objects) if made["kind"] == "PodGang"]
     assert {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in gangs} == existing
 
 
-@pytest.mark.parametrize("case", parameters(UNTOUCHED))
+@pytest.mark.parametrize("case", parameters(ACCEPTED))
 def test_conditions_are_those_of_the_shipped_operator(case: Case, program: Program) -> None:
     wanted = {
         (bearer["metadata"]["name"], condition["type"], condition["status"], condition["reason"], condition["message"])
@@ -110,15 +99,3 @@ def test_conditions_are_those_of_the_shipped_operator(case: Case, program: Progr
     }
     conditions = case.compile(program, case.objects).statuses[0].conditions
     assert {(found.of.name, found.type, found.status, found.reason, found.message) for found in conditions} == wanted
-
-
-def test_the_list_for_the_next_issue_names_only_cases_that_need_it() -> None:
-    names = {case.name for case in CASES if uses_mnnvl(case.set)}
-    assert set(NEXT) <= names
-
-
-def uses_mnnvl(manifest: Manifest) -> bool:
-    """Whether the set or any part of it joins an MNNVL group."""
-    template = manifest["spec"]["template"]
-    parts = [manifest["metadata"], *template["cliques"], *template.get("podCliqueScalingGroups", [])]
-    return any((part.get("annotations") or {}).get("grove.io/mnnvl-group", "none") != "none" for part in parts)
