@@ -1,0 +1,68 @@
+// Reads the data of the page: objects that know each other, and what holds them together.
+
+const DECLARED = -1;
+
+/** Objects refer to each other by position in `nodes`; -1 is none. See `_data` in as_html.py for the form of `data`. */
+function readGraph(data) {
+  const nodes = data.nodes.map(([kind, name, namespace, rule, level, owner, gang, text], index) => ({
+    index, kind, name, namespace, level, owner, gang, text,
+    rule: data.rules[rule][0],
+    doc: data.rules[rule][1],
+    id: namespace ? `${kind}/${namespace}/${name}` : `${kind}/${name}`,
+    owned: [],
+    into: [], // edges that end here
+    outOf: [], // edges that begin here
+    domains: [],
+  }));
+  const edges = data.edges.map(([type, sources, targets]) => ({ type, sources, targets }));
+  for (const node of nodes) if (node.owner >= 0) nodes[node.owner].owned.push(node.index);
+  for (const edge of edges) {
+    for (const source of edge.sources) nodes[source].outOf.push(edge);
+    for (const target of edge.targets) nodes[target].into.push(edge);
+  }
+  const domains = readDomains(data.domains, nodes);
+  return { nodes, edges, domains, parts: data.parts, title: data.title, kinds: countKinds(nodes) };
+}
+
+function readDomains(list, nodes) {
+  const domains = list.map(([type, name, required, preferred, scope, members]) => ({ type, name, required, preferred, scope, members }));
+  for (const domain of domains) for (const member of domain.members) nodes[member].domains.push(domain);
+  return domains;
+}
+
+/** Each kind with the number of its objects, in the order of their first appearance. */
+function countKinds(nodes) {
+  const kinds = new Map();
+  for (const node of nodes) kinds.set(node.kind, (kinds.get(node.kind) ?? 0) + 1);
+  return kinds;
+}
+
+/** The text that packing.py took apart. */
+function unpack(parts, number) {
+  const part = parts[number];
+  return typeof part === "string" ? part : part.map((inner) => unpack(parts, inner)).join("");
+}
+
+function yamlOf(graph, node) {
+  return node.text < 0 ? "" : unpack(graph.parts, node.text);
+}
+
+function describeDomain(domain) {
+  if (domain.type === "mnnvl") return `MNNVL domain ${domain.name}`;
+  const parts = [[domain.required, "required"], [domain.preferred, "preferred"]];
+  return parts.filter(([key]) => key).map(([key, word]) => `${key} ${word}`).join(", ");
+}
+
+function levelName(level) {
+  return level === DECLARED ? "declared" : `level ${level}`;
+}
+
+/** The objects that come before (`into`) or after (`outOf`) an object by order, without its owner and what it owns. */
+function neighbours(node, direction) {
+  const found = new Set();
+  for (const edge of node[direction]) {
+    if (edge.type === "owner") continue;
+    for (const other of direction === "into" ? edge.sources : edge.targets) found.add(other);
+  }
+  return [...found];
+}

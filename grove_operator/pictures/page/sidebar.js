@@ -1,0 +1,53 @@
+// What the sidebar lets people choose: kinds to draw, domains to light up.
+
+/** A checkbox for each kind. `changed` gets the Set of kinds that are switched on. */
+function offerKinds(list, kinds, changed) {
+  const boxes = new Map();
+  const tell = () => changed(new Set([...boxes].filter(([, box]) => box.checked).map(([kind]) => kind)));
+  for (const [kind, count] of kinds) {
+    const box = element("input", { type: "checkbox" });
+    box.checked = true;
+    box.addEventListener("change", tell);
+    boxes.set(kind, box);
+    const only = element("button", { type: "button", class: "only", "aria-label": `Only ${kind}` }, "only");
+    only.addEventListener("click", () => {
+      const alone = [...boxes].every(([other, each]) => each.checked === (other === kind));
+      for (const [other, each] of boxes) each.checked = alone || other === kind; // once more: all of them again
+      tell();
+    });
+    const colour = element("span", { class: "swatch" });
+    colour.style.setProperty("--swatch", `var(--${kindVariable(kind)})`);
+    const label = element("label", {}, box, colour, element("span", { class: "text", title: kind }, kind), number(count));
+    list.append(element("li", {}, label, only));
+  }
+}
+
+/** A button for each topology key and each MNNVL domain. `changed` gets the Set of objects to light up, or null. */
+function offerDomains(list, domains, changed) {
+  const groups = new Map();
+  for (const domain of domains) {
+    const text = describeDomain(domain);
+    if (!groups.has(text)) groups.set(text, { domain, text, members: new Set(), count: 0 });
+    groups.get(text).count += 1;
+    for (const member of domain.members) groups.get(text).members.add(member);
+  }
+  for (const group of groups.values()) {
+    const button = element(
+      "button",
+      { type: "button", class: "domain", "aria-pressed": "false", title: group.text },
+      swatch(group.domain), element("span", { class: "text" }, group.text), number(group.members.size),
+    );
+    button.addEventListener("click", () => {
+      const pressed = button.getAttribute("aria-pressed") !== "true";
+      for (const other of list.querySelectorAll(".domain")) other.setAttribute("aria-pressed", "false");
+      button.setAttribute("aria-pressed", String(pressed));
+      changed(pressed ? group.members : null);
+    });
+    list.append(element("li", {}, button));
+  }
+  return groups.size;
+}
+
+function number(count) {
+  return element("span", { class: "count" }, count.toLocaleString("en"));
+}

@@ -1,0 +1,33 @@
+// Colours YAML as our writer writes it: block style, one key a line, literal blocks.
+
+const YAML_LINE = /^(\s*(?:- )*)(?:("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#][^#]*?)(:)(?= |$))?( ?)(.*)$/;
+
+/** The text as DOM nodes: spans with a class where there is a colour. */
+function colouredYaml(text) {
+  const nodes = [];
+  let literal = -1; // the indentation of the line that a literal block began on
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const indent = line.search(/\S/);
+    if (literal >= 0 && (indent < 0 || indent > literal)) {
+      nodes.push(span("y-string", line), "\n");
+      continue;
+    }
+    const [, start, key, colon, space, value] = YAML_LINE.exec(line);
+    literal = /^[|>][-+0-9]*$/.test(value) ? start.length - (start.endsWith("- ") && !key ? 2 : 0) : -1;
+    nodes.push(start);
+    if (key !== undefined) nodes.push(span("y-key", key), colon);
+    nodes.push(space);
+    if (value) nodes.push(span(valueClass(value), value));
+    nodes.push("\n");
+  }
+  return nodes;
+}
+
+function valueClass(value) {
+  if (/^(true|false|null|~|\{\}|\[\])$/.test(value)) return "y-word";
+  return /^[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d+)?$/.test(value) ? "y-number" : "y-string";
+}
+
+function span(name, text) {
+  return element("span", { class: name }, text);
+}
