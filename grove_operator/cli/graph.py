@@ -1,0 +1,151 @@
+"""`grove graph`: what PodCliqueSets become, as a picture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.graph import GraphCycle
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.settings import Settings
+from grove_operator.cli import output as outputs
+from grove_operator.cli.compile import DEFAULT_MOST_OBJECTS
+from grove_operator.cli.inputs import InputReader
+from grove_operator.cli.options import FILES, input_options
+from grove_operator.cli.program import Rules
+from grove_operator.pictures.collapse import collapse
+from grove_operator.pictures.picture import Picture, draw, simplified
+
+
+@click.command(
+    "graph",
+    epilog="""\b
+Examples:
+  grove graph workload.yaml                                 owners and what they own, as a tree
+  grove graph workload.yaml --pods -o html --output-file graph.html
+                                                            one page for a browser, nothing else needed
+  grove graph workload.yaml -o dot | dot -Tsvg              by Graphviz
+  grove graph workload.yaml -o mermaid                      for Markdown
+  grove graph workload.yaml -o json | jq '.nodes[].id'      for programs""",
+)
+@input_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("tree", "mermaid", "dot", "json", "html")),
+    default="tree",
+    show_default=True,
+    help="What to draw: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
+)
+@click.option("--output-file", metavar="FILE", type=FILES, help="Write here instead of to standard output.")
+@click.option("--pods", is_flag=True, help="Draw the Pods as well.")
+@click.option("--all", "whole", is_flag=True, help="Draw what repeats one by one: tree, mermaid and dot count it otherwise.")
+@click.option(
+    "--max-objects",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=DEFAULT_MOST_OBJECTS,
+    show_default=True,
+    help="Refuse sets that would become more objects than this.",
+)
+def command(
+    files: tuple[str, ...],
+    namespace: str,
+    config: str | None,
+    snapshot: str | None,
+    kube_version: str,
+    rules: tuple[str, ...],
+    strict: bool,
+    output: str,
+    output_file: str | None,
+    pods: bool,
+    whole: bool,
+    max_objects: int,
+) -> int:
+    """Draw what PodCliqueSets become: owners, gangs, levels, and what holds pods together.
+
+    FILE is what `grove compile` takes. Findings go to standard error; when there is an error, nothing is drawn.
+    """
+    if output == "html" and output_file is None and sys.stdout is not None and sys.stdout.isatty():
+        raise click.UsageError("A page is not for a terminal: add --output-file graph.html, or redirect standard output.")
+    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects)
+    reader = InputReader()
+    inputs = reader.read(files, settings, config=config, snapshot=snapshot)
+    book = Rules(rules)
+    program = book.program()
+    if program is None:
+        return 1
+    result = compile_inputs(inputs, program)
+    found = reader.problems + result.diagnostics
+    picture = None if has_errors(found) else _picture(result, inputs, found)
+    if found:
+        from grove_operator.cli import findings  # only when something is wrong
+
+        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    if picture is None or (strict and found):
+        return 1
+    docs = {rule.id: rule.doc for rule in program.rules}
+    _write(_rendered(picture, output, whole, docs).encode("utf-8", "backslashreplace"), output_file)
+    return 0
+
+
+def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
+    """The picture; None, and a finding more, when the objects wait for each other."""
+    try:
+        return draw(result.graph, dict(_declared(inputs)))
+    except GraphCycle as cycle:
+        found.append(Diagnostic("graph/cycle", "error", str(cycle), hint="see `after` and `owner` of these objects' rules"))
+        return None
+
+
+def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
+    """What stands in the input files, by id; the items of a `List` one by one."""
+    for document in inputs.documents:
+        value = document.value
+        items = value.get("items") if isinstance(value, dict) else None
+        for manifest in items if isinstance(items, list) else [value]:
+            metadata: Any = manifest.get("metadata") if isinstance(manifest, dict) else None
+            if isinstance(metadata, dict):
+                place = metadata.get("namespace") or inputs.settings.namespace
+                ref = ObjectRef("", str(manifest.get("kind")), str(place), str(metadata.get("name")))
+                yield ref.id, manifest
+
+
+def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) -> str:
+    """The text of the picture. Each format is imported when it is asked for."""
+    if output == "json":
+        from grove_operator.pictures.as_json import as_json
+
+        return as_json(picture)
+    if output == "html":
+        from grove_operator.pictures.as_html import as_html
+
+        return as_html(simplified(picture), docs)
+    if output == "tree":
+        from grove_operator.cli.terminal import terminal_of
+        from grove_operator.pictures.as_tree import as_tree
+
+        return as_tree(picture, terminal_of(sys.stdout), whole)
+    shown = simplified(picture) if whole else collapse(simplified(picture))
+    hidden = len(picture.vertices) - sum(not vertex.note for vertex in shown.vertices)
+    if output == "mermaid":
+        from grove_operator.pictures.as_mermaid import as_mermaid
+
+        return as_mermaid(shown, hidden)
+    from grove_operator.pictures.as_dot import as_dot
+
+    return as_dot(shown, hidden)
+
+
+def _write(data: bytes, path: str | None) -> None:
+    if path is None:
+        outputs.write([data])
+    else:
+        with open(path, "wb") as stream:
+            stream.write(data)
