@@ -7,16 +7,18 @@ from typing import Any
 
 from grove_compiler.engine.program import Program, RuleFailure
 from grove_compiler.engine.sources import Subject, Vocabulary
+from grove_compiler.former import Former
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.intake import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Admitted, Intake
+from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import PodCliqueSet
 from grove_compiler.model.derived import ExpandedSet
 from grove_compiler.model.object_count import count_objects
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, default_topology
+from grove_compiler.model.topology import Topology
 from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.source.document import Document
 
@@ -62,21 +64,23 @@ def admit(inputs: Inputs, program: Program) -> tuple[list[Admission], list[Diagn
     intake = Intake(program, scope)
     intake.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(intake)
-    former = Intake(program, scope)
-    former.take(inputs.old)
     references = [entry.manifest for entry in intake.of_kind(CLAIM_TEMPLATE_KIND)]
     snapshot = Snapshot([*inputs.snapshot, *references])
-    topologies = _topologies(intake, config, snapshot)
-    configuration = [Admission(CONFIGURATION_KIND, {}, entry) for entry in intake.of_kind(CONFIGURATION_KIND)[:1]]
+    former = Former(program, scope, inputs.old, snapshot)
+    topologies = known_topologies(intake, config, snapshot)
+    sets = _sets(intake, former, config, inputs.settings, snapshot, [one for one, _ in topologies if not one.is_replaced])
+    users = [*(expanded for expanded, _ in sets), *(PodCliqueSet(manifest) for manifest in snapshot.of_kind(SET_KIND))]
+    for topology, _ in topologies:
+        topology.sets = users
     found = [
-        *configuration,
-        *topologies,
-        *_sets(intake, config, inputs.settings, snapshot, [admission.scope["topology"] for admission in topologies]),
+        *(Admission(CONFIGURATION_KIND, {"old": None}, entry) for entry in intake.of_kind(CONFIGURATION_KIND)[:1]),
+        *(Admission(one.kind, {"topology": one, "old": former.topology(entry)}, entry) for one, entry in topologies),
+        *(Admission(SET_KIND, {"set": expanded, "old": former.set(entry, inputs.settings.namespace)}, entry) for expanded, entry in sets),
     ]
     for admission in found:
-        admission.scope |= {**scope, "old": _former(admission, former, inputs.settings)}
+        admission.scope |= scope
         intake.findings += _validate(admission, program, inputs.settings)
-    if len(found) == len(configuration) and not has_errors(intake.findings):
+    if not has_errors(intake.findings) and not _has_subject(intake, inputs):
         intake.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
     return found, intake.findings
 
@@ -95,33 +99,20 @@ def _configuration(intake: Intake) -> Configuration:
     return read_configuration(found[0].manifest if found else None)
 
 
-def _topologies(intake: Intake, config: Configuration, snapshot: Snapshot) -> list[Admission]:
-    """Those of the input, those that only the snapshot knows, and the default one that the configuration describes."""
-    entries = intake.of_kind(*TOPOLOGY_KINDS)
-    found: list[tuple[Admitted | None, Topology]] = [(entry, Topology(entry.manifest, snapshot)) for entry in entries]
-    known = {(topology.kind, topology.name) for _, topology in found}
-    for kind in TOPOLOGY_KINDS:
-        live = [Topology(manifest, snapshot) for manifest in snapshot.of_kind(kind)]
-        found += [(None, topology) for topology in live if (kind, topology.name) not in known]
-    if config.topology_enabled and config.topology_levels:
-        found = [(entry, one) for entry, one in found if (one.kind, one.name) != (CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY)]
-        found.insert(0, (None, default_topology(config.topology_levels, snapshot)))
-    return [Admission(topology.kind, {"topology": topology}, entry) for entry, topology in found]
+def _has_subject(intake: Intake, inputs: Inputs) -> bool:
+    """Whether anything among the manifests is ours to compile or to check."""
+    return any(entry.document is not inputs.config for entry in intake.of_kind(SET_KIND, *TOPOLOGY_KINDS, CONFIGURATION_KIND))
 
 
-def _sets(intake: Intake, config: Configuration, settings: Settings, snapshot: Snapshot, topologies: list[Topology]) -> list[Admission]:
-    return [
-        Admission(SET_KIND, {"set": ExpandedSet(entry.manifest, settings.namespace, config, settings, snapshot, topologies)}, entry)
-        for entry in intake.of_kind(SET_KIND)
-    ]
-
-
-def _former(admission: Admission, former: Intake, settings: Settings) -> PodCliqueSet | Topology | None:
-    """The same object before the update, if there is one. It is not judged: only what changes is."""
-    manifest = next((one.manifest for one in former.admitted if admission.entry and one.key == admission.entry.key), None)
-    if manifest is None or admission.kind == CONFIGURATION_KIND:
-        return None
-    return PodCliqueSet(manifest, settings.namespace) if admission.kind == SET_KIND else Topology(manifest)
+def _sets(
+    intake: Intake, former: Former, config: Configuration, settings: Settings, snapshot: Snapshot, topologies: list[Topology]
+) -> list[tuple[ExpandedSet, Admitted]]:
+    sets = []
+    for entry in intake.of_kind(SET_KIND):
+        running = former.running_set(entry, settings.namespace)
+        expanded = ExpandedSet(entry.manifest, settings.namespace, config, settings, snapshot, topologies, running)
+        sets.append((expanded, entry))
+    return sets
 
 
 def _validate(admission: Admission, program: Program, settings: Settings) -> list[Diagnostic]:

@@ -41,6 +41,17 @@ class Configuration:
         return [profile.name for profile in self.profiles]
 
     @property
+    def marked_defaults(self) -> list[int]:
+        """The indices of the profiles that say they are the default."""
+        entries = (self.manifest.get("scheduler") or {}).get("profiles") or []
+        return [index for index, entry in enumerate(entries) if entry.get("default")]
+
+    @property
+    def has_default_topology(self) -> bool:
+        """Whether the operator makes the default topology."""
+        return self.topology_enabled and bool(self.topology_levels)
+
+    @property
     def makes_kai_topologies(self) -> bool:
         """Whether KAI is enabled and its Topology objects are ours to make: so unless `createTopologyResources` says no."""
         return any(profile.name == KAI and profile.config.get("createTopologyResources") is not False for profile in self.profiles)

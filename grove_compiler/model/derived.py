@@ -31,12 +31,18 @@ CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 @dataclass(eq=False)
 class ExpandedSet(PodCliqueSet):
-    """A PodCliqueSet with everything that exists for it: what rules call `set`."""
+    """A PodCliqueSet with everything that exists for it: what rules call `set`. `former` is what it was before, if it runs already."""
 
     config: Configuration = field(default_factory=read_configuration, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     topologies: list[Topology] = field(default_factory=list, repr=False)
+    former: PodCliqueSet | None = field(default=None, repr=False)
+
+    @lazy
+    def is_placed_anew(self) -> bool:
+        """Whether its topology was not chosen before: the set is new, or it names another topology than it did."""
+        return self.former is None or self.former.placement.choice != self.placement.choice
 
     @lazy
     def topology(self) -> Topology | None:

@@ -89,6 +89,12 @@ class Gang:
         topology = self.replica.set.topology
         return topology.name if topology is not None and any(parts) else None
 
+    @lazy
+    def kai_topology(self) -> str | None:
+        """What KAI calls that topology: its Topology may be somebody else's and have another name."""
+        topology = self.replica.set.topology
+        return topology.kai_name if topology is not None and self.topology_name else None
+
     def _translate(self, constraint: Constraint | None) -> Manifest | None:
         return translate(constraint, self.replica.set.topology) if constraint is not None else None
 

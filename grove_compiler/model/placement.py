@@ -76,6 +76,11 @@ class Placement:
         """The kind of topology that the set means by its name."""
         return BINDING if self.names and not self.cluster_topology_name else CLUSTER_TOPOLOGY
 
+    @property
+    def choice(self) -> tuple[str, str]:
+        """Kind and name of the topology that the set means; both tell whether an update chooses another one."""
+        return self.kind, self.name
+
     @lazy
     def name_path(self) -> str:
         """The field that decides the name."""

@@ -15,11 +15,12 @@ class Snapshot:
     An object that is being deleted still takes its name, but its UID, its fields and its children count no longer.
     """
 
-    __slots__ = ("_objects", "_owned")
+    __slots__ = ("_objects", "_owned", "_scheduled")
 
     def __init__(self, objects: Iterable[Manifest] = ()) -> None:
         self._objects: dict[tuple[str, str, str, str], Manifest] = {}
         self._owned: dict[tuple[str, str, str, str], list[Manifest]] = {}
+        self._scheduled: dict[tuple[str, str], int] | None = None
         for manifest in objects:
             self._add(manifest)
 
@@ -41,6 +42,13 @@ class Snapshot:
     def of_kind(self, kind: str) -> list[Manifest]:
         """All objects of a kind, being deleted or not."""
         return [manifest for (_, found, _, _), manifest in self._objects.items() if found == kind]
+
+    @property
+    def scheduled_pods(self) -> dict[tuple[str, str], int]:
+        """Pods that have a node, by namespace and name of their set: what the PodCliques' status says."""
+        if self._scheduled is None:
+            self._scheduled = _scheduled_pods(self.of_kind("PodClique"))
+        return self._scheduled
 
     def live(self, ref: ObjectRef) -> Manifest | None:
         """The object of that name, unless it is being deleted."""
@@ -64,6 +72,15 @@ class Snapshot:
             return []
         found = self._owned.get((kind, owner.namespace, owner.kind, owner.name), [])
         return [child for child in found if not owner.uid or (controller_of(child) or {}).get("uid") in (None, "", owner.uid)]
+
+
+def _scheduled_pods(cliques: list[Manifest]) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for clique in cliques:
+        metadata = clique.get("metadata") or {}
+        key = metadata.get("namespace") or "", (metadata.get("labels") or {}).get("app.kubernetes.io/part-of") or ""
+        found[key] = found.get(key, 0) + ((clique.get("status") or {}).get("scheduledReplicas") or 0)
+    return found
 
 
 def group_of(api_version: str) -> str:

@@ -6,15 +6,26 @@ Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `C
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.snapshot import Snapshot, is_terminating
+from grove_compiler.model.snapshot import Snapshot, controller_of, is_terminating
+
+if TYPE_CHECKING:
+    from grove_compiler.model.declared import PodCliqueSet
 
 API_VERSION = "grove.io/v1alpha1"
 CLUSTER_TOPOLOGY = "ClusterTopology"
 BINDING = "ClusterTopologyBinding"
 DEFAULT_TOPOLOGY = "grove-topology"
+DOMAINS = ["region", "zone", "datacenter", "block", "rack", "host", "numa"]
+"""The design's domains by network distance, the longest first (GREP-244, Supported Topology domains)."""
+
+KAI = "kai-scheduler"
+KAI_API_VERSION = "kai.scheduler/v1alpha1"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+OPERATOR = "grove-operator"
 
 
 @dataclass(slots=True, eq=False)
@@ -28,11 +39,18 @@ class Level:
 
 @dataclass(eq=False)
 class Topology:
-    """One topology object. `is_default` marks the one that is made from the operator's configuration."""
+    """One topology object.
+
+    `is_default` marks the one that is made from the operator's configuration, `is_declared` those that stand in the input.
+    `peers` are all topologies that count in the cluster, itself among them, and `sets` all sets that may refer to them.
+    """
 
     manifest: Manifest
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     is_default: bool = False
+    is_declared: bool = False
+    peers: list[Topology] = field(default_factory=list, repr=False)
+    sets: list[PodCliqueSet] = field(default_factory=list, repr=False)
 
     @lazy
     def kind(self) -> str:
@@ -81,6 +99,50 @@ class Topology:
         found = self.snapshot.get(API_VERSION, self.kind, "", self.name)
         return found is not None and is_terminating(found)
 
+    @lazy
+    def is_replaced(self) -> bool:
+        """Whether the default topology of the configuration takes its place: it has that one's name."""
+        return bool(self.peers) and not any(peer is self for peer in self.peers)
+
+    @lazy
+    def is_retired(self) -> bool:
+        """Whether it is a default topology of the operator's that the configuration does not describe any more."""
+        labels = (self.manifest.get("metadata") or {}).get("labels") or {}
+        is_ours = self.kind == CLUSTER_TOPOLOGY and self.name == DEFAULT_TOPOLOGY and labels.get(MANAGED_BY) == OPERATOR
+        return is_ours and not self.is_default and not self.is_declared
+
+    @lazy
+    def misplaced(self) -> list[Level]:
+        """Levels of the design's domains that stand below one which is narrower by its name."""
+        ranks = [(level, DOMAINS.index(level.domain)) for level in self.levels if level.domain in DOMAINS]
+        return [level for number, (level, rank) in enumerate(ranks) if any(above > rank for _, above in ranks[:number])]
+
+    @lazy
+    def kai_name(self) -> str:
+        """KAI's name for it: that of the object which somebody else makes for KAI, else its own."""
+        bound = (one.get("topologyReference") for one in self.bindings if one.get("schedulerName") == KAI)
+        return next((name for name in bound if name), self.name)
+
+    @lazy
+    def twin(self) -> Topology | None:
+        """The topology of the other kind that needs a KAI Topology of the same name."""
+        if KAI in self.bound_schedulers:
+            return None
+        return next((peer for peer in self.peers if _are_twins(peer, self)), None)
+
+    @lazy
+    def is_served_by_twin(self) -> bool:
+        """Whether the KAI Topology of a ClusterTopology serves this binding of the same name, too."""
+        return self.kind == BINDING and self.twin is not None
+
+    @lazy
+    def foreign_kai_topology(self) -> Manifest | None:
+        """KAI's Topology of this name, if it exists and somebody else made it (shipped §8.1)."""
+        found = self.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", self.name))
+        owner = controller_of(found) if found else None
+        is_ours = owner is not None and owner.get("kind") in (CLUSTER_TOPOLOGY, BINDING) and owner.get("name") == self.name
+        return None if is_ours or KAI in self.bound_schedulers else found
+
     def lacks(self, domains: list[str]) -> list[str]:
         """Those of the domains that it does not have, each once."""
         return list(dict.fromkeys(domain for domain in domains if domain not in self.domains))
@@ -95,8 +157,12 @@ class Topology:
 
 
 def default_topology(levels: list[Manifest], snapshot: Snapshot) -> Topology:
-    """`grove-topology`, from the levels of the operator's configuration (GREP-244, "Operator Startup behavior")."""
-    manifest = {"apiVersion": API_VERSION, "kind": CLUSTER_TOPOLOGY, "metadata": {"name": DEFAULT_TOPOLOGY}, "spec": {"levels": levels}}
+    """`grove-topology`, from the levels of the operator's configuration (GREP-244, "Operator Startup behavior").
+
+    They are put in the order of their domains, as the operator of that design did (shipped §8.2).
+    """
+    ordered = sorted(levels, key=lambda level: DOMAINS.index(level["domain"]) if level.get("domain") in DOMAINS else len(DOMAINS))
+    manifest = {"apiVersion": API_VERSION, "kind": CLUSTER_TOPOLOGY, "metadata": {"name": DEFAULT_TOPOLOGY}, "spec": {"levels": ordered}}
     return Topology(manifest, snapshot, is_default=True)
 
 
@@ -104,3 +170,7 @@ def find_topology(topologies: list[Topology], name: str, first: str) -> Topology
     """The topology of that name, of the kind `first` if there is one, else of the other kind."""
     named = [topology for topology in topologies if topology.name == name]
     return next((topology for topology in named if topology.kind == first), named[0] if named else None)
+
+
+def _are_twins(one: Topology, other: Topology) -> bool:
+    return one.name == other.name and one.kind != other.kind and KAI not in one.bound_schedulers

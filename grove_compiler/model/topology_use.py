@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grove_compiler.model.configuration import Configuration
 from grove_compiler.model.declared import PodCliqueSet
 from grove_compiler.model.snapshot import Snapshot
 from grove_compiler.model.topology import Topology
@@ -18,18 +19,29 @@ class TopologyUse:
 
 
 def topology_uses(topology: Topology) -> list[TopologyUse]:
-    """Every set that refers to the topology, by name. A set with constraints and no name refers to the default one."""
-    sets = [PodCliqueSet(manifest) for manifest in topology.snapshot.of_kind("PodCliqueSet")]
-    users = [one for one in sets if one.placement.find([topology]) is topology]
-    uses = [TopologyUse(f"{one.namespace}/{one.name}", scheduled_pods(one, topology.snapshot)) for one in users]
-    return sorted(uses, key=lambda use: use.set_name)
+    """Every set of the cluster or of the input that refers to the topology, by name.
+
+    A set with constraints and no name refers to the default one.
+    """
+    peers = topology.peers or [topology]
+    users = [one for one in topology.sets if one.placement.find(peers) is topology]
+    scheduled = {f"{one.namespace}/{one.name}": scheduled_pods(one, topology.snapshot) for one in users}
+    return [TopologyUse(name, scheduled[name]) for name in sorted(scheduled)]
+
+
+def topology_is_wanted(topology: Topology, config: Configuration) -> bool:
+    """Whether a topology should be there, with its finalizer.
+
+    One that is being deleted stays while sets refer to it. A default one that the configuration no longer describes is not wanted,
+    and where topology-aware scheduling is off nothing holds it (GREP-244, Operator Startup behavior).
+    """
+    if topology.is_replaced:
+        return False
+    if not topology.is_terminating:
+        return not topology.is_retired
+    return bool(topology_uses(topology)) and (config.topology_enabled or not topology.is_retired)
 
 
 def scheduled_pods(one: PodCliqueSet, snapshot: Snapshot) -> int:
     """`status.scheduledReplicas` of all PodCliques of a set, those of its scaling groups included."""
-    total = 0
-    for clique in snapshot.of_kind("PodClique"):
-        metadata = clique.get("metadata") or {}
-        if metadata.get("namespace") == one.namespace and (metadata.get("labels") or {}).get("app.kubernetes.io/part-of") == one.name:
-            total += (clique.get("status") or {}).get("scheduledReplicas") or 0
-    return total
+    return snapshot.scheduled_pods.get((one.namespace, one.name), 0)

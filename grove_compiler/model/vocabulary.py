@@ -22,7 +22,7 @@ from grove_compiler.model.sharing_levels import sharing_levels
 from grove_compiler.model.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.template_changes import changed_template_fields
 from grove_compiler.model.topology import Topology
-from grove_compiler.model.topology_use import topology_uses
+from grove_compiler.model.topology_use import topology_is_wanted, topology_uses
 
 ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
 
@@ -58,6 +58,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "shared_claims": shared_claims,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,
+    "topology_is_wanted": topology_is_wanted,
     "topology_uses": topology_uses,
     "waits_for_others": waits_for_others,
     "way_contests": way_contests,

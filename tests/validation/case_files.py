@@ -10,7 +10,8 @@ The first document is the head:
         says: must be greater than 0           optional: part of the message
         nearest: worker                        optional: the suggestion
         severity: warning                      error unless said otherwise
-    was: {spec.replicas: 2}                    optional: an update; fields of the set as they were before, null for absent
+    was: {spec.replicas: 2}                    optional: an update; fields of the first document as they were before, null for absent
+    snapshot: [{kind: PodClique, …}]           optional: what exists
     config: {scheduler: …}                     optional: an OperatorConfiguration, without apiVersion and kind
     kube: "1.36"                               optional: the version of Kubernetes
 
@@ -52,8 +53,9 @@ class Case:
     def findings(self, program: Program) -> list[Diagnostic]:
         """What linting the case's input finds."""
         settings = Settings(kube_version=self.head["kube"]) if "kube" in self.head else Settings()
-        old = [Document(_former(document.value, self.head["was"])) for document in self.documents] if "was" in self.head else []
-        return lint(Inputs(self.documents, old=old, config=self._config(), settings=settings), program)
+        old = [Document(_former(self.documents[0].value, self.head["was"]))] if "was" in self.head else []
+        snapshot = self.head.get("snapshot", [])
+        return lint(Inputs(self.documents, snapshot, old, self._config(), settings), program)
 
     def text_of(self, line: int) -> str:
         """What stands in a line, counted from 1, without the dash of a list."""

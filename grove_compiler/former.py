@@ -1,0 +1,63 @@
+"""Inputs as they were before an update: given beside them, else as the cluster has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grove_compiler.engine.program import Program
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.intake import Admitted, Intake
+from grove_compiler.model.declared import API_VERSION, PodCliqueSet
+from grove_compiler.model.snapshot import Snapshot
+from grove_compiler.model.topology import Topology
+from grove_compiler.source.document import Document
+
+Key = tuple[str, str, str]
+
+
+class Former:
+    """Finds what an input was. It is not judged: only what changes is.
+
+    An object without a template, or one that is being deleted, does not count as there.
+    """
+
+    def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
+        self._program = program
+        self._scope = scope
+        self._snapshot = snapshot
+        self._given = {entry.key: entry.manifest for entry in self._taken(old)}
+
+    def set(self, entry: Admitted, namespace: str) -> PodCliqueSet | None:
+        """The former set that was given; `namespace` is that of manifests which name none."""
+        kind, named, name = entry.key
+        places = [namespace, ""] if named in ("", namespace) else [named]
+        found = next((self._given[key] for place in places if (key := (kind, place, name)) in self._given), None)
+        return PodCliqueSet(found, namespace) if found is not None else None
+
+    def running_set(self, entry: Admitted, namespace: str) -> PodCliqueSet | None:
+        """The former set that was given, else the one in the snapshot, which has the server's defaults and so differs in many fields."""
+        found = self.set(entry, namespace)
+        if found is not None:
+            return found
+        kind, named, name = entry.key
+        live = self._in_snapshot(kind, named or namespace, name)
+        return PodCliqueSet(live, namespace) if live is not None and live["spec"].get("template") else None
+
+    def topology(self, entry: Admitted | None) -> Topology | None:
+        """The former topology, given or in the snapshot; none for one that does not stand in the input."""
+        if entry is None:
+            return None
+        found = self._given.get(entry.key) or self._in_snapshot(*entry.key)
+        return Topology(found) if found is not None else None
+
+    def _in_snapshot(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        found = self._snapshot.live(ObjectRef(API_VERSION, kind, namespace, name)) if self._snapshot else None
+        if found is None or not found.get("spec"):
+            return None
+        return next((entry.manifest for entry in self._taken([Document(found)])), None)
+
+    def _taken(self, documents: list[Document]) -> list[Admitted]:
+        intake = Intake(self._program, self._scope)
+        intake.take(documents)
+        return intake.admitted
