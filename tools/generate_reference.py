@@ -1,0 +1,13 @@
+"""Writes the second half of docs/rules-language.md from the engine's tables and docstrings: `python tools/generate_reference.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.engine.reference import replace_reference
+
+PAGE = Path(__file__).parent.parent / "docs" / "rules-language.md"
+
+if __name__ == "__main__":
+    PAGE.write_text(replace_reference(PAGE.read_text(encoding="utf-8"), VOCABULARY), encoding="utf-8")
