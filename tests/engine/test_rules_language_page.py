@@ -86,14 +86,14 @@ def test_an_example_compiles(title: str) -> None:
     assert [finding.message for finding in compiled(title).diagnostics if finding.severity == "error"] == []
 
 
-@pytest.mark.parametrize(("title", "expected"), shown("gives"))
+@pytest.mark.parametrize(("title", "expected"), list(shown("gives")))
 def test_an_example_gives_what_the_page_shows(title: str, expected: Any) -> None:
     made = {(node.object["kind"], node.object["metadata"]["name"]): node.object for node in compiled(title).graph.nodes}
     found = made[expected["kind"], expected["metadata"]["name"]]
     assert is_part(expected, found), found
 
 
-@pytest.mark.parametrize(("title", "line"), shown("text"))
+@pytest.mark.parametrize(("title", "line"), list(shown("text")))
 def test_an_example_says_what_the_page_shows(title: str, line: str) -> None:
     result = compiled(title)
     conditions = [condition for status in result.statuses for condition in status.conditions]
