@@ -1,0 +1,1 @@
+"""The pages in `docs/`: what they show is what happens."""

@@ -1,0 +1,72 @@
+"""Every example on the pages for rule authors, run as it is shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from grove_compiler.engine.sources import InvalidRules
+from grove_compiler.graph.diagnostic import has_errors
+from grove_operator.golden.expected_findings import compare_findings
+
+from .pages import DOCS, Section, is_part, objects_in, program_of, sections
+
+PAGES = ("rule-authors.md", "from-helm-and-kustomize.md", "training.md")
+SECTIONS = [section for page in PAGES for section in sections(page)]
+KINDS = {
+    "set": "Pod",
+    "config": "Pod",
+    "settings": "Pod",
+    "replica": "Pod",
+    "clique": "Pod",
+    "pod": "Pod",
+    "group": "PodCliqueScalingGroup",
+    "gang": "PodGang",
+}
+NAMES = re.findall(rf"^\| `((?:{'|'.join(KINDS)})\.[\w.]+)` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
+TRAINING_FILES = ("rules/training.yaml", "rules/validation-training.yaml")
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_what_a_section_shows_comes_out(section: Section) -> None:
+    result = section.compiled()
+    if section.finds:
+        expected = [entry for text in section.finds for entry in yaml.safe_load(text)]
+        assert [(one.subject, one.path, one.change) for one in compare_findings(expected, result.diagnostics)] == []
+    else:
+        assert not has_errors(result.diagnostics), result.diagnostics
+    made = [node.object for node in result.graph.nodes]
+    missing = [shown for shown in objects_in(section.becomes) if not any(is_part(shown, object) for object in made)]
+    assert missing == []
+
+
+def test_every_page_shows_something() -> None:
+    assert {section.page for section in SECTIONS} == set(PAGES)
+
+
+MISTAKES = [(section.name, *mistake) for section in SECTIONS for mistake in section.mistakes]
+
+
+@pytest.mark.parametrize(("where", "file", "text", "said"), MISTAKES, ids=[file for _, file, _, _ in MISTAKES])
+def test_a_mistake_is_told_in_the_words_of_the_page(where: str, file: str, text: str, said: str) -> None:
+    with pytest.raises(InvalidRules) as invalid:
+        program_of({file: text})
+    assert {(said in finding.message, finding.file, finding.line > 1) for finding in invalid.value.diagnostics} == {(True, file, True)}
+
+
+def test_the_names_that_the_page_lists_are_known() -> None:
+    rule = "rule: page/name-{}\ndoc: x\npatch: {}\nwhen: {} is defined\ndo: [{{op: remove, path: /status}}]\n"
+    rules = [rule.format(number, KINDS[name.partition(".")[0]], name) for number, name in enumerate(NAMES)]
+    known = {rule.id for rule in program_of({"rules/page.yaml": "---\n".join(rules)}).rules}
+    assert {f"page/name-{number}" for number in range(len(NAMES))} <= known
+
+
+def test_the_page_lists_names_of_every_scope() -> None:
+    assert {name.partition(".")[0] for name in NAMES} == set(KINDS)
+
+
+def test_the_page_on_training_lists_its_rules_and_no_others() -> None:
+    listed = set(re.findall(r"`((?:default|validate)/[\w-]+)`", (DOCS / "training.md").read_text()))
+    assert listed == {rule.id for rule in program_of({}).rules if rule.file in TRAINING_FILES}
