@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node
+from grove_compiler.graph.straight import straight_levels
 
 After = Mapping[str, Sequence[tuple[str, int]]]
 """For each rule, the rules whose objects come first and how many leading loops both share."""
@@ -45,17 +46,18 @@ class Graph:
 
     def levels(self) -> list[list[Node]]:
         """Waves: every object stands in a later wave than all that it waits for. Linear in objects. Raises `GraphCycle`."""
-        index = _Index(self)
-        level: dict[int, int] = {}
-        for node in self.nodes:
-            index.assign(node, level)
-        waves: list[list[Node]] = [[] for _ in range(1 + max(level.values(), default=-1))]
-        for node in self.nodes:
-            waves[level[id(node)]].append(node)
+        levels = straight_levels(self.nodes, self.after)
+        if levels is None:
+            levels = _Index(self).levels()
+        waves: list[list[Node]] = [[] for _ in range(1 + max(levels, default=-1))]
+        for node, level in zip(self.nodes, levels, strict=True):
+            waves[level].append(node)
         return waves
 
     def collisions(self) -> list[Diagnostic]:
         """Objects of the same kind, group, namespace and name that different items generated."""
+        if len({node.id for node in self.nodes}) == len(self.nodes):
+            return []
         first: dict[tuple[str, str], Node] = {}
         findings = []
         for node in self.nodes:
@@ -82,6 +84,7 @@ class _Index:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self.nodes = graph.nodes
         self.after = graph.after
         self.by_name = {(_group(node), node.id): node for node in graph.nodes}
         wanted: dict[str, set[int]] = defaultdict(set)
@@ -106,6 +109,13 @@ class _Index:
             for other in self.groups.get((rule, node.loop[:shared]), ()):
                 found[id(other)] = other
         return list(found.values())
+
+    def levels(self) -> list[int]:
+        """The level of each node in turn, whatever stands before what. Raises `GraphCycle`."""
+        level: dict[int, int] = {}
+        for node in self.nodes:
+            self.assign(node, level)
+        return [level[id(node)] for node in self.nodes]
 
     def assign(self, start: Node, level: dict[int, int]) -> None:
         """The level of a node and of all that it waits for, depth first without recursion; groups are assigned once."""
