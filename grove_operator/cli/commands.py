@@ -12,6 +12,7 @@ COMMANDS = {
     "compile": "compile",
     "lint": "lint",
     "crds": "crds",
+    "fit": "fit",
     "rules": "rules",
     "test": "test",
     "completion": "completion",

@@ -88,15 +88,22 @@ def _sentences(report: GangReport) -> Iterator[str]:
 def _level(level: LevelReport) -> str:
     where = LEVEL_WORDS[level.level] + (f" in one {', '.join(level.keys)}" if level.keys else "")
     least = "" if level.most else "at least "
-    best = f" (best: {level.domain})" if level.domain else ""
     doubt = ", more is not known" if level.verdict == UNKNOWN else ""
-    return f"{where}: {least}{level.pods} of {_number(level.asked, 'pod')} {_fit(level.pods)}{best}{doubt}"
+    return f"{where}: {least}{level.pods} of {_number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
+
+
+def _tight(level: LevelReport) -> str:
+    tight = level.tight
+    if tight is None:
+        return ""
+    where = f"the best domain, {tight.domain}, holds" if tight.domain else "the nodes hold"
+    whose = "" if level.level == "gang" else f" of {tight.scope}"
+    return f"; {where} {tight.pods} of {_number(tight.asked, 'pod')}{whose}"
 
 
 def _short(short: Short) -> str:
-    asked, free, per_pod, per_node = (
-        _amount(short.resource, number) for number in (short.asked, short.free, short.per_pod, short.per_node)
-    )
+    asked, per_pod = _amount(short.resource, short.asked), _amount(short.resource, short.per_pod)
+    free, per_node = _amount(short.resource, short.free), _amount(short.resource, short.per_node)
     return f"{short.resource} is short: {asked} asked, {per_pod} by one pod; {free} free, at most {per_node} on one node"
 
 

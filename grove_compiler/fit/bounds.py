@@ -1,0 +1,180 @@
+"""Proofs that pods cannot be placed: counts that any placement would have to respect. A bound that finds nothing says nothing.
+
+All bounds are about what is free at first. They hold for any order and any placement of the gangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+
+from grove_compiler.fit.problem import Family, Place, PodType, Problem
+from grove_compiler.fit.room import Room, bits
+
+LARGEST_SUM = 1024
+"""Amounts up to this many steps are added up exactly, larger ones only bounded by their total."""
+
+FINE = 8
+"""Things of which a bin holds this many are not counted one by one."""
+
+Item = tuple[int, int]
+"""An amount, and how many things ask for it."""
+
+
+class Bounds:
+    """Bounds on what the free amounts of a problem can hold, whatever is placed."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._room = Room(problem)
+        self._most: dict[PodType, int] = {}
+        self._domains = {family: [list(bits(mask)) for mask in family.masks] for family in problem.families.values()}
+
+    def refute(self, inside: Sequence[Place], place: Place) -> str:
+        """Why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
+        places = [*inside, place]
+        return self._alone(place) or self._on_nodes(places) or self._in_domains(places)
+
+    def _alone(self, place: Place) -> str:
+        """A scope for which no domain has the room, even were it the only one."""
+        for part in place.walk():
+            if any(part.demand) and not self._has_area(part):
+                where = f"no domain of {part.required.key.name}" if part.required else "no set of nodes"
+                whose = "all its pods" if part is place else f"all pods of a {part.scope.level}"
+                return f"{where} has room for {whose}"
+        return ""
+
+    def _has_area(self, place: Place) -> bool:
+        areas = place.required.masks if place.required else [self.problem.everywhere]
+        wanted = _wanted([place])
+        return any(all(self._room.holds(kind, count, area) for kind, count in wanted.items()) for area in areas)
+
+    def _on_nodes(self, places: Sequence[Place]) -> str:
+        """Pods as things, nodes as bins, for each resource."""
+        wanted = _wanted(places)
+        for kind, count in wanted.items():
+            if kind not in self._most:
+                self._most[kind] = self._room.most(kind, self.problem.everywhere)
+            if self._most[kind] < count:
+                return f"all nodes together hold fewer than {count} pods of one kind"
+        for position, resource in enumerate(self.problem.resources):
+            asking = {kind: count for kind, count in wanted.items() if kind.need[position]}
+            items = _items((kind.need[position], count) for kind, count in asking.items())
+            eligible = _union(kind.eligible for kind in asking)
+            nodes = range(len(self.problem.free)) if eligible == self.problem.everywhere else bits(eligible)
+            if overflows(items, [(self.problem.free[node][position], 1) for node in nodes]):
+                return f"the pods ask for more {resource} than the nodes have in usable pieces"
+        return ""
+
+    def _in_domains(self, places: Sequence[Place]) -> str:
+        """Scopes that need a domain as things, domains as bins, for each key and resource."""
+        for family in self.problem.families.values():
+            tops = [top for place in places for top in _topmost(place, family) if any(top.demand)]
+            for position, resource in enumerate(self.problem.resources):
+                items = _items((top.demand[position], 1) for top in tops)
+                if items and overflows(items, self._bins(family, position, tops)):
+                    return f"the domains of {family.key.name} have too little {resource} in usable pieces"
+        return ""
+
+    def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
+        """What pods of these scopes can use in each domain: on each node only sums of what single pods ask for."""
+        wanted = _wanted(tops)
+        eligible = _union(kind.eligible for kind in wanted if kind.need[position])
+        free = [have[position] for have in self.problem.free]
+        sums = Sums(_items((kind.need[position], count) for kind, count in wanted.items()), max(free))
+        everywhere = eligible == self.problem.everywhere
+        return [
+            (sum(sums.largest(free[node]) for node in nodes if everywhere or eligible >> node & 1), 1) for nodes in self._domains[family]
+        ]
+
+
+class Sums:
+    """The sums of some of these things up to `most`, each thing used at most as often as there are of it."""
+
+    def __init__(self, items: Sequence[Item], most: int) -> None:
+        self._unit = gcd(*(size for size, _ in items)) or 1
+        self._all = sum(size * count for size, count in items)
+        self._known: dict[int, int] = {}
+        steps = min(most, self._all) // self._unit
+        self._reached = _reach([(size // self._unit, count) for size, count in items], steps) if steps <= LARGEST_SUM else 0
+
+    def largest(self, most: int) -> int:
+        """The largest sum that is not above `most`, which is at most the one given before; a bound on it where it would be costly."""
+        if most not in self._known:
+            self._known[most] = self._largest(most)
+        return self._known[most]
+
+    def _largest(self, most: int) -> int:
+        if self._all <= most:
+            return self._all
+        steps = most // self._unit
+        if not self._reached:
+            return steps * self._unit
+        return ((self._reached & (1 << steps + 1) - 1).bit_length() - 1) * self._unit
+
+
+def _reach(items: Sequence[Item], steps: int) -> int:
+    """The sums up to `steps` as the bits of a number."""
+    reached, whole = 1, (1 << steps + 1) - 1
+    for size, count in items:
+        left, power = min(count, steps // size), 1
+        while left:
+            used = min(power, left)
+            reached |= reached << size * used & whole
+            left -= used
+            power *= 2
+    return reached
+
+
+def _wanted(places: Iterable[Place]) -> dict[PodType, int]:
+    """How many pods there are of each type."""
+    wanted: dict[PodType, int] = {}
+    for place in places:
+        for leaf in place.leaves:
+            if leaf.type is not None and leaf.count:
+                wanted[leaf.type] = wanted.get(leaf.type, 0) + leaf.count
+    return wanted
+
+
+def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
+    """Whether things of these sizes provably cannot all go into bins of these sizes.
+
+    Two counts: of each size and above, a bin holds at most so many; and a bin is filled at most by a sum of sizes that there are.
+    """
+    bins = _items(bins)
+    if not bins:
+        return bool(items)
+    sums = Sums(items, max(size for size, _ in bins))
+    if sum(size * count for size, count in items) > sum(sums.largest(size) * count for size, count in bins):
+        return True
+    largest, at_least = max(size for size, _ in bins), 0
+    for size, count in sorted(items, reverse=True):
+        if size * FINE < largest:  # things this small fill the bins; their total has been looked at
+            return False
+        at_least += count
+        if at_least > sum(free // size * number for free, number in bins):
+            return True
+    return False
+
+
+def _items(pairs: Iterable[Item]) -> list[Item]:
+    """Equal sizes together, nothing of size 0."""
+    found: dict[int, int] = {}
+    for size, count in pairs:
+        if size > 0 and count > 0:
+            found[size] = found.get(size, 0) + count
+    return list(found.items())
+
+
+def _union(masks: Iterable[int]) -> int:
+    whole = 0
+    for mask in masks:
+        whole |= mask
+    return whole
+
+
+def _topmost(place: Place, family: Family) -> list[Place]:
+    """The outermost scopes that need a domain of this family."""
+    if place.required is family:
+        return [place]
+    return [top for part in place.places for top in _topmost(part, family)]

@@ -1,0 +1,51 @@
+"""The nodes that pods are to be placed on, and what is left of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from grove_compiler.fit.amounts import Amounts, HostPort
+
+GPU_SUFFIX = "/gpu"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+class Taint(NamedTuple):
+    """What keeps pods away from a node unless they tolerate it."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(slots=True, eq=False)
+class ClusterNode:
+    """A v1 Node as a scheduler sees it. `used` is what running pods have set aside, `ports` what they took of its ports.
+
+    `allocatable` and `used` are in the units of `amounts`. `unschedulable` is `kubectl cordon`.
+    """
+
+    name: str
+    labels: dict[str, str] = field(default_factory=dict)
+    allocatable: Amounts = field(default_factory=dict)
+    taints: list[Taint] = field(default_factory=list)
+    unschedulable: bool = False
+    used: Amounts = field(default_factory=dict)
+    ports: set[HostPort] = field(default_factory=set)
+    pods: int = 0
+
+    @property
+    def has_gpus(self) -> bool:
+        """Whether a device plugin offers GPUs here, whoever makes them."""
+        return any(number > 0 and resource.endswith(GPU_SUFFIX) for resource, number in self.allocatable.items())
+
+    def free(self, resource: str) -> int:
+        """What is left, never less than nothing."""
+        return max(0, self.allocatable.get(resource, 0) - self.used.get(resource, 0))
+
+
+Cluster = list[ClusterNode]

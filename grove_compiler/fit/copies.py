@@ -1,0 +1,92 @@
+"""How many gangs of one shape a domain holds, for the proof that all domains together hold fewer than there are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+from grove_compiler.fit.greedy import Greedy
+from grove_compiler.fit.problem import Place, Problem
+from grove_compiler.fit.room import Room, bits
+from grove_compiler.fit.search import OutOfSteps, Search, Steps
+
+MOST_TRIES = 8
+"""So many numbers of copies are disproved in one domain before its bound is taken as it is."""
+
+
+class Copies:
+    """Upper bounds on the copies of a gang that fit into one domain, remembered for domains that are alike."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._known: dict[Hashable, int] = {}
+        self._likenesses: dict[int, Hashable] = {}
+        self._room = Room(problem)
+        self._greedy = Greedy(problem, self._room)
+
+    def refute(self, places: Sequence[Place], steps: Steps) -> str:
+        """Why the places cannot all stand at once, judging by those that are like the last one; empty when this does not tell."""
+        last = places[-1]
+        if last.required is None or not any(last.demand):
+            return ""
+        shape = last.shape
+        wanted = sum(place.shape == shape for place in places)
+        held = 0
+        for mask in last.required.masks:
+            held += self._most(last, mask, wanted, steps)
+            if held >= wanted:
+                return ""
+        return f"all domains of {last.required.key.name} together hold {held} such gangs" if held else "no domain holds such a gang"
+
+    def _most(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
+        """No more copies than this fit into the domain; more than `wanted` are not looked for."""
+        if mask not in self._likenesses:
+            self._likenesses[mask] = self._likeness(list(bits(mask)))
+        key = place.shape, self._likenesses[mask]
+        if key not in self._known:
+            self._known[key] = self._count(place, mask, steps)
+        return min(self._known[key], wanted)
+
+    def _likeness(self, nodes: Sequence[int]) -> Hashable:
+        """Equal only for domains that hold the same: their nodes, in order, have as much free and are split alike."""
+        problem = self.problem
+        renamed: list[dict[int, int]] = [{} for _ in problem.families]
+        return tuple(
+            (
+                problem.free[node],
+                problem.node_kinds[node],
+                tuple(
+                    -1 if family.home[node] < 0 else names.setdefault(family.home[node], len(names))
+                    for family, names in zip(problem.families.values(), renamed, strict=True)
+                ),
+            )
+            for node in nodes
+        )
+
+    def _count(self, place: Place, mask: int, steps: Steps) -> int:
+        totals = [sum(self.problem.free[node][position] for node in bits(mask)) for position in range(len(place.demand))]
+        upper = min(have // need for have, need in zip(totals, place.demand, strict=True) if need)
+        lower = self._greedy_count(place, mask, upper)
+        for _ in range(MOST_TRIES):
+            if upper <= lower or not self._disproved(place, mask, upper, steps):
+                break
+            upper -= 1
+        return upper
+
+    def _greedy_count(self, place: Place, mask: int, upper: int) -> int:
+        inner = replace(place, required=None)
+        count = 0
+        while count < upper and self._greedy.put(inner, mask):
+            count += 1
+        self._room.undo(0)
+        return count
+
+    def _disproved(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
+        """Whether so many copies provably do not fit into the domain together."""
+        share = Steps(steps.left // 8)
+        try:
+            return Search(self._room, [replace(place, required=None)] * copies, share, mask).run() is None
+        except OutOfSteps:
+            return False
+        finally:
+            steps.take_back(share)

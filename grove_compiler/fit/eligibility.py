@@ -1,0 +1,113 @@
+"""Which nodes a pod may run on by its own spec: node name, selector, required node affinity, taints (kube-scheduler's filters)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grove_compiler.fit.cluster import ClusterNode, Taint
+
+REPELLING = ("NoSchedule", "NoExecute")
+CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+
+class Requirements:
+    """What one kind of pod requires of its node. Made once, asked for every node."""
+
+    __slots__ = ("_name", "_selector", "_terms", "_tolerations")
+
+    def __init__(self, pod_spec: Mapping[str, Any]) -> None:
+        self._name = pod_spec.get("nodeName")
+        self._selector = _map(pod_spec.get("nodeSelector"))
+        self._terms = _terms(pod_spec)
+        self._tolerations = [_map(item) for item in _list(pod_spec.get("tolerations"))]
+
+    @property
+    def key(self) -> str:
+        """Equal for pods that may run on the same nodes."""
+        return repr((self._name, self._selector, self._terms, self._tolerations))
+
+    def objection(self, node: ClusterNode) -> str:
+        """Why a pod may not run on this node, in words that can be counted over nodes; empty when it may."""
+        if self._name and self._name != node.name:
+            return f"not the node {self._name}"
+        if node.unschedulable and not self._tolerates(CORDON):
+            return "unschedulable"
+        for key, value in self._selector.items():
+            if node.labels.get(key) != value:
+                return f"without the label {key}={value}"
+        if self._terms is not None and not any(_matches_term(term, node) for term in self._terms):
+            return "outside the required node affinity"
+        for taint in node.taints:
+            if taint.effect in REPELLING and not self._tolerates(taint):
+                return f"with the taint {taint}"
+        return ""
+
+    def _tolerates(self, taint: Taint) -> bool:
+        return any(_tolerates(toleration, taint) for toleration in self._tolerations)
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
+    if toleration.get("effect") not in (None, "", taint.effect):
+        return False
+    key, operator = toleration.get("key") or "", toleration.get("operator") or "Equal"
+    if key and key != taint.key:
+        return False
+    if operator == "Exists":
+        return True
+    wanted = toleration.get("value") or ""
+    if operator == "Equal":
+        return bool(key) and wanted == taint.value
+    return _compare(operator, taint.value, wanted)
+
+
+def _terms(pod_spec: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The alternatives of the required node affinity; None when there is no such affinity."""
+    affinity = _map(_map(pod_spec.get("affinity")).get("nodeAffinity"))
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return None if required is None else [_map(term) for term in _list(_map(required).get("nodeSelectorTerms"))]
+
+
+def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
+    """An empty term matches no node."""
+    expressions, fields = _list(term.get("matchExpressions")), _list(term.get("matchFields"))
+    if not expressions and not fields:
+        return False
+    own_fields = {"metadata.name": node.name}
+    return all(_matches(_map(expression), node.labels) for expression in expressions) and all(
+        _matches(_map(expression), own_fields) for expression in fields
+    )
+
+
+def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
+    value = values.get(expression.get("key", ""))
+    wanted = _list(expression.get("values"))
+    match expression.get("operator"):
+        case "In":
+            return value is not None and value in wanted
+        case "NotIn":
+            return value is None or value not in wanted
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt" as operator:
+            return value is not None and len(wanted) == 1 and _compare(operator, value, wanted[0])
+    return False
+
+
+def _compare(operator: str, value: str, limit: Any) -> bool:
+    """Whether an integer is greater (`Gt`) or less (`Lt`) than a limit; false for what is no integer."""
+    try:
+        difference = int(value) - int(limit)
+    except (TypeError, ValueError):
+        return False
+    return {"Gt": difference > 0, "Lt": difference < 0}.get(operator, False)
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

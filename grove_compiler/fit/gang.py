@@ -1,0 +1,79 @@
+"""Gangs as placement sees them: pods, and the nested scopes whose pods must stay in one topology domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from grove_compiler.graph.node import Manifest
+
+LevelName = Literal["gang", "group", "podgroup"]
+"""Where a constraint stands: `spec`, `spec.topologyConstraintGroupConfigs[]`, or `spec.podgroups[]` of the PodGang."""
+LEVELS: tuple[LevelName, ...] = ("gang", "group", "podgroup")
+"""From outside to inside."""
+
+
+class DomainKey(NamedTuple):
+    """What tells domains apart: two nodes are in one domain when they have the same values for all `labels`.
+
+    Without a topology that is the constraint's own label. With one it is the labels from the top of the topology to it, as KAI
+    counts domains, and only nodes that have all of the topology's labels, `needed`, are in any domain.
+    """
+
+    labels: tuple[str, ...]
+    needed: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The label key that the constraint names."""
+        return self.labels[-1]
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Pods that share a constraint: the gang, a group of its podgroups, or one podgroup, which is where the pods are.
+
+    `required` must hold; `preferred` is only scored. `minimum` pods are part of the gang, `replicas` is the clique's size.
+    """
+
+    level: LevelName
+    name: str
+    required: DomainKey | None = None
+    preferred: DomainKey | None = None
+    scopes: list[Scope] = field(default_factory=list)
+    minimum: int = 0
+    replicas: int = 0
+    pod_spec: Manifest = field(default_factory=dict)
+
+    def walk(self) -> Iterator[Scope]:
+        """This scope and all in it, outermost first."""
+        yield self
+        for scope in self.scopes:
+            yield from scope.walk()
+
+    @property
+    def podgroups(self) -> list[Scope]:
+        return [scope for scope in self.walk() if scope.level == "podgroup"]
+
+
+@dataclass(slots=True, eq=False)
+class Gang:
+    """One PodGang. `set_name` and `replica` say whose it is; `scaled` gangs are replicas of a scaling group beyond its minimum.
+
+    `unchecked` are constraints of its pods that placement does not look at, so that "fits" cannot be promised.
+    """
+
+    namespace: str
+    name: str
+    set_name: str
+    replica: int
+    scaled: bool
+    scope: Scope
+    unchecked: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+
+    @property
+    def pods(self) -> int:
+        """How many pods must be placed at once."""
+        return sum(group.minimum for group in self.scope.podgroups)

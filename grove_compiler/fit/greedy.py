@@ -1,0 +1,95 @@
+"""Places one gang quickly into what is free: the tightest domain and the tightest node that will do. It may miss a placement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grove_compiler.fit.problem import Family, Place, PodType, Problem, Vector
+from grove_compiler.fit.room import Room, bits
+
+
+class Greedy:
+    """Puts places into a room. What is scarce in the whole cluster is valued higher, so that pods without GPUs keep off GPU nodes."""
+
+    def __init__(self, problem: Problem, room: Room) -> None:
+        self.problem = problem
+        self.room = room
+        supply = [sum(column) for column in zip(*problem.free, strict=True)] or [0] * len(problem.resources)
+        demand = [sum(column) for column in zip(*(gang.demand for gang in problem.gangs), strict=True)] or supply
+        self._weights = [asked / have**2 if have else 0.0 for asked, have in zip(demand, supply, strict=True)]
+        self._values: dict[Vector, float] = {}
+
+    def put(self, place: Place, mask: int) -> bool:
+        """Places all pods of a place on nodes of a mask, or none of them."""
+        if not any(place.demand):
+            return True
+        if place.type is not None:
+            return any(self._fill(place, area) for area in self._areas(place, mask))
+        mark = self.room.mark()
+        for area in self._areas(place, mask):
+            if all(self.put(part, area) for part in self._hardest_first(place)):
+                return True
+            self.room.undo(mark)
+        return False
+
+    def areas(self, place: Place, family: Family | None, mask: int) -> list[int]:
+        """The domains of a family in which a place may stand, as far as totals tell, the tightest first; without one the mask."""
+        if family is None:
+            return [mask]
+        totals, demand = self.room.totals[family], place.demand
+        enough = [domain for domain in self._domains(family, mask) if all(have >= need for have, need in zip(totals[domain], demand))]  # noqa: B905
+        enough.sort(key=lambda domain: self.value(totals[domain]))
+        return [family.masks[domain] & mask for domain in enough]
+
+    def value(self, free: Vector) -> float:
+        """How much what is free is worth to others."""
+        known = self._values.get(free)
+        if known is None:
+            known = self._values[free] = sum(weight * have for weight, have in zip(self._weights, free, strict=True))
+        return known
+
+    def _areas(self, place: Place, mask: int) -> Iterator[int]:
+        """First areas that keep to what is preferred, then all that keep to what is required; only those that could hold every pod."""
+        tried: set[int] = set()
+        for family in (place.preferred, None) if place.preferred is not None else (None,):
+            for outer in self.areas(place, place.required, mask):
+                for area in self.areas(place, family, outer):
+                    if area not in tried and all(self.room.holds(leaf.type, leaf.count, area) for leaf in place.leaves if leaf.type):
+                        tried.add(area)
+                        yield area
+
+    def _domains(self, family: Family, mask: int) -> list[int]:
+        if mask == self.problem.everywhere:
+            return list(range(len(family.masks)))
+        if mask.bit_count() > len(family.masks):
+            return [domain for domain, nodes in enumerate(family.masks) if nodes & mask]
+        return [domain for domain in dict.fromkeys(family.home[node] for node in bits(mask)) if domain >= 0]
+
+    def _hardest_first(self, place: Place) -> list[Place]:
+        return sorted(place.places, key=lambda part: (part.required is None, -self.value(part.demand)))
+
+    def _fill(self, leaf: Place, mask: int) -> bool:
+        mark = self.room.mark()
+        assert leaf.type is not None
+        if self.pour(leaf, leaf.type, leaf.count, mask) == leaf.count:
+            return True
+        self.room.undo(mark)
+        return False
+
+    def pour(self, leaf: Place, kind: PodType, count: int, mask: int) -> int:
+        """Places as many of `count` pods as fit on nodes of a mask, which says how many; where they go is a matter of tightness."""
+        placed, states = 0, self.room.states_in(mask & kind.eligible)
+        holding = {free: nodes for free, nodes in states.items() if self.room.capacity(kind, free)}
+        worth = self.value(kind.need)
+        while placed < count and holding:
+            left = count - placed
+            free = min(holding, key=lambda free: self.value(free) - min(self.room.capacity(kind, free), left) * worth)
+            nodes, each = holding[free], min(self.room.capacity(kind, free), left)
+            lowest = nodes & -nodes
+            self.room.take(leaf.slot, kind, lowest.bit_length() - 1, each)
+            placed += each
+            if nodes == lowest:
+                del holding[free]
+            else:
+                holding[free] = nodes ^ lowest
+        return placed

@@ -1,0 +1,110 @@
+"""Places gangs one after the other, all of them at once: a gang is in when it and all that are in can stand at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from grove_compiler.fit.bounds import Bounds
+from grove_compiler.fit.copies import Copies
+from grove_compiler.fit.greedy import Greedy
+from grove_compiler.fit.problem import Place, Problem
+from grove_compiler.fit.room import Room, Take
+from grove_compiler.fit.search import OutOfSteps, Search, Steps
+
+Verdict = Literal["fits", "does not fit", "unknown"]
+FITS: Verdict = "fits"
+DOES_NOT_FIT: Verdict = "does not fit"
+UNKNOWN: Verdict = "unknown"
+
+
+class Answer(NamedTuple):
+    """`reason` says what proved that something does not fit, or what was tried in vain; `moved` that others had to make room."""
+
+    verdict: Verdict
+    reason: str = ""
+    moved: bool = False
+
+
+class Joint:
+    """The gangs that are in, and a placement of all of them in `room`.
+
+    Each answer is about the gang together with those that are in: "fits" comes with a placement of all, "does not fit" with a
+    proof that there is none. Only gangs that fit are in.
+    """
+
+    def __init__(self, problem: Problem, steps: Steps) -> None:
+        self.problem = problem
+        self.steps = steps
+        self.room = Room(problem)
+        self.inside: list[Place] = []
+        self._greedy = Greedy(problem, self.room)
+        self._bounds = Bounds(problem)
+        self._copies = Copies(problem)
+        self._closed: dict[Hashable, Answer] = {}
+
+    def add(self, place: Place) -> Answer:
+        """Whether a gang can be placed beside those that are in. If so, it is in."""
+        known = self._closed.get(place.shape)
+        if known is not None:  # what is in has only become more since
+            return known
+        if self._greedy.put(place, self.problem.everywhere):
+            self.inside.append(place)
+            return Answer(FITS)
+        answer = self._insist(place)
+        if answer.verdict == FITS:
+            self.inside.append(place)
+        else:
+            self._closed[place.shape] = answer
+        return answer
+
+    def pour(self, leaf: Place, mask: int) -> int:
+        """Places as many more pods of a podgroup as fit on nodes of a mask, beside all that is in; says how many."""
+        assert leaf.type is not None
+        return self._greedy.pour(leaf, leaf.type, leaf.count, mask)
+
+    def _insist(self, place: Place) -> Answer:
+        """Bounds, then other orders, then the search."""
+        places = [*self.inside, place]
+        reason = self._bounds.refute(self.inside, place) or self._copies.refute(places, self.steps)
+        if reason:
+            return Answer(DOES_NOT_FIT, reason)
+        if self._reorder(places):
+            return Answer(FITS, moved=True)
+        share = self.steps.share()
+        try:
+            found = Search(Room(self.problem), places, share).run()
+        except OutOfSteps:
+            return Answer(UNKNOWN, f"not proven within {self.steps.used + share.used} steps")
+        finally:
+            self.steps.take_back(share)
+        if found is None:
+            return Answer(DOES_NOT_FIT, "every placement was tried")
+        self._replace(found, places)
+        return Answer(FITS, moved=True)
+
+    def _reorder(self, places: Sequence[Place]) -> bool:
+        """Whether placing all anew, the large or the bound ones first, finds room for all."""
+        room = Room(self.problem)
+        greedy = Greedy(self.problem, room)
+        by_size = sorted(places, key=lambda place: -greedy.value(place.demand))
+        by_bonds = sorted(by_size, key=lambda place: min(_spread(part) for part in place.walk()))
+        for order in (by_size, by_bonds):
+            try:
+                self.steps.spend(len(places) * (1 + len(room.free) // 8))
+            except OutOfSteps:
+                return False
+            if all(greedy.put(place, self.problem.everywhere) for place in order):
+                self._replace(room.takes, places)
+                return True
+            room.undo(0)
+        return False
+
+    def _replace(self, takes: Iterable[Take], places: Sequence[Place]) -> None:
+        kinds = {leaf.slot: leaf.type for place in places for leaf in place.leaves if leaf.type is not None}
+        self.room.copy_from(list(takes), kinds)
+
+
+def _spread(place: Place) -> int:
+    """How many nodes the largest domain has in which a place may stand."""
+    return place.required.largest if place.required else 1 << 30

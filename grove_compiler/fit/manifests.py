@@ -1,0 +1,65 @@
+"""The manifests of a nodes file, each with its place for findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath, render
+
+
+class Source(Protocol):
+    """A document that was read: `grove_compiler.source` has one."""
+
+    value: Any
+    file: str
+
+    def place(self, path: FieldPath) -> tuple[int, int]:
+        """Line and column of a path."""
+
+
+@dataclass(slots=True, eq=False)
+class Sourced:
+    """An object of a file; `at` is its path there, which is not the root for an item of a `List`."""
+
+    value: Any
+    source: Source
+    at: FieldPath = ()
+
+    @property
+    def kind(self) -> str:
+        return str(self.value.get("kind")) if isinstance(self.value, dict) else ""
+
+    @property
+    def name(self) -> str:
+        """The object's name; empty when it has none."""
+        name = self.field("metadata", "name")
+        return name if isinstance(name, str) else ""
+
+    def field(self, *path: str) -> Any:
+        """The value at a path, None where there is nothing."""
+        value = self.value
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        return value
+
+    def finding(self, code: str, severity: Severity, message: str, path: FieldPath = (), **more: Any) -> Diagnostic:
+        """A diagnostic about a path of this object, with file, line and column."""
+        line, column = self.source.place((*self.at, *path))
+        return Diagnostic(code, severity, message, render((*self.at, *path)), self.source.file, line, column, **more)
+
+
+def objects_of(sources: Iterable[Source]) -> Iterator[Sourced]:
+    """The objects in documents; `List`, `NodeList` and `PodList` objects, as kubectl and the API print them, count as their items."""
+    for source in sources:
+        value = source.value
+        if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
+            kind = str(value["kind"]).removesuffix("List")
+            for position, item in enumerate(value["items"]):
+                if kind and isinstance(item, dict) and "kind" not in item:  # the API leaves it out of typed lists
+                    item = {"kind": kind, **item}
+                yield Sourced(item, source, ("items", position))
+        else:
+            yield Sourced(value, source)

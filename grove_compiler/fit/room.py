@@ -1,0 +1,114 @@
+"""What is free on each node while pods are placed, with every step undoable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from grove_compiler.fit.problem import Family, PodType, Problem, Vector
+
+
+class Take(NamedTuple):
+    """So many pods of a slot on a node."""
+
+    slot: int
+    node: int
+    pods: int
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The numbers of the nodes in a mask."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+class Room:
+    """Free amounts per node, nodes by free amounts, and totals per domain. `takes` are the pods placed so far, in order."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.free: list[Vector] = list(problem.free)
+        self.states: dict[Vector, int] = {}
+        for node, free in enumerate(self.free):
+            self.states[free] = self.states.get(free, 0) | 1 << node
+        self.totals = {family: _totals(family, self.free) for family in problem.families.values()}
+        self.takes: list[Take] = []
+        self._before: list[Vector] = []
+        self._capacities: list[dict[Vector, int]] = [{} for _ in problem.types]
+
+    def capacity(self, kind: PodType, free: Vector) -> int:
+        """How many pods of a type fit into what is free."""
+        known = self._capacities[kind.number]
+        if free not in known:
+            known[free] = min(have // need for have, need in zip(free, kind.need, strict=True) if need)
+        return known[free]
+
+    def take(self, slot: int, kind: PodType, node: int, count: int) -> None:
+        """Places pods of a type on a node that has the capacity."""
+        before = self.free[node]
+        self._before.append(before)
+        self.takes.append(Take(slot, node, count))
+        self._change(node, before, tuple(have - count * need for have, need in zip(before, kind.need, strict=True)))
+
+    def mark(self) -> int:
+        """A point to go back to."""
+        return len(self.takes)
+
+    def undo(self, mark: int) -> None:
+        """Takes back all that was placed after `mark`."""
+        while len(self.takes) > mark:
+            node = self.takes.pop().node
+            self._change(node, self.free[node], self._before.pop())
+
+    def states_in(self, mask: int) -> dict[Vector, int]:
+        """The nodes of a mask by what is free on them."""
+        if mask.bit_count() > len(self.states):
+            return {free: part for free, nodes in self.states.items() if (part := nodes & mask)}
+        found: dict[Vector, int] = {}
+        for node in bits(mask):
+            free = self.free[node]
+            found[free] = found.get(free, 0) | 1 << node
+        return found
+
+    def holds(self, kind: PodType, count: int, mask: int) -> bool:
+        """Whether the nodes of a mask have the capacity for so many pods of a type, nothing else considered."""
+        for free, nodes in self.states_in(mask & kind.eligible).items():
+            count -= self.capacity(kind, free) * nodes.bit_count()
+            if count <= 0:
+                return True
+        return count <= 0
+
+    def most(self, kind: PodType, mask: int) -> int:
+        """How many pods of a type fit on the nodes of a mask, were they the only ones."""
+        return sum(self.capacity(kind, free) * nodes.bit_count() for free, nodes in self.states_in(mask & kind.eligible).items())
+
+    def copy_from(self, takes: Iterable[Take], kinds: Mapping[int, PodType]) -> None:
+        """Begins anew with the given placement; `kinds` are the types of the slots."""
+        self.undo(0)
+        for take in takes:
+            self.take(take.slot, kinds[take.slot], take.node, take.pods)
+
+    def _change(self, node: int, old: Vector, new: Vector) -> None:
+        self.free[node] = new
+        rest = self.states[old] & ~(1 << node)
+        if rest:
+            self.states[old] = rest
+        else:
+            del self.states[old]
+        self.states[new] = self.states.get(new, 0) | 1 << node
+        for family, totals in self.totals.items():
+            domain = family.home[node]
+            if domain >= 0:
+                totals[domain] = tuple(total + after - before for total, after, before in zip(totals[domain], new, old, strict=True))
+
+
+def _totals(family: Family, free: Sequence[Vector]) -> list[Vector]:
+    width = len(free[0]) if free else 0
+    sums = [[0] * width for _ in family.masks]
+    for node, domain in enumerate(family.home):
+        if domain >= 0:
+            for position, have in enumerate(free[node]):
+                sums[domain][position] += have
+    return [tuple(total) for total in sums]

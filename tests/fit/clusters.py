@@ -1,0 +1,64 @@
+"""Nodes and gangs for tests, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grove_compiler.fit.amounts import amounts
+from grove_compiler.fit.cluster import ClusterNode, Taint
+from grove_compiler.fit.gang import DomainKey, Gang, LevelName, Scope
+from grove_compiler.fit.problem import Problem
+
+GPU = "nvidia.com/gpu"
+HOST = "kubernetes.io/hostname"
+SHORT = {"gpu": GPU, "host": HOST}
+
+
+def machine(name: str, labels: Mapping[str, str] | None = None, taints: Sequence[Taint] = (), **offered: Any) -> ClusterNode:
+    """A node. `gpu` stands for nvidia.com/gpu; it takes 110 pods unless `pods` says otherwise."""
+    allocatable = amounts({SHORT.get(resource, resource): value for resource, value in {"pods": 110, **offered}.items()})
+    return ClusterNode(name, {HOST: name, **(labels or {})}, allocatable, list(taints))
+
+
+def racks(number: int, each: int, **offered: Any) -> list[ClusterNode]:
+    """So many racks of so many nodes, two racks a block."""
+    return [
+        machine(f"node-{rack}-{place}", {"rack": f"rack-{rack}", "block": f"block-{rack // 2}"}, **offered)
+        for rack in range(number)
+        for place in range(each)
+    ]
+
+
+def key(label: str) -> DomainKey | None:
+    """The domains of one label; none for an empty one."""
+    label = SHORT.get(label, label)
+    return DomainKey((label,), (label,)) if label else None
+
+
+def pod(spec: Mapping[str, Any] | None = None, **asked: Any) -> dict[str, Any]:
+    """A pod spec with one container."""
+    requests = {SHORT.get(resource, resource): value for resource, value in asked.items()}
+    return {"containers": [{"name": "main", "resources": {"requests": requests}}], **(spec or {})}
+
+
+def podgroup(
+    count: int, pack: str = "", prefer: str = "", replicas: int = 0, spec: Mapping[str, Any] | None = None, name: str = "", **asked: Any
+) -> Scope:
+    """So many pods that ask for `asked`, packed by a label."""
+    return Scope("podgroup", name or f"{count}-pods", key(pack), key(prefer), [], count, max(count, replicas), pod(spec, **asked))
+
+
+def group(*scopes: Scope, pack: str = "", prefer: str = "", level: LevelName = "group") -> Scope:
+    """Scopes that are packed together."""
+    return Scope(level, level, key(pack), key(prefer), list(scopes))
+
+
+def gang(*scopes: Scope, pack: str = "", prefer: str = "", name: str = "gang", replica: int = 0, scaled: bool = False) -> Gang:
+    """A gang of the set `demo`."""
+    return Gang("default", name, "demo", replica, scaled, Scope("gang", name, key(pack), key(prefer), list(scopes)))
+
+
+def problem(nodes: Sequence[ClusterNode], *gangs: Gang) -> Problem:
+    """The numbers of a case."""
+    return Problem(list(nodes), gangs)
