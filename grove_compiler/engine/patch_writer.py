@@ -12,6 +12,7 @@ from grove_compiler.engine.rule import Rule
 from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, parse_shape
 from grove_compiler.engine.shape_writer import INNER, Block, ShapeWriter
+from grove_compiler.engine.trace_writer import traced_condition, traced_items, traced_name
 from grove_compiler.graph.field_path import FieldPath
 
 
@@ -21,7 +22,8 @@ class PatchWriter:
     def __init__(self, compiler: ExpressionCompiler, patch: Rule, traced: bool) -> None:
         self.compiler = compiler
         self.patch = patch
-        self.shapes = ShapeWriter(compiler, patch.source, traced)
+        self.traced = traced
+        self.shapes = ShapeWriter(compiler, patch.source, traced, patch.id)
         self.object = "plain(o)" if traced else "o"
 
     def write(self, rule: Rule, scope: Scope, block: Block, depth: int) -> None:
@@ -33,15 +35,20 @@ class PatchWriter:
             scope = self._let(word, Bare(text, ("let", word)), scope)
         scope = self._loops(self.patch.keys, (), scope)
         inside = block.indent
+        if self.traced:
+            block.add(f"said_by({self.patch.id!r})")
         for number, operation in enumerate(self.patch.keys["do"]):
             block.indent = inside
             self._operation(operation, ("do", number), scope)
         block.indent = indent
+        if self.traced:
+            block.add(f"said_by({rule.id!r})")
 
     def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
         code = self._code(expression, scope, may_omit=True)
         name = Name(self.block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-        self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
+        python = traced_name(word, code.python) if self.traced else code.python
+        self.block.add(f"{name.python} = {python}{self._mark(expression.path)}")
         return scope.with_name(word, name)
 
     def _loops(self, keys: dict[str, Any], path: FieldPath, scope: Scope) -> Scope:
@@ -50,13 +57,14 @@ class PatchWriter:
             expression = Bare(str(text), (*path, "forEach", word))
             code = self._code(expression, scope)
             name = Name(self.block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
-            self.block.add(f"for {name.python} in each({code.python}):{self._mark(expression.path)}")
+            items = traced_items(word, code.python) if self.traced else f"each({code.python})"
+            self.block.add(f"for {name.python} in {items}:{self._mark(expression.path)}")
             self.block.indent += 1
             scope = scope.with_name(word, name)
         conditions = keys.get("when", [])
         for text in conditions if isinstance(conditions, list) else [conditions]:
             expression = Bare(str(text), (*path, "when"))
-            self.block.add(f"if {self._code(expression, scope).python}:{self._mark(expression.path)}")
+            self.block.add(f"if {self._condition(expression, scope)}:{self._mark(expression.path)}")
             self.block.indent += 1
         return scope
 
@@ -64,14 +72,27 @@ class PatchWriter:
         scope = self._loops(operation, path, scope)
         where = self._path(operation["path"], (*path, "path"), scope)
         if operation["op"] == "remove":
-            self.block.add(f"o = patch_remove({self._mark(path)}o, {where},{self._mark((*path, 'path'))})")
+            self.block.add(f"o = {self._call('remove', path)}o, {where},{self._mark((*path, 'path'))})")
             return
         if "value" not in operation:
             self.patch.source.fail(path, f"`{operation['op']}` needs a `value`")
             return
         value = self.shapes.write(parse_shape(operation["value"], (*path, "value"), self.patch.source.fail), scope, self.block, self.depth)
         arguments = f"o, {where},{self._mark((*path, 'path'))}{value.python},{self._mark((*path, 'value'))}"
-        self.block.add(f"o = patch_{operation['op']}({self._mark(path)}{arguments})")
+        self.block.add(f"o = {self._call(operation['op'], path)}{arguments})")
+
+    def _call(self, word: str, path: FieldPath) -> str:
+        """The operation's function, up to its first argument."""
+        place = (self.patch.source.file, self.patch.source.line(path))
+        function = f"change({word!r}, {place!r}," if self.traced else f"patch_{word}("
+        return f"{function}{self._mark(path)}"
+
+    def _condition(self, expression: Bare, scope: Scope) -> str:
+        code = self._code(expression, scope)
+        if not self.traced or self.patch.source.broken:
+            return code.python
+        place = (self.patch.source.file, self.patch.source.line(expression.path))
+        return traced_condition(self.compiler, expression.expression, scope, self.patch.id, place)
 
     def _path(self, text: Any, path: FieldPath, scope: Scope) -> str:
         if not isinstance(text, str) or not text.startswith(("/", "{{")):

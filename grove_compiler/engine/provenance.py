@@ -1,39 +1,90 @@
-"""Which line of which rule or template made a field, and from which expression.
+"""Which line of which rule or template made a field, from which expression, and what that expression read.
 
 Nothing is recorded while objects are generated. When somebody asks about one, its rule is written once more in a form that ties
-every scalar to its place, run up to that object, and read off.
+every scalar to its place, run for that object alone, and read off. What was read is known when the scope is made of watched values
+(see `watching`); otherwise origins have no inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
-from grove_compiler.engine import patching
+from grove_compiler.engine import access, traced
 from grove_compiler.engine.build import compile_rules
 from grove_compiler.engine.load import load
 from grove_compiler.engine.omit import OMIT
-from grove_compiler.engine.program import runtime
+from grove_compiler.engine.program import RuleInfo, runtime
+from grove_compiler.engine.rule import RuleSet
 from grove_compiler.engine.sources import RuleSource, Vocabulary
+from grove_compiler.engine.traced import Origin, Traced
+from grove_compiler.engine.watching import Input, Recorder, inputs_of, marked, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
+__all__ = ["Condition", "Loop", "Omission", "Operation", "Origin", "Trace", "Traced", "Tracer"]
 
-class Origin(NamedTuple):
-    """Where a field comes from. `expression` is empty for what stands in the file as it is."""
-
-    file: str
-    line: int
-    expression: str
+Thunk = Callable[[], Any]
 
 
 @dataclass(slots=True, eq=False)
-class Traced:
-    """A value and its origin; containers that an expression gave are one traced value until something goes into them."""
+class Condition:
+    """One part of a `when` or an `$if` that was evaluated. `subject` is what it is about, when it does not hold.
 
-    value: Any
+    `rule` is the rule or patch that says it; `path` is where an `$if` stands in its template, empty for a `when`.
+    """
+
+    rule: str
+    file: str
+    line: int
+    text: str
+    holds: bool
+    subject: Any
+    inputs: tuple[Input, ...]
+    path: FieldPath
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """What a patch did, and to which field; `-` at the end of the path is a list's end."""
+
+    rule: str
+    word: str
+    path: tuple[str, ...]
+    file: str
+    line: int
+
+
+@dataclass(slots=True, eq=False)
+class Omission:
+    """An expression that gave `omit`. `path` is where it stands in its document, which is nearly where the field would be."""
+
+    rule: str
     origin: Origin
+    path: FieldPath
+    inputs: tuple[Input, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """One `forEach` of the rule: which item it is, and what the list of items rests on."""
+
+    name: str
+    expression: str
+    position: int
+    inputs: tuple[Input, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """How one object came about. `fields` holds every scalar and every empty container."""
+
+    fields: dict[FieldPath, Traced] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
 
 
 class _Found(Exception):
@@ -46,123 +97,155 @@ class _Found(Exception):
 class Tracer:
     """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`."""
 
-    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:
-        compiled = compile_rules(load(sources), vocabulary, traced=True)
-        self.rules = compiled.rules
+    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, recorder: Recorder | None = None) -> None:
+        self.rule_set: RuleSet = load(sources)
+        compiled = compile_rules(self.rule_set, vocabulary, traced=True)
+        self.rules: list[RuleInfo] = compiled.rules
         self.roots = vocabulary.words
-        self.namespace = runtime(vocabulary.functions) | _TRACED
-        exec(compiled.code, self.namespace)
+        self.recorder = recorder or Recorder()
+        self._namespace = runtime(vocabulary.functions) | self._words()
+        self._begin(None)
+        exec(compiled.code, self._namespace)
 
     def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
-        index = next(number for number, rule in enumerate(self.rules) if rule.id == node.rule)
-        wanted = node.loop[position:]
+        return {path: found.origin for path, found in self.trace(node, scope, position).fields.items()}
 
-        def emit(_: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
-            if loop == wanted:
-                raise _Found(object)
-
+    def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> Trace:
+        """How a node came about. Raises `LookupError` when its rule does not generate it any more."""
+        self._begin(node.loop[position:])
         try:
-            self.namespace[f"rule_{index}"](*[scope.get(word) for word in self.roots], emit)
+            self._call(node.rule, scope, self._found)
         except _Found as found:
-            return dict(_leaves(found.object, ()))
+            self._trace.fields = dict(traced.leaves(found.object))
+            return self._trace
         raise LookupError(f"the rule {node.rule!r} no longer generates {node.id}")
 
+    def conditions(self, rule: str, scope: Mapping[str, Any]) -> Trace:
+        """The conditions of a rule for all items that it loops over, without making any object."""
+        self._begin(None)
+        self._is_dry = True
+        self._call(rule, scope, self._found)
+        return self._trace
 
-def _trace(value: Any, place: tuple[str, int], expression: str) -> Any:
-    return value if value is OMIT else Traced(value, Origin(*place, expression))
+    def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, Trace, tuple[Input, ...]]:
+        """What a default rule gives, `OMIT` for nothing, what it decided, and what it read.
+
+        `around` are the manifest, the map that lacks the field, and the map around that.
+        """
+        self._begin(())
+        value = self._call(rule, scope, *around)
+        inputs = dict.fromkeys(one for _, leaf in traced.leaves(value) for one in leaf.sources[0])
+        return plain(traced.untraced(value)), self._trace, tuple(inputs)
+
+    # -- running -----------------------------------------------------------------------------------------------------------
+
+    def _begin(self, wanted: tuple[int, ...] | None) -> None:
+        """Before a run; `wanted` is the only position of the loops that is of interest."""
+        self._trace, self._wanted, self._is_dry = Trace(), wanted, False
+        self._bound: dict[str, tuple[Input, ...]] = {}
+        self._rule = ""
+
+    def _function(self, rule: str) -> Callable[..., Any]:
+        index = next(number for number, info in enumerate(self.rules) if info.id == rule)
+        self._loops = self.rules[index].loops
+        self._rule = rule
+        function: Callable[..., Any] = self._namespace[f"rule_{index}"]
+        return function
+
+    def _call(self, rule: str, scope: Mapping[str, Any], *rest: Any) -> Any:
+        function = self._function(rule)
+        self.recorder.open()
+        try:
+            return function(*[scope.get(word) for word in self.roots], *rest)
+        finally:
+            self.recorder.close()
+
+    def _found(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
+        if loop == self._wanted:
+            raise _Found(object)
+
+    # -- what traced rules call --------------------------------------------------------------------------------------------
+
+    def _words(self) -> dict[str, Any]:
+        return {
+            "trace": self._value, "bind": self._name, "repeat": self._items, "enumerate": self._positions, "holds": self._holds,
+            "change": self._change, "said_by": self._said_by, "skips": lambda: self._is_dry, "plain": traced.untraced,
+            "merge": traced.merge,
+        }  # fmt: skip
+
+    def _evaluate(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...]]:
+        self.recorder.open()
+        try:
+            value = thunk()
+        finally:
+            reads = self.recorder.close()
+        return value, inputs_of(reads)
+
+    def _value(self, thunk: Thunk, place: tuple[str, int], said: str, names: tuple[str, ...], path: FieldPath) -> Any:
+        value, inputs = self._evaluate(thunk)
+        inputs = inputs or tuple(dict.fromkeys(one for name in names for one in self._bound.get(name, ())))
+        origin = Origin(*place, said)
+        if value is OMIT:
+            self._trace.omissions.append(Omission(self._rule, origin, path, inputs))
+            return OMIT
+        return Traced(value, origin, self._rule, inputs, names)
+
+    def _name(self, name: str, thunk: Thunk) -> Any:
+        value, self._bound[name] = self._evaluate(thunk)
+        return _derived(value, self._bound[name])
+
+    def _items(self, name: str, thunk: Thunk) -> Any:
+        value, self._bound[name] = self._evaluate(thunk)
+        items = access.each(value)
+        return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
+
+    def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:
+        """A loop of the rule: all positions, or the wanted one. Loops are entered from the outermost on."""
+        depth = len(self._trace.loops)
+        if self._wanted is None or depth >= len(self._wanted):
+            yield from enumerate(items)
+            return
+        name, expression = self._loops[depth]
+        position = self._wanted[depth]
+        for number, item in enumerate(items):
+            if number == position:
+                self._trace.loops.append(Loop(name, expression, position, self._bound.get(name, ())))
+                yield number, item
+                return
+
+    def _holds(self, rule: str, place: tuple[str, int], parts: tuple[tuple[str, Thunk, Thunk], ...], path: FieldPath) -> bool:
+        for text, test, about in parts:
+            value, inputs = self._evaluate(test)
+            subject = None if value else self._evaluate(about)[0]
+            self._trace.conditions.append(Condition(rule, *place, text, bool(value), subject, inputs, path))
+            if not value:
+                return False
+        return True
+
+    def _said_by(self, rule: str) -> None:
+        self._rule = rule
+
+    def _change(self, word: str, place: tuple[str, int], object: Any, path: tuple[str, ...], *new: Any) -> Any:
+        if new and new[0] is OMIT:
+            return object
+        self._trace.operations.append(Operation(self._rule, word, path, *place))
+        return _CHANGES[word](object, path, *new)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Traced):
-        return value.value
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list) else value
+def _derived(value: Any, inputs: tuple[Input, ...]) -> Any:
+    """A value that a name stands for: its texts and numbers rest on what its expression read."""
+    if type(value) is list:
+        return [marked(item, inputs) for item in value]
+    if type(value) is dict:
+        return {key: marked(item, inputs) for key, item in value.items()}
+    return marked(value, inputs)
 
 
-def _opened(value: Any) -> Any:
-    """A traced container as a container of traced values, a traced none as none; anything else as it is."""
-    if not isinstance(value, Traced):
-        return value
-    inner, origin = value.value, value.origin
-    if isinstance(inner, dict):
-        return {key: Traced(part, origin) for key, part in inner.items()}
-    if isinstance(inner, list):
-        return [Traced(part, origin) for part in inner]
-    return None if inner is None else value
-
-
-def _opened_along(value: Any, path: Sequence[str]) -> Any:
-    """The same with everything opened that a change at the path goes through."""
-    value = _opened(value)
-    if len(path) > 1 and isinstance(value, dict) and path[0] in value:
-        return {**value, path[0]: _opened_along(value[path[0]], path[1:])}
-    if len(path) > 1 and isinstance(value, list) and path[0].isdigit():
-        return [_opened_along(part, path[1:]) if number == int(path[0]) else part for number, part in enumerate(value)]
-    return value
-
-
-def _wholly_opened(value: Any) -> Any:
-    """Everything as containers of traced scalars, at any depth; a traced none stays one, for it is a scalar that has an origin."""
-    if not (isinstance(value, Traced) and value.value is None):
-        value = _opened(value)
-    if isinstance(value, dict):
-        return {key: _wholly_opened(part) for key, part in value.items()}
-    return [_wholly_opened(part) for part in value] if isinstance(value, list) else value
-
-
-def _removing(new: Any) -> Any:
-    """What is merged, with the nones that remove a key as nones."""
-    return {key: _removing(_opened(part)) for key, part in new.items()} if isinstance(new, dict) else new
-
-
-def _patched(change: Callable[..., Any]) -> Callable[..., Any]:
-    def patch(value: Any, path: tuple[str, ...], *new: Any) -> Any:
-        return change(_opened_along(value, path), path, *new)
-
-    return patch
-
-
-def _patch_merge(value: Any, path: tuple[str, ...], new: Any) -> Any:
-    return patching.patch_merge(_opened_along(_wholly_opened(value), path), path, _removing(_wholly_opened(new)))
-
-
-def _merge(target: dict[str, Any], extra: Any) -> None:
-    extra = _opened(extra)
-    if isinstance(extra, list):
-        for part in extra:
-            _merge(target, part)
-    else:
-        patching.merge(target, extra)
-
-
-def _patch_test(value: Any, path: tuple[str, ...], expected: Any) -> Any:
-    patching.patch_test(_plain(value), path, _plain(expected))
-    return value
-
-
-def _leaves(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Origin]]:
-    if isinstance(value, Traced):
-        if isinstance(value.value, dict | list) and value.value:
-            yield from _leaves(_opened(value), path)
-        else:
-            yield path, value.origin
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            yield from _leaves(part, (*path, key))
-    elif isinstance(value, list):
-        for number, part in enumerate(value):
-            yield from _leaves(part, (*path, number))
-
-
-_TRACED: dict[str, Any] = {
-    "trace": _trace,
-    "plain": _plain,
-    "merge": _merge,
-    "patch_add": _patched(patching.patch_add),
-    "patch_replace": _patched(patching.patch_replace),
-    "patch_remove": _patched(patching.patch_remove),
-    "patch_merge": _patch_merge,
-    "patch_test": _patch_test,
+_CHANGES: dict[str, Callable[..., Any]] = {
+    "add": traced.patch_add,
+    "replace": traced.patch_replace,
+    "remove": traced.patch_remove,
+    "merge": traced.patch_merge,
+    "test": traced.patch_test,
 }

@@ -7,6 +7,8 @@
 | generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
 | condition | `rule(roots…, report)` | `report(rule, object, status, reason, message)` |
 
+Rules of the last two verbs whose outermost loop goes through the list that grows take `loop` besides, and go through `loop(items)`.
+
 A patch has no function: it is written into each rule whose objects it changes.
 """
 
@@ -25,6 +27,7 @@ from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, Field, Literal, MapShape, Shape, parse_shape
 from grove_compiler.engine.shape_writer import Block, ShapeWriter
 from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.engine.trace_writer import traced_condition, traced_items, traced_name
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import ObjectRef
@@ -63,8 +66,9 @@ class _RuleFunction:
         self.module = writer.module
         self.rule = rule
         self.index = index
-        self.shapes = ShapeWriter(writer.compiler, rule.source, writer.traced)
+        self.shapes = ShapeWriter(writer.compiler, rule.source, writer.traced, rule.id)
         self.traced = writer.traced
+        self.grows = not writer.traced and rule.grows(writer.vocabulary)
         self.parameters = writer.parameters
         self.block = Block(writer.module, indent=1)
         self.depth = 0
@@ -108,7 +112,7 @@ class _RuleFunction:
 
     def generate(self, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
         """Objects from a template, changed by the patches that apply."""
-        self._enter(f"{self.parameters}, emit", "return")
+        self._enter(f"{self.parameters}, emit{', loop' * self.grows}", "return")
         name = self.rule.keys["generate"]
         template = templates.get(name)
         if template is None:
@@ -116,12 +120,15 @@ class _RuleFunction:
             return
         if not template.usable:
             return
+        if self.traced:
+            self.block.add(f"if skips(): {'continue' if self.depth else 'return'}")
         shape, owner = self._owned(template), "None"
         if "owner" in self.rule.keys:
             code = self._code(Bare(str(self.rule.keys["owner"]), ("owner",)))
-            self.block.add(f"owner = {code.python}{self._mark(('owner',))}")
+            python = traced_name("owner", code.python) if self.traced else code.python
+            self.block.add(f"owner = {python}{self._mark(('owner',))}")
             self.scope, owner = self.scope.with_name("owner", Name("owner", ObjectRef, code.depth)), "owner"
-        shapes = ShapeWriter(self.compiler, template.source, self.traced)
+        shapes = ShapeWriter(self.compiler, template.source, self.traced, self.rule.id)
         made = shapes.write(shape, self.scope, self.block, self.depth)
         self.block.add(f"o = {made.python}{self._mark(('generate',))}")
         for patch in patches:
@@ -132,7 +139,7 @@ class _RuleFunction:
 
     def condition(self) -> None:
         """A status condition: the first case that holds."""
-        self._enter(f"{self.parameters}, report", "return")
+        self._enter(f"{self.parameters}, report{', loop' * self.grows}", "return")
         self.block.add(f"ref = {self._bare('of')}{self._mark(('of',))}")
         for number, case in enumerate(self.rule.keys["cases"]):
             self._case(case, ("cases", number), "if" if number == 0 else "elif")
@@ -170,7 +177,7 @@ class _RuleFunction:
         for when in ready:
             self.whens.remove(when)
             code = self._code(when[0])
-            self.block.add(f"if not {code.python}: {leave}{self._mark(when[1])}")
+            self.block.add(f"if not {self._condition(when[0], code.python)}: {leave}{self._mark(when[1])}")
         return bool(ready)
 
     def _take_let(self) -> bool:
@@ -183,7 +190,8 @@ class _RuleFunction:
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
                     name.python = self.module.fresh(f"{name.python}_")
                 if code.python != name.python:
-                    self.block.add(f"{name.python} = {code.python}{self._mark(expression.path)}")
+                    python = traced_name(word, code.python) if self.traced else code.python
+                    self.block.add(f"{name.python} = {python}{self._mark(expression.path)}")
                     self.scope = self.scope.with_name(word, name)
                 return True
         return False
@@ -204,9 +212,10 @@ class _RuleFunction:
             self.rule.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
         self.depth += 1
         certain = code.type is not Any and not types.is_optional(code.type)
-        iterable = code.python if certain else f"each({code.python})"
+        iterable = traced_items(word, code.python) if self.traced else code.python if certain else f"each({code.python})"
         name = named(word, types.item_type(code.type), self.depth)
-        self.block.add(f"for i{self.depth}, {name.python} in enumerate({iterable}):{self._mark(expression.path)}")
+        positions = f"loop(lambda: {iterable})" if self.grows and self.depth == 1 else f"enumerate({iterable})"
+        self.block.add(f"for i{self.depth}, {name.python} in {positions}:{self._mark(expression.path)}")
         self.block.indent += 1
         self.scope = self.scope.with_name(word, name)
 
@@ -247,6 +256,13 @@ class _RuleFunction:
         except ExpressionError as error:
             self.rule.source.fail(expression.path, str(error), error.suggestion)
             return Code("None")
+
+    def _condition(self, expression: Bare, python: str) -> str:
+        """A `when` of the rule, which was compiled to `python`."""
+        if not self.traced or self.rule.source.broken:
+            return python
+        place = (self.rule.source.file, self.rule.source.line(expression.path))
+        return traced_condition(self.compiler, expression.expression, self.scope, self.rule.id, place)
 
     def _bare(self, key: str) -> str:
         return self._code(Bare(str(self.rule.keys[key]), (key,))).python if key in self.rule.keys else "None"

@@ -16,6 +16,7 @@ from grove_compiler.engine.module_writer import ModuleWriter
 from grove_compiler.engine.rule_file import RuleFile
 from grove_compiler.engine.scope import Name, Scope
 from grove_compiler.engine.shape import Bare, Field, Item, ListShape, Literal, MapShape, Shape, Text, fixed_value, is_fixed
+from grove_compiler.engine.trace_writer import traced_condition, traced_items, traced_name, traced_value
 from grove_compiler.graph.field_path import FieldPath
 
 INNER = 1000
@@ -37,12 +38,13 @@ class Block:
 
 
 class ShapeWriter:
-    """Writes the shapes of one file. `traced` keeps, with every scalar, the place that it comes from."""
+    """Writes the shapes of one file, for a rule. `traced` keeps, with every scalar, the place that it comes from."""
 
-    def __init__(self, compiler: ExpressionCompiler, source: RuleFile, traced: bool = False) -> None:
+    def __init__(self, compiler: ExpressionCompiler, source: RuleFile, traced: bool = False, rule: str = "") -> None:
         self.compiler = compiler
         self.source = source
         self.traced = traced
+        self.rule = rule
 
     def write(self, shape: Shape, scope: Scope, block: Block, depth: int) -> Code:
         """The value of a shape where names up to `depth` are bound. Mistakes are reported and stand in as `None`."""
@@ -133,11 +135,16 @@ class ShapeWriter:
         return self._trace(code, shape) if self.traced else code
 
     def _trace(self, code: Code, shape: Literal | Text | Bare) -> Code:
-        source = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
-        place = (self.source.file, self.source.line(shape.path))
-        if isinstance(shape, Bare) and shape.origin:
-            place, source = shape.origin[:2], shape.origin[2]
-        return Code(f"trace({code.python}, {place!r}, {source!r})", code.type, code.depth, code.may_omit)
+        python = traced_value(code.python, shape, (self.source.file, self.source.line(shape.path)))
+        return Code(python, code.type, code.depth, code.may_omit)
+
+    def _condition(self, expression: Bare, scope: Scope) -> str:
+        """An `$if`."""
+        code = self._code(expression, scope)
+        if not self.traced or self.source.broken:
+            return code.python
+        place = (self.source.file, self.source.line(expression.path))
+        return traced_condition(self.compiler, expression.expression, scope, self.rule, place, expression.path[:-1])
 
     def _map(self, shape: MapShape, scope: Scope, block: Block, depth: int) -> Code:
         if shape.condition:
@@ -156,7 +163,8 @@ class ShapeWriter:
         for word, expression in shape.lets:
             code = self._code(expression, scope)
             name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-            block.add(f"{name.python} = {code.python}{self._mark(expression.path, block)}")
+            python = traced_name(word, code.python) if self.traced else code.python
+            block.add(f"{name.python} = {python}{self._mark(expression.path, block)}")
             scope = scope.with_name(word, name)
         return scope
 
@@ -164,7 +172,7 @@ class ShapeWriter:
         assert shape.condition is not None
         name = block.writer.fresh("m")
         block.add(f"{name} = OMIT")
-        block.add(f"if {self._code(shape.condition, scope).python}:{self._mark(shape.condition.path, block)}")
+        block.add(f"if {self._condition(shape.condition, scope)}:{self._mark(shape.condition.path, block)}")
         block.indent += 1
         body = self._map(MapShape(shape.entries, shape.lets, None, shape.path), scope, block, depth)
         block.add(f"{name} = {body.python}")
@@ -228,7 +236,7 @@ class ShapeWriter:
             scope = self._loop(item, scope, block)
             depth = INNER
         if item.condition:
-            block.add(f"if {self._code(item.condition, scope).python}:{self._mark(item.condition.path, block)}")
+            block.add(f"if {self._condition(item.condition, scope)}:{self._mark(item.condition.path, block)}")
             block.indent += 1
         value = self.write(item.value, scope, block, depth)
         if value.may_omit:
@@ -247,6 +255,7 @@ class ShapeWriter:
         if code.may_omit or not types.is_loopable(code.type):
             self.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
         name = Name(block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
-        block.add(f"for {name.python} in each({code.python}):{self._mark(expression.path, block)}")
+        items = traced_items(word, code.python) if self.traced else f"each({code.python})"
+        block.add(f"for {name.python} in {items}:{self._mark(expression.path, block)}")
         block.indent += 1
         return scope.with_name(word, name)
