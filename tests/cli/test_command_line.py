@@ -104,9 +104,9 @@ class TestTheProgram:
 
     def test_help_lists_every_command(self, grove: Grove) -> None:
         text = grove("--help").out
-        assert all(f"  {command} " in text for command in ("compile", "lint", "crds", "rules", "completion"))
+        assert all(f"  {command} " in text for command in ("compile", "lint", "crds", "rules", "test", "completion"))
 
-    @pytest.mark.parametrize("command", ["", "compile", "lint", "crds", "rules", "completion"])
+    @pytest.mark.parametrize("command", ["", "compile", "lint", "crds", "rules", "test", "completion"])
     def test_help_comes_with_examples(self, grove: Grove, command: str) -> None:
         ended = grove(*command.split(), "--help")
         assert ended.code == 0
