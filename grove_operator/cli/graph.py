@@ -17,7 +17,7 @@ from grove_compiler.model.settings import Settings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compile import DEFAULT_MOST_OBJECTS
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options
+from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
 from grove_operator.cli.program import Rules
 from grove_operator.pictures.collapse import collapse
 from grove_operator.pictures.picture import Picture, draw, simplified
@@ -35,6 +35,7 @@ Examples:
   grove graph workload.yaml -o json | jq '.nodes[].id'      for programs""",
 )
 @input_options
+@mnnvl_shape_option
 @click.option(
     "-o",
     "--output",
@@ -62,6 +63,7 @@ def command(
     kube_version: str,
     rules: tuple[str, ...],
     strict: bool,
+    mnnvl_shape: str | None,
     output: str,
     output_file: str | None,
     pods: bool,
@@ -74,7 +76,7 @@ def command(
     """
     if output == "html" and output_file is None and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("A page is not for a terminal: add --output-file graph.html, or redirect standard output.")
-    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects)
+    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects, mnnvl_shape=mnnvl_shape)
     reader = InputReader()
     inputs = reader.read(files, settings, config=config, snapshot=snapshot)
     book = Rules(rules)

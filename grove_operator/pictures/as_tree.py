@@ -58,10 +58,7 @@ class _Forest:
     def __init__(self, picture: Picture, whole: bool) -> None:
         self.most = len(picture.vertices) if whole else MOST_ALIKE
         self.names = {vertex.id: vertex.name for vertex in picture.vertices}
-        self.domains: dict[str, list[str]] = defaultdict(list)
-        for domain in picture.domains:
-            for member in domain.members:
-                self.domains[member].append(domain.text)
+        self.domains = _domains(picture)
         self.children: dict[str, list[Vertex]] = defaultdict(list)
         for vertex in picture.vertices:
             self.children[vertex.owner if vertex.owner in self.names else ""].append(vertex)
@@ -102,6 +99,18 @@ class _Forest:
             parts.append(f"gang {self.names.get(vertex.gang, vertex.gang)}")
         parts += self.domains.get(vertex.id, ())
         return _Row(before, visible(vertex.kind), visible(vertex.name), visible(", ".join(parts)))
+
+
+def _domains(picture: Picture) -> Mapping[str, list[str]]:
+    """What holds each object together, once: a gang's constraint stands at the gang, that of a clique not at its pods again."""
+    kinds = {vertex.id: vertex.kind for vertex in picture.vertices}
+    found: dict[str, list[str]] = defaultdict(list)
+    for domain in picture.domains:
+        for member in domain.members:
+            said_above = member != domain.gang if domain.scope == "gang" else kinds.get(member) == "Pod"
+            if domain.type == "mnnvl" or not said_above:
+                found[member].append(domain.text)
+    return found
 
 
 def _shapes(children: Mapping[str, Sequence[Vertex]]) -> dict[str, int]:

@@ -17,6 +17,7 @@ from .sample import node, ref
 ROOT = Path(__file__).parents[2]
 DISAGGREGATED = "examples/disaggregated.yaml"
 MULTI_NODE = "examples/multi-node-aggregated.yaml"
+DOMAINS = "tests/pictures/manifests/topology-and-mnnvl.yaml"
 FORMATS = ["tree", "mermaid", "dot", "json", "html"]
 
 Caught = pytest.CaptureFixture[bytes]
@@ -71,6 +72,25 @@ def test_repetitions_are_drawn_on_request(output: str, tmp_path: Path, capfdbina
     assert len(drawn[0].splitlines()) < 60 < 120 < len(drawn[1].splitlines())
     assert "more like it" in drawn[0]
     assert "more like it" not in drawn[1]
+
+
+@pytest.mark.parametrize("shape", ["as-proposed", "driver"])
+def test_the_rules_make_domains_that_the_picture_finds(shape: str, capfdbinary: Caught) -> None:
+    found = json.loads(graph(capfdbinary, DOMAINS, "--pods", "--mnnvl-shape", shape, "-o", "json"))
+    kinds = {each["id"]: each["kind"] for each in found["nodes"]}
+    held: dict[str, set[str]] = {"topology": set(), "mnnvl": set()}
+    for domain in found["domains"]:
+        held[domain["type"]].update(domain["members"])
+    assert {id for id, kind in kinds.items() if kind in ("PodGang", "PodClique", "Pod")} <= held["topology"]
+    assert {id for id, kind in kinds.items() if kind in ("ComputeDomain", "PodClique", "Pod")} <= held["mnnvl"]
+    assert [domain["name"] for domain in found["domains"] if domain["type"] == "mnnvl"] == ["llm-0-cd", "llm-1-cd"]
+
+
+def test_topology_has_the_keys_of_its_levels(capfdbinary: Caught) -> None:
+    found = json.loads(graph(capfdbinary, DOMAINS, "--mnnvl-shape", "driver", "-o", "json"))
+    keys = {(domain["scope"], domain["required"]) for domain in found["domains"] if domain["type"] == "topology"}
+    zone, rack, host = "topology.kubernetes.io/zone", "topology.kubernetes.io/rack", "kubernetes.io/hostname"
+    assert keys == {("gang", zone), ("gang", rack), ("scaling group", rack), ("clique", host)}
 
 
 def test_the_declared_set_is_the_users_own_text(tmp_path: Path, capfdbinary: Caught) -> None:

@@ -65,11 +65,15 @@ def test_beside_a_name_stand_level_gang_and_what_holds_it_together() -> None:
         " 1",
         "gang demo-0",
         "topology.kubernetes.io/rack required",
-        "kubernetes.io/hostname preferred",
-        "topology.kubernetes.io/rack required",
         "kubernetes.io/hostname required",
         "MNNVL domain demo-0-cd",
     ]
+
+
+def test_a_constraint_is_said_once_on_the_way_down() -> None:
+    lines = tree(workload(), whole=True)
+    assert not [line for line in lines if "Pod " in line and " required" in line]
+    assert [line.endswith("rack required, kubernetes.io/hostname preferred") for line in lines if "PodGang " in line] == [True, True]
 
 
 def test_details_stand_in_one_column() -> None:

@@ -1,7 +1,7 @@
 // Draws the picture. Only what is seen is drawn, and from afar without what could not be read.
 
 const TEXT_SCALE = 0.27; // names are drawn from here on
-const KIND_SCALE = 0.5; // and kinds from here on
+const KIND_SCALE = 0.65; // and kinds from here on
 const LINE_SCALE = 0.06;
 const MOST_MOVING_LINES = 600; // more lines than this wait until the view rests
 const REST_MS = 120;

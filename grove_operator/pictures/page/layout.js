@@ -6,7 +6,7 @@ const GAP = { row: 10, subcolumn: 12, column: 56, lane: 18, block: 90, inside: 1
 const TITLE = 30; // of a gang
 const HEADER = 30; // of a block
 const FEW_ROWS = 8; // up to so many objects of a level stand in one column
-const UNBROKEN = 1.25; // a single block may be shown this much smaller than several would be
+const UNBROKEN = 1.1; // a single block may be shown this much smaller than several would be
 const natural = new Intl.Collator("en", { numeric: true });
 
 /**
