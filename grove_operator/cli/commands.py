@@ -13,6 +13,7 @@ COMMANDS = {
     "lint": "lint",
     "crds": "crds",
     "fit": "fit",
+    "graph": "graph",
     "rules": "rules",
     "test": "test",
     "completion": "completion",
