@@ -113,9 +113,11 @@ class Topology:
 
     @lazy
     def misplaced(self) -> list[Level]:
-        """Levels of the design's domains that stand below one which is narrower by its name."""
-        ranks = [(level, DOMAINS.index(level.domain)) for level in self.levels if level.domain in DOMAINS]
-        return [level for number, (level, rank) in enumerate(ranks) if any(above > rank for _, above in ranks[:number])]
+        """Levels of the design's domains that stand below one which is narrower by its name; a domain counts where it stands first."""
+        first = {level.domain: level for level in reversed(self.levels) if level.domain in DOMAINS}
+        known = [level for level in self.levels if first.get(level.domain) is level]
+        ranks = [DOMAINS.index(level.domain) for level in known]
+        return [level for number, level in enumerate(known) if ranks[number] < max(ranks[:number], default=0)]
 
     @lazy
     def kai_name(self) -> str:
