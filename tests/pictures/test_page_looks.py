@@ -80,6 +80,12 @@ def test_the_canvas_shows_the_colours_of_kinds_gangs_and_domains(scheme: str, op
         assert page.evaluate(f"grove.state.colours['{name}']") in seen, name
 
 
+def test_forced_colours_do_not_make_the_picture_one_colour(open_page: OpenPage) -> None:
+    page = open_page(for_people(), forced_colors="active")
+    colours = page.evaluate("[...new Set(Object.values(grove.state.colours))]")
+    assert len(colours) > 20
+
+
 def test_everything_that_can_be_pressed_has_a_name(page: Any) -> None:
     page.mouse.click(*centre(page, "demo-0-router"))
     nameless = """[...document.querySelectorAll("button, input, [tabindex]")].filter((each) => {

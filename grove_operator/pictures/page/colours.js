@@ -36,6 +36,7 @@ function colourDomains(domains) {
 /** The page's colours as a canvas understands them, by variable. To be read again when the theme changes. */
 function readColours() {
   const probe = document.createElement("span");
+  probe.style.forcedColorAdjust = "none"; // with forced colours, every text would say the same
   document.body.append(probe);
   const names = [...PAGE_COLOURS, "kind-other", ...Object.values(FAMILIES).map((family) => `kind-${family}`)];
   for (let number = 0; number < DOMAIN_COLOURS; number++) names.push(`domain-${number}`);
