@@ -74,7 +74,7 @@ def test_an_example_compiles_twice_to_the_same_bytes(path: Path, capfdbinary: py
 
 
 def test_all_examples_together_compile_to_the_same_bytes_under_any_hash_seed() -> None:
-    files = [path.relative_to(ROOT).as_posix() for path in EXAMPLES]
+    files = [path.relative_to(ROOT).as_posix() for path in EXAMPLES if path.stem != "operator-configuration"]  # another one is there
     command = [sys.executable, "-m", "grove_operator", "compile", *files, "--pods", "--strict"]
     outputs = [
         subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
