@@ -104,6 +104,8 @@ class Observer:
         if reads or self._last[0] != id(instance):
             self._last = (id(instance), inputs_of(reads))
         inputs = self._last[1]
+        if type(value) not in (str, int, float) and not any(reads.values()):
+            return value
         if not inputs or isinstance(value, (*_KNOWN, WatchedMap, WatchedList)) or _is_model(value):
             return value
         known = marked(value, inputs)
@@ -114,6 +116,6 @@ class Observer:
 
 def _is_model(value: Any) -> bool:
     """Whether it is a part of the model, or a list of parts: a step on the way to a value, not a value."""
-    if isinstance(value, list | tuple) and not isinstance(value, WatchedList) and type(value).__name__ in ("list", "tuple"):
-        value = value[0] if value else None
+    while type(value) in (list, tuple):
+        value = next(iter(value), None)
     return is_dataclass(value)

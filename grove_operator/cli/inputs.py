@@ -18,6 +18,7 @@ class InputReader:
 
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
+        self.snapshot_documents: list[Document] = []
         self._files: dict[str, InputFile] = {}
 
     def read(
@@ -61,5 +62,5 @@ class InputReader:
     def _snapshot(self, path: str) -> list[Manifest]:
         from grove_operator.cli.snapshot import read_objects  # only with --snapshot
 
-        documents = self._documents(read_one(path))
+        self.snapshot_documents = documents = self._documents(read_one(path))
         return [found for document in documents for found in read_objects(document, self.problems.append)]

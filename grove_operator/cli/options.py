@@ -40,8 +40,9 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
     raise click.BadParameter(f"{value!r} is no version of Kubernetes: expected something like 1.32 or v1.34.2.")
 
 
-_INPUT_OPTIONS = (
-    click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES),
+files_argument = click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES)
+
+_CONTEXT_OPTIONS = (
     click.option(
         "-n",
         "--namespace",
@@ -82,8 +83,13 @@ mnnvl_shape_option = click.option(
 )
 
 
-def input_options(command: F) -> F:
-    """What is compiled or checked, and against what."""
-    for option in reversed(_INPUT_OPTIONS):
+def context_options(command: F) -> F:
+    """What manifests are compiled or checked against."""
+    for option in reversed(_CONTEXT_OPTIONS):
         command = option(command)
     return command
+
+
+def input_options(command: F) -> F:
+    """What is compiled or checked, and against what."""
+    return files_argument(context_options(command))

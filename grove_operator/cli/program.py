@@ -17,14 +17,14 @@ class Rules:
 
     def __init__(self, folders: Sequence[str]) -> None:
         try:
-            self._book = rulebook.read(folders)
+            self.book = rulebook.read(folders)
         except rulebook.UnreadableRules as error:
             raise UnreadableInput([str(error)]) from None
 
     def program(self) -> Program | None:
         """The rules ready to run. None after the findings about wrong ones have been printed."""
         try:
-            return self._book.program(VOCABULARY)
+            return self.book.program(VOCABULARY)
         except rulebook.UnreadableRules as error:
             raise UnreadableInput([str(error)]) from None
         except InvalidRules as error:
@@ -35,5 +35,5 @@ class Rules:
 
     def find_file(self, name: str) -> InputFile | None:
         """The file of rules or the template that a finding names, as people know it."""
-        file = self._book.find(name)
+        file = self.book.find(name)
         return None if file is None else InputFile(file.path, file.data)

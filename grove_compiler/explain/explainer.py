@@ -1,0 +1,142 @@
+"""One question after another about the result of one compilation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any, cast
+
+from grove_compiler.admission import VOCABULARY, Admission, Inputs, admit
+from grove_compiler.engine.observing import Observer
+from grove_compiler.engine.ordering import matches
+from grove_compiler.engine.program import Program, RuleInfo
+from grove_compiler.engine.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.watching import Input, Recorder
+from grove_compiler.explain.inputs import SETTINGS, WatchedInputs
+from grove_compiler.explain.said import Given, Said
+from grove_compiler.graph.node import Node
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.document import Document
+
+MODEL = "grove_compiler.model."
+
+
+@dataclass(slots=True, eq=False)
+class Refusal:
+    """A rule or a patch that had nothing to do: the first condition that did not hold, and for how many of its items it did not."""
+
+    rule: RuleInfo
+    condition: Condition
+    count: int
+
+
+@dataclass(slots=True, eq=False)
+class ObjectAnswer:
+    """How an object came about.
+
+    `patches` are those that changed it, in order; `refusals` those for its kind that did not, each with the condition that said no.
+    """
+
+    node: Node
+    rule: RuleInfo
+    trace: Trace
+    patches: list[RuleInfo]
+    refusals: list[Refusal]
+
+
+class Explainer:
+    """Knows the inputs of a compilation without errors. Making one costs a cold start; see `opened`.
+
+    `snapshot_documents` are the texts that the objects of the snapshot come from, for their lines.
+    """
+
+    def __init__(self, inputs: Inputs, sources: Sequence[RuleSource], snapshot_documents: Sequence[Document] = ()) -> None:
+        self._inputs = inputs
+        self.recorder = Recorder()
+        self.tracer = Tracer(sources, VOCABULARY, self.recorder)
+        config = [inputs.config] if inputs.config else []
+        self.inputs = WatchedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
+        self._observer = Observer(self.recorder, lazy, _model_classes())
+        self._rules = {rule.id: rule for rule in self.tracer.rules}
+        self._admissions: list[Admission] = []
+
+    @contextmanager
+    def opened(self) -> Iterator[Explainer]:
+        """The time in which it answers. The model's classes are observed meanwhile, so nothing may be compiled in another thread."""
+        with self._observer.observing():
+            settings = replace(self._inputs.settings)
+            self._observer.describe(settings, lambda name: (Input(SETTINGS, (name,)),))
+            self.inputs.settings = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
+            snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in self._inputs.snapshot]
+            watched = replace(self._inputs, settings=settings, snapshot=snapshot, old=[])
+            self._admissions = admit(watched, cast(Program, self.inputs))[0]
+            self.inputs.read_configuration()
+            for admission in self._admissions:
+                self._observer.describe(admission.scope["config"], self.inputs.inputs_of_configuration)
+            self._observer.forget()
+            yield self
+
+    @property
+    def given(self) -> list[Given]:
+        """What was put in, in order."""
+        return self.inputs.given
+
+    def rule(self, id: str) -> RuleInfo:
+        """A rule in force."""
+        return self._rules[id]
+
+    def said(self, one: Input) -> Said:
+        """Who says an input's value."""
+        return self.inputs.said(one)
+
+    def object(self, node: Node) -> ObjectAnswer:
+        """How an object of the result came about."""
+        trace = self.tracer.trace(node, self._admissions[node.loop[0]].scope, 1)
+        touched = dict.fromkeys(operation.rule for operation in trace.operations)
+        rule = self._rules[node.rule]
+        refusals = [
+            _refusal(patch, [one for one in trace.conditions if one.rule == patch.id])
+            for patch in self.tracer.rules
+            if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
+        ]
+        return ObjectAnswer(node, rule, trace, [self._rules[id] for id in touched], [one for one in refusals if one is not None])
+
+    def absent(self, kind: str) -> list[Refusal]:
+        """Why no rule generates an object of a kind: the rules that could, each with the condition that kept it from most items."""
+        found = []
+        for rule in self.tracer.rules:
+            if rule.verb == "generate" and rule.details["kind"] == kind:
+                conditions = [
+                    condition
+                    for admission in self._admissions
+                    if rule.is_about(admission.kind)
+                    for condition in self.tracer.conditions(rule.id, admission.scope).conditions
+                ]
+                refusal = _refusal(rule, conditions)
+                found += [refusal] if refusal else []
+        return found
+
+
+def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
+    failed = [condition for condition in conditions if not condition.holds]
+    counts: dict[str, int] = {}
+    for condition in failed:
+        counts[condition.text] = counts.get(condition.text, 0) + 1
+    text = max(counts, key=lambda text: counts[text], default="")
+    return Refusal(rule, next(one for one in failed if one.text == text), counts[text]) if failed else None
+
+
+def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:
+    """Whether a patch is meant for the objects of a rule."""
+    return any(matches(word, rule.id) if "/" in word else word == rule.details["kind"] for word in patch.details["of"])
+
+
+def _model_classes() -> list[type[Any]]:
+    """The classes whose attributes rules read."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODEL)]
+    found = dict.fromkeys(value for module in modules for value in vars(module).values() if isinstance(value, type))
+    return [one for one in found if is_dataclass(one) and one.__module__.startswith(MODEL)]

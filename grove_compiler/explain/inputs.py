@@ -1,0 +1,167 @@
+"""The documents of a compilation, watched: what each field's value is, and who says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from grove_compiler.engine.defaulting import apply_default
+from grove_compiler.engine.omit import OMIT
+from grove_compiler.engine.program import RuleInfo
+from grove_compiler.engine.provenance import Tracer
+from grove_compiler.engine.watching import Input, plain, watched
+from grove_compiler.explain.said import Default, Given, Said, additions, find
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.node import Manifest
+from grove_compiler.intake import CONFIGURATION_KIND
+from grove_compiler.model.configuration import Configuration, read_configuration
+from grove_compiler.source.document import Document
+
+CONFIGURATION = "configuration"
+SETTINGS = "settings"
+
+
+class WatchedInputs:
+    """Stands in for the program while inputs are admitted: it applies the same defaults, and gives watched manifests.
+
+    Nothing is validated, for what is explained has been compiled. A manifest's number in `given` is its source as an input.
+    """
+
+    def __init__(self, tracer: Tracer, documents: Iterable[Document], snapshot_documents: Iterable[Document]) -> None:
+        self.tracer = tracer
+        self.given: list[Given] = []
+        self.settings: dict[str, Any] = {}
+        self.configuration: dict[str, tuple[Any, tuple[Input, ...]]] = {}
+        self._waiting = [found for document in documents for found in _objects(document)]
+        self._snapshot = [found for document in snapshot_documents for found in _objects(document)]
+
+    # -- as the program ----------------------------------------------------------------------------------------------------
+
+    def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any]) -> Manifest:
+        """The manifest after defaulting, watched, with a note of every default."""
+        document, at, written = self._take(kind, manifest)
+        number, given = len(self.given), Given(kind, written, document, at)
+        self.given.append(given)
+        given.schema.update(additions(written, manifest))
+        for rule in self.tracer.rules:
+            if rule.verb == "default" and kind in rule.details["of"]:
+                for steps in (steps for path in rule.details["paths"] for steps in path):
+                    manifest = self._apply(rule, steps, manifest, scope, number)
+        given.value = manifest
+        watched_manifest: Manifest = watched(manifest, self.tracer.recorder, number)
+        return watched_manifest
+
+    def validate(self, *_: Any) -> list[Diagnostic]:
+        """No findings."""
+        return []
+
+    # -- sources -------------------------------------------------------------------------------------------------------------
+
+    def object_of_snapshot(self, manifest: Manifest) -> Manifest:
+        """An object that exists, watched."""
+        key = _key(manifest)
+        document, at = next(((document, at) for document, at, value in self._snapshot if _key(value) == key), (None, ()))
+        given = Given(str(manifest.get("kind")), manifest, document, at, is_snapshot=True, value=manifest)
+        self.given.append(given)
+        watched_manifest: Manifest = watched(manifest, self.tracer.recorder, len(self.given) - 1)
+        return watched_manifest
+
+    def read_configuration(self) -> None:
+        """Finds which fields of the operator's configuration decide which of its values: those without which the value differs."""
+        number = next((number for number, given in enumerate(self.given) if given.kind == CONFIGURATION_KIND), None)
+        manifest = {} if number is None else self.given[number].value
+        whole = read_configuration(manifest)
+        names = [name for name in Configuration.__dataclass_fields__ if name != "manifest"]
+        deciding: dict[str, list[Input]] = {name: [] for name in names}
+        for path in _leaf_paths(manifest) if number is not None else ():
+            less = read_configuration(_without(manifest, path))
+            for name in names:
+                if repr(getattr(less, name)) != repr(getattr(whole, name)):
+                    deciding[name].append(Input(number or 0, path))
+        self.configuration = {name: (getattr(whole, name), tuple(deciding[name])) for name in names}
+
+    def inputs_of_configuration(self, name: str) -> tuple[Input, ...]:
+        """What decides an attribute of the configuration: fields that are written, else its own default."""
+        return self.configuration.get(name, (None, ()))[1] or (Input(CONFIGURATION, (name,)),)
+
+    def said(self, one: Input) -> Said:
+        """Who says an input's value."""
+        if one.source == SETTINGS:
+            return Said("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
+        if one.source == CONFIGURATION:
+            return Said("configuration", CONFIGURATION_KIND, one.path, self.configuration[str(one.path[0])][0])
+        given = self.given[int(one.source)]
+        is_there, value = find(given.value, one.path)
+        file, line, column = given.place(one.path)
+        said = Said("snapshot" if given.is_snapshot else "file", given.id, one.path, value, file, line, column)
+        for length in range(len(one.path), 0, -1):
+            default = given.defaults.get(one.path[:length])
+            if default is not None:
+                said.how, said.rule = "default", default.rule
+                said.inputs = [self.said(read) for read in default.inputs if read != one]
+                return said
+            if one.path[:length] in given.schema:
+                said.how = "schema"
+                return said
+        if not is_there:
+            said.how = "absent"
+        return said
+
+    # -- defaults ------------------------------------------------------------------------------------------------------------
+
+    def _take(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:
+        """The document that a manifest comes from: intake shares what it does not change."""
+        for position, (document, at, value) in enumerate(self._waiting):
+            if value is manifest or (value.get("kind") == kind and value.get("metadata") is manifest.get("metadata")):
+                del self._waiting[position]
+                return document, at, value
+        return None, (), manifest
+
+    def _apply(self, rule: RuleInfo, steps: list[list[str]], manifest: Manifest, scope: Mapping[str, Any], number: int) -> Manifest:
+        whole = watched(manifest, self.tracer.recorder, number)
+        given = self.given[number]
+
+        def value(_: Any, item: Any, parent: Any) -> Any:
+            found, trace, inputs = self.tracer.default(rule.id, scope, whole, item, parent)
+            path = (*item.path, steps[-1][1])
+            if found is not OMIT:
+                given.defaults[path] = Default(rule.id, inputs)
+            elif trace.conditions and not trace.conditions[-1].holds:
+                given.refusals[path] = trace.conditions[-1]
+            return found
+
+        changed: Manifest = plain(apply_default(whole, [steps], value, set(), rule.details["absent"]))
+        return changed
+
+
+def _objects(document: Document) -> Iterable[tuple[Document, FieldPath, Manifest]]:
+    """The manifests of a document; the items of a list one by one."""
+    value = document.value
+    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
+    if not isinstance(items, list):
+        return [(document, (), value)] if isinstance(value, dict) else []
+    return [(document, ("items", index), item) for index, item in enumerate(items) if isinstance(item, dict)]
+
+
+def _key(manifest: Manifest) -> tuple[Any, ...]:
+    metadata = manifest.get("metadata") or {}
+    return manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
+
+
+def _leaf_paths(value: Any, path: FieldPath = ()) -> Iterable[FieldPath]:
+    if isinstance(value, dict | list) and value:
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaf_paths(part, (*path, key))
+    elif path:
+        yield path
+
+
+def _without(value: Any, path: FieldPath) -> Any:
+    """A copy without the field; an item that is a scalar leaves its list."""
+    copy = value.copy()
+    if len(path) == 1:
+        del copy[path[0]]
+    else:
+        copy[path[0]] = _without(value[path[0]], path[1:])
+    return copy
