@@ -19,7 +19,7 @@ class Copies:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._known: dict[Hashable, int] = {}
+        self._known: dict[Hashable, tuple[int, int]] = {}
         self._likenesses: dict[int, Hashable] = {}
         self._room = Room(problem)
         self._greedy = Greedy(problem, self._room)
@@ -43,9 +43,11 @@ class Copies:
         if mask not in self._likenesses:
             self._likenesses[mask] = self._likeness(list(bits(mask)))
         key = place.shape, self._likenesses[mask]
-        if key not in self._known:
-            self._known[key] = self._count(place, mask, steps)
-        return min(self._known[key], wanted)
+        known, looked_for = self._known.get(key, (0, 0))
+        if known == looked_for < wanted:  # as many as were looked for, so there may be more
+            known = self._count(place, mask, wanted, steps)
+            self._known[key] = known, wanted
+        return min(known, wanted)
 
     def _likeness(self, nodes: Sequence[int]) -> Hashable:
         """Equal only for domains that hold the same: their nodes, in order, have as much free and are split alike."""
@@ -63,9 +65,9 @@ class Copies:
             for node in nodes
         )
 
-    def _count(self, place: Place, mask: int, steps: Steps) -> int:
+    def _count(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
         totals = [sum(self.problem.free[node][position] for node in bits(mask)) for position in range(len(place.demand))]
-        upper = min(have // need for have, need in zip(totals, place.demand, strict=True) if need)
+        upper = min(wanted, *(have // need for have, need in zip(totals, place.demand, strict=True) if need))
         lower = self._greedy_count(place, mask, upper)
         for _ in range(MOST_TRIES):
             if upper <= lower or not self._disproved(place, mask, upper, steps):

@@ -31,9 +31,9 @@ def racks(number: int, each: int, **offered: Any) -> list[ClusterNode]:
 
 
 def key(label: str) -> DomainKey | None:
-    """The domains of one label; none for an empty one."""
-    label = SHORT.get(label, label)
-    return DomainKey((label,), (label,)) if label else None
+    """The domains of one label; none for an empty one. `block>rack` are those of the rack in a topology of both."""
+    labels = tuple(SHORT.get(part, part) for part in label.split(">"))
+    return DomainKey(labels, labels) if label else None
 
 
 def pod(spec: Mapping[str, Any] | None = None, **asked: Any) -> dict[str, Any]:

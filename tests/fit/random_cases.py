@@ -10,7 +10,7 @@ from grove_compiler.fit.gang import Gang, Scope
 
 from .clusters import gang, group, machine, podgroup
 
-PACKS = ("", "", "rack", "block", "host")
+PACKS = ("", "", "", "rack", "rack", "block", "host", "block>rack")
 
 
 def small_case(seed: int) -> tuple[list[ClusterNode], list[Gang]]:
@@ -56,4 +56,5 @@ def _podgroup(random: Random, name: str) -> Scope:
         spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
     count = random.choice([0, 1, 1, 2, 2, 3])
     gpu, cpu = random.choice([0, 1, 1, 2, 3]), random.choice([0, 1, 2])
-    return podgroup(count, pack=random.choice(PACKS), spec=spec, name=name, gpu=gpu, cpu=cpu)
+    replicas = count + random.choice([0, 0, 0, 1])
+    return podgroup(count, replicas=replicas, pack=random.choice(PACKS), spec=spec, name=name, gpu=gpu, cpu=cpu)

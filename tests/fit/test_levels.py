@@ -68,6 +68,13 @@ def test_where_no_node_or_domain_would_do_nothing_is_short() -> None:
     assert last(racks(1, 1, gpu=8), gang(podgroup(1, gpu=1), pack="no-such-label")).short == []
 
 
+def test_plenty_of_a_resource_is_not_counted_out() -> None:
+    """With plenty of all but one, a domain could hold more copies of the gang than there are numbers for."""
+    nodes = [machine("a", {"rack": "r"}, gpu=2, cpu=1), machine("b", {"rack": "r"}, gpu=1, cpu=2)]
+    report = last(nodes, gang(podgroup(1, gpu=2, cpu=2), podgroup(1, gpu=1, cpu=1), pack="rack"))
+    assert (report.verdict, report.short) == ("does not fit", [])
+
+
 def test_resources_that_only_together_keep_pods_out_are_not_short_alone() -> None:
     nodes = [machine("gpus", gpu=8, cpu=1), machine("cpus", gpu=0, cpu=8)]
     report = last(nodes, gang(podgroup(1, gpu=4, cpu=4)))

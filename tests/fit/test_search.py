@@ -48,6 +48,12 @@ def test_a_search_that_could_not_end_is_not_begun() -> None:
         search(racks(1, 1), [gang(podgroup(1)) for _ in range(MOST_ITEMS)]).run()
 
 
+def test_the_longest_search_that_is_begun_does_not_run_out_of_stack() -> None:
+    gangs = [gang(podgroup(200)) for _ in range(MOST_ITEMS // 2)]
+    takes = search([machine(f"n{number}", pods=1) for number in range(200 * len(gangs))], gangs, 10**9).run()
+    assert takes is not None and len(takes) == 200 * len(gangs)
+
+
 def test_steps_are_shared_out_and_counted() -> None:
     steps = Steps(100)
     share = steps.share()
