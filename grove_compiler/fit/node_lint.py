@@ -79,7 +79,7 @@ def _unknown_labels(pairs: Pairs, used: Iterable[str]) -> Iterator[Diagnostic]:
     known = sorted({label for node, _ in pairs for label in node.labels})
     for label in used:
         if label not in known:
-            message = f"no node has the label {label}, by which gangs are packed"
+            message = f"no node has the label {label}, which gangs or their topology need"
             yield pairs[0][1].finding("node/no-such-label", "error", message, ("metadata", "labels"), nearest=nearest(label, known))
 
 

@@ -14,7 +14,9 @@ COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
 MOST_ALIKE = 3
 """So many neighbours with one verdict are listed before the rest becomes a line that counts them."""
 WIDEST_NAME = 60
-INDENT = " " * 16
+VERDICT_COLUMN, NAME_COLUMN = 2, 16
+NARROW = 60
+"""Terminals narrower than this get explanations further to the left."""
 IN_BYTES = ("memory", "ephemeral-storage", "hugepages-")
 LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgroup": "podgroup"}
 
@@ -24,7 +26,8 @@ def tell(report: Report, terminal: Terminal) -> str:
     lines = []
     for owner in report.sets:
         own = [gang for gang in report.gangs if (gang.gang.namespace, gang.gang.set_name) == (owner.namespace, owner.name)]
-        lines += [terminal.paint(visible(_heading(owner)), "1"), *_gangs(own, terminal), ""]
+        lines += [terminal.paint(line, "1") for line in _wrapped(visible(_heading(owner)), terminal, 0, 2)]
+        lines += [*_gangs(own, terminal), ""]
     return "\n".join([*lines, *_ending(report, terminal)]) + "\n"
 
 
@@ -48,12 +51,14 @@ def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
 
 def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
     colour = COLOURS[report.verdict]
-    first, *rest = _wrapped(f"{visible(report.gang.name).ljust(width)}  {'; '.join(_facts(report))}", terminal)
+    facts = f"{visible(report.gang.name).ljust(width)}  {'; '.join(_facts(report))}"
+    first, *rest = _wrapped(facts, terminal, NAME_COLUMN, NAME_COLUMN)
     yield f"  {terminal.paint(report.verdict.ljust(12), '1', colour)}  {first}"
     yield from rest
+    indent = VERDICT_COLUMN if terminal.wraps and terminal.width < NARROW else NAME_COLUMN
     for sentence in _sentences(report):
-        first, *rest = _wrapped(f"- {visible(sentence)}", terminal)
-        yield f"{INDENT}{first}"
+        first, *rest = _wrapped(f"- {visible(sentence)}", terminal, indent, indent + 2)
+        yield f"{' ' * indent}{first}"
         yield from rest
 
 
@@ -114,7 +119,7 @@ def _ending(report: Report, terminal: Terminal) -> Iterator[str]:
     text = f"{total}: {parts}" if report.gangs else f"{total}: nothing to place"
     if report.verdict == FITS and any(gang.extra.asked for gang in report.gangs):
         text += f"; all pods beyond the minimum: {_plural(report.extra_verdict, 2)}"
-    first, *rest = _wrapped(text, terminal, "")
+    first, *rest = _wrapped(text, terminal, 0, 0)
     yield terminal.paint(first, "1", COLOURS[report.verdict])
     yield from rest
 
@@ -141,12 +146,14 @@ def _amount(resource: str, number: int) -> str:
     return render(number, 0, BINARY_SI if resource.startswith(IN_BYTES) else DECIMAL_SI)
 
 
-def _wrapped(text: str, terminal: Terminal, indent: str = INDENT) -> list[str]:
-    """Lines of which the first begins where the caller has put the cursor, the others below it."""
+def _wrapped(text: str, terminal: Terminal, indent: int, hanging: int) -> list[str]:
+    """Lines of which the first goes where the caller has indented it to, the others `hanging` columns in."""
     if not terminal.wraps:
         return [text]
     import textwrap  # only for terminals
 
-    width = max(terminal.width - len(indent), 20)
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [text]
-    return [lines[0], *(f"{indent}{line}" for line in lines[1:])]
+    first, below = "\0" * indent, " " * hanging
+    lines = textwrap.wrap(
+        text, terminal.width, initial_indent=first, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
+    return [lines[0].removeprefix(first), *lines[1:]] if lines else [text]

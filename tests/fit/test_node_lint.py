@@ -62,7 +62,7 @@ def test_two_nodes_with_one_host_name_are_told_with_both_lines() -> None:
 def test_a_label_that_gangs_name_and_no_node_has_is_an_error_with_the_nearest_label() -> None:
     (finding,) = findings(node("a", _rack="r"), gangs=(by("topology.kubernetes.io/rak"),))
     assert (finding.code, finding.severity, finding.nearest) == ("node/no-such-label", "error", RACK)
-    assert finding.message == "no node has the label topology.kubernetes.io/rak, by which gangs are packed"
+    assert finding.message == "no node has the label topology.kubernetes.io/rak, which gangs or their topology need"
 
 
 def test_nodes_without_a_label_that_gangs_name_are_one_finding() -> None:

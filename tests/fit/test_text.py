@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import Gang
 from grove_operator.cli.fit_text import tell
@@ -99,10 +101,17 @@ def test_nothing_to_place_is_said() -> None:
     assert lines() == ["0 gangs on 2 nodes: nothing to place"]
 
 
-def test_a_narrow_terminal_gets_narrow_lines() -> None:
-    text = lines(*replicas(3, gpu=9, cpu=9, memory="9Gi"), terminal=NARROW)
-    assert max(map(len, text)) <= 60
+@pytest.mark.parametrize("width", [40, 59, 60, 80, 120])
+def test_a_terminal_gets_no_line_that_is_too_long_for_it(width: int) -> None:
+    text = lines(*replicas(3, gpu=9, cpu=9, memory="9Gi"), terminal=NARROW._replace(width=width))
+    assert max(map(len, text)) <= width
     assert " ".join(" ".join(text).split()).count("is short:") == 3
+
+
+def test_what_is_wrapped_hangs_below_its_beginning() -> None:
+    text = lines(*replicas(1, gpu=9), terminal=NARROW._replace(width=50))
+    start = text.index("  - nvidia.com/gpu is short: 9 asked, 9 by one")
+    assert text[start + 1] == "    pod; 16 free, at most 8 on one node"
 
 
 def test_a_file_gets_one_line_a_fact() -> None:
