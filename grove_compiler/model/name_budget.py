@@ -42,7 +42,8 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
 
     The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
     (Services, labels and PodGangs are shorter), of a claim's name inside its pod, and of a ComputeDomain's, which is also a label's
-    value. Names that break the rule of 45 characters are left to `names_too_long_together`.
+    value. Names that break the rule of 45 characters are left to `names_too_long_together`, and those that are too long by
+    themselves to the rules about their syntax.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
     found = []
@@ -51,7 +52,7 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
             continue
         if pattern.kind == POD_CLIQUE:
             found.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
-        elif pattern.kind == DOMAIN:
+        elif pattern.kind == DOMAIN and len(pattern.own) <= LONGEST_DNS_LABEL:
             found.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
         elif pattern.kind == CLAIM and not pattern.is_of_domain:
             found.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))

@@ -22,14 +22,17 @@ class NameCollision:
 
 
 def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
-    """Every pair of entries whose objects would share a name inside this set; in linear time when there is none."""
+    """Every pair of entries whose objects would share a name inside this set; in linear time when there is none.
+
+    Claims of ComputeDomains share a name only when the domains do, which is told once.
+    """
     alike: dict[tuple[str, ...], list[NamePattern]] = {}
     found = []
     for pattern in patterns_of(set):
         others = alike.setdefault(_outline(pattern), [])
         for other in others:
             name = common_name(other.segments, pattern.segments)
-            if name:
+            if name and not (pattern.is_of_domain and other.is_of_domain):
                 found.append(NameCollision(pattern.kind, name, other, pattern))
         others.append(pattern)
     return found

@@ -31,7 +31,7 @@ A case is a folder with
   expected.yaml            every object that comes out
   expected-findings.yaml   every finding (either of the two, or both)
 and, if needed, config.yaml, snapshot.yaml, old.yaml (the sets before an update), a folder rules/, and
-  options.yaml             namespace, kubeVersion, pods, maxObjects, strict, rules (folders), kinds (to compare)
+  options.yaml             namespace, kubeVersion, pods, maxObjects, mnnvlShape, strict, rules (folders), kinds (to compare)
 
 \b
 Examples:

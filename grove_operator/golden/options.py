@@ -10,6 +10,7 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.names import dns1123_label
+from grove_compiler.model.compute_domain import AS_PROPOSED, DRIVER
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 
@@ -47,17 +48,28 @@ def _is_version(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"v?1\.[0-9]{1,3}", value) is not None
 
 
+def _is_shape(value: Any) -> bool:
+    return value in (AS_PROPOSED, DRIVER)
+
+
 Check = tuple[Callable[[Any], bool], str]
 _KEYS: dict[str, Check] = {
     "namespace": (_is_namespace, "the namespace of manifests that name none: up to 63 of a-z, 0-9 and '-'"),
     "kubeVersion": (_is_version, 'the version of Kubernetes as text, such as "1.34"'),
     "pods": (_is_flag, "true or false: whether Pods come out as well"),
     "maxObjects": (_is_count, "a number above 0: more objects are refused"),
+    "mnnvlShape": (_is_shape, "as-proposed or driver: the form of ComputeDomains and their claims"),
     "strict": (_is_flag, "true or false: whether warnings that are not expected fail as well"),
     "rules": (_is_texts, "a list of folders with rules, relative to the case"),
     "kinds": (_is_texts, "a list of the kinds that are compared; the others may be anything"),
 }
-_SETTINGS = {"namespace": "namespace", "kubeVersion": "kube_version", "pods": "pods", "maxObjects": "max_objects"}
+_SETTINGS = {
+    "namespace": "namespace",
+    "kubeVersion": "kube_version",
+    "pods": "pods",
+    "maxObjects": "max_objects",
+    "mnnvlShape": "mnnvl_shape",
+}
 
 
 def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:

@@ -15,7 +15,13 @@ from grove_compiler.source.reader import read_text
 from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.rulebook import read as read_rulebook
 
-SETTING_NAMES = {"namespace": "namespace", "pods": "pods", "kubeVersion": "kube_version", "maxObjects": "max_objects"}
+SETTING_NAMES = {
+    "namespace": "namespace",
+    "pods": "pods",
+    "kubeVersion": "kube_version",
+    "maxObjects": "max_objects",
+    "mnnvlShape": "mnnvl_shape",
+}
 
 
 @cache

@@ -17,11 +17,13 @@ def read(text: str) -> tuple[Options, list[Diagnostic]]:
 
 def test_every_option_is_read() -> None:
     options, problems = read(
-        'namespace: team\nkubeVersion: "v1.34"\npods: true\nmaxObjects: 7\nstrict: true\nrules: [../rules, more]\nkinds: [Pod, Service]\n'
+        'namespace: team\nkubeVersion: "v1.34"\npods: true\nmaxObjects: 7\nmnnvlShape: driver\n'
+        "strict: true\nrules: [../rules, more]\nkinds: [Pod, Service]\n"
     )
     settings = options.settings
     assert problems == []
     assert (settings.namespace, settings.kube_version, settings.pods, settings.max_objects) == ("team", "1.34", True, 7)
+    assert settings.mnnvl_shape == "driver"
     assert (options.strict, options.rules, options.kinds) == (True, ["../rules", "more"], ["Pod", "Service"])
 
 
@@ -50,6 +52,7 @@ def test_without_options_everything_is_as_for_the_command(text: str) -> None:
         ("namespace: 5", "namespace is the namespace of manifests", ""),
         ("kubeVersion: 1.34", "kubeVersion is the version of Kubernetes as text", ""),
         ("kubeVersion: newest", "kubeVersion is the version", ""),
+        ("mnnvlShape: design", "mnnvlShape is as-proposed or driver", ""),
         ("maxObjects: 0", "maxObjects is a number above 0", ""),
         ("maxObjects: true", "maxObjects is a number above 0", ""),
         ("rules: ../rules", "rules is a list of folders", ""),

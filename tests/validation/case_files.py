@@ -14,6 +14,7 @@ The first document is the head:
     snapshot: [{kind: PodClique, …}]           optional: what exists
     config: {scheduler: …}                     optional: an OperatorConfiguration, without apiVersion and kind
     kube: "1.36"                               optional: the version of Kubernetes
+    shape: driver                              optional: the form of ComputeDomains and claims
 
 The other documents are the input.
 """
@@ -29,7 +30,7 @@ from grove_compiler.compile import Inputs, lint
 from grove_compiler.engine.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import parse
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 
@@ -52,7 +53,7 @@ class Case:
 
     def findings(self, program: Program) -> list[Diagnostic]:
         """What linting the case's input finds."""
-        settings = Settings(kube_version=self.head["kube"]) if "kube" in self.head else Settings()
+        settings = Settings(kube_version=self.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=self.head.get("shape"))
         old = [Document(_former(self.documents[0].value, self.head["was"]))] if "was" in self.head else []
         snapshot = self.head.get("snapshot", [])
         return lint(Inputs(self.documents, snapshot, old, self._config(), settings), program)

@@ -19,27 +19,41 @@ COUNTS = st.sampled_from([-1, 0, 1, 2, 5, 2**31 - 1])
 LABELS = st.dictionaries(
     st.sampled_from(["", "a", "a b", "x/y", "kai.scheduler/queue", "grove.io/x"]), st.sampled_from(["", "v", "v w"]), max_size=2
 )
+ANNOTATIONS = LABELS | st.dictionaries(
+    st.sampled_from([f"grove.io/mnnvl-{word}" for word in ("enabled", "scope", "device-class", "group", "other")]),
+    st.sampled_from(["", "true", "false", "replica", "clique", "scalingGroupReplica", "none", "A b", "d" * 70]),
+    max_size=3,
+)
 SCALING = st.fixed_dictionaries({"maxReplicas": COUNTS}, optional={"minReplicas": COUNTS})
 SHARING = st.lists(
     st.fixed_dictionaries({"name": NAMES, "scope": st.sampled_from(["AllReplicas", "PerReplica"])}, optional={"namespace": NAMES}),
     max_size=2,
 )
 ENVIRONMENT = st.lists(st.fixed_dictionaries({"name": NAMES}), max_size=2, unique_by=lambda entry: entry["name"])
-CONTAINER = st.fixed_dictionaries({"name": NAMES}, optional={"env": ENVIRONMENT})
+RESOURCES = st.sampled_from([{}, {"limits": {"nvidia.com/gpu": 8}}, {"requests": {"nvidia.com/gpu": "0"}, "claims": [{"name": "mnnvl"}]}])
+CONTAINER = st.fixed_dictionaries({"name": NAMES}, optional={"env": ENVIRONMENT, "resources": RESOURCES})
+CLAIMS = st.lists(
+    st.fixed_dictionaries({"name": st.sampled_from(["mnnvl", "mnnvl-claim"])}), max_size=2, unique_by=lambda entry: entry["name"]
+)
 POD = st.fixed_dictionaries(
     {"containers": st.lists(CONTAINER, max_size=2, unique_by=lambda entry: entry["name"])},
-    optional={"schedulerName": st.sampled_from(["", "kai-scheduler", "volcano", "other"]), "hostname": NAMES, "nodeName": NAMES},
+    optional={
+        "schedulerName": st.sampled_from(["", "kai-scheduler", "volcano", "other"]),
+        "hostname": NAMES,
+        "nodeName": NAMES,
+        "resourceClaims": CLAIMS,
+    },
 )
 CLIQUE_SPEC = st.fixed_dictionaries(
     {"replicas": COUNTS, "podSpec": POD},
     optional={"roleName": NAMES, "minAvailable": COUNTS, "startsAfter": st.lists(NAMES, max_size=3), "autoScalingConfig": SCALING},
 )
 CLIQUE = st.fixed_dictionaries(
-    {"name": NAMES, "spec": CLIQUE_SPEC}, optional={"labels": LABELS, "annotations": LABELS, "resourceSharing": SHARING}
+    {"name": NAMES, "spec": CLIQUE_SPEC}, optional={"labels": LABELS, "annotations": ANNOTATIONS, "resourceSharing": SHARING}
 )
 GROUP = st.fixed_dictionaries(
     {"name": NAMES, "cliqueNames": st.lists(NAMES, max_size=3)},
-    optional={"replicas": COUNTS, "minAvailable": COUNTS, "scaleConfig": SCALING, "resourceSharing": SHARING, "annotations": LABELS},
+    optional={"replicas": COUNTS, "minAvailable": COUNTS, "scaleConfig": SCALING, "resourceSharing": SHARING, "annotations": ANNOTATIONS},
 )
 STARTUP = st.sampled_from(["CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"])
 TEMPLATE = st.fixed_dictionaries(
@@ -49,13 +63,14 @@ TEMPLATE = st.fixed_dictionaries(
         "cliqueStartupType": STARTUP,
         "terminationDelay": st.sampled_from(["0", "1h", "-1s"]),
         "resourceSharing": SHARING,
+        "computeDomainConfig": st.fixed_dictionaries({"enabled": st.booleans()}, optional={"deviceClassName": NAMES}),
     },
 )
 
 
 def sets(name: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, Any]]:
     """Sets that have the right structure, and nothing else that is right."""
-    metadata = st.fixed_dictionaries({"name": name}, optional={"labels": LABELS, "annotations": LABELS})
+    metadata = st.fixed_dictionaries({"name": name}, optional={"labels": LABELS, "annotations": ANNOTATIONS})
     spec = st.fixed_dictionaries({"template": TEMPLATE}, optional={"replicas": COUNTS})
     kind = {"apiVersion": st.just("grove.io/v1alpha1"), "kind": st.just("PodCliqueSet")}
     return st.fixed_dictionaries({**kind, "metadata": metadata, "spec": spec})
