@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from grove_compiler.engine.growing import Growing
 from grove_compiler.engine.program import Program, RuleFailure
 from grove_compiler.engine.sources import Subject, Vocabulary
 from grove_compiler.former import Former
@@ -15,6 +16,7 @@ from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import PodCliqueSet
 from grove_compiler.model.derived import ExpandedSet
+from grove_compiler.model.lazy import mark
 from grove_compiler.model.object_count import count_objects
 from grove_compiler.model.settings import Settings
 from grove_compiler.model.snapshot import Snapshot
@@ -22,7 +24,12 @@ from grove_compiler.model.topology import Topology
 from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.source.document import Document
 
-VOCABULARY = Vocabulary(ROOTS, FUNCTIONS, subjects={kind: Subject(*names) for kind, names in SUBJECTS.items()})
+VOCABULARY = Vocabulary(
+    ROOTS,
+    FUNCTIONS,
+    subjects={kind: Subject(*names) for kind, names in SUBJECTS.items()},
+    growing=Growing("set.replicas", mark),
+)
 """The names that rules may use; programs for `compile` are built with it."""
 
 

@@ -104,6 +104,8 @@ def _info(rule: Rule, rules: list[Rule], found: RuleSet, vocabulary: Vocabulary)
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
     details = {**_details(rule, found), "about": about}
+    if rule.verb in ("generate", "condition"):
+        details["grows"] = rule.grows(vocabulary)
     return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType
@@ -14,12 +14,13 @@ from typing import Any
 from grove_compiler.engine import builtins, patching
 from grove_compiler.engine.access import EvaluationError, as_text, contains, describe, each, get_field, get_item, multiply, power
 from grove_compiler.engine.defaulting import apply_default
+from grove_compiler.engine.growing import Items, Loop, Record
 from grove_compiler.engine.omit import OMIT
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
-FORMAT = f"grove-rules-2 {sys.implementation.cache_tag}"
+FORMAT = f"grove-rules-3 {sys.implementation.cache_tag}"
 """What a dump begins with. It changes with the form of generated code; Python's tag stands for that of bytecode."""
 
 MODULE = "<grove rules>"
@@ -90,6 +91,7 @@ class Program:
         self.rules = tuple(rules)
         self._code, self._lines, self._places = code, lines, places
         self._roots = vocabulary.words
+        self._growing = vocabulary.growing
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._namespace = runtime(vocabulary.functions)
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
@@ -144,19 +146,27 @@ class Program:
                 self._run(index, rule, scope, report)
         return findings
 
-    def generate(self, scope: Mapping[str, Any], limit: int, position: tuple[int, ...] = (), about: str = "") -> list[Node]:
+    def generate(
+        self, scope: Mapping[str, Any], limit: int, position: tuple[int, ...] = (), about: str = "", record: Record | None = None
+    ) -> list[Node]:
         """Every object for an input of a kind, rule by rule in apply order. `position` is put before the loop positions of each.
 
-        Raises `TooManyObjects`, and `RuleFailure` for a rule that cannot run.
+        `record` takes down what each rule makes, and lets it reuse what it made before. Raises `TooManyObjects`, and `RuleFailure`
+        for a rule that cannot run.
         """
         nodes: list[Node] = []
+
+        def check() -> None:
+            if len(nodes) > limit:
+                raise TooManyObjects(limit)
+
         for index, rule in enumerate(self.rules):
             if rule.verb == "generate" and rule.is_about(about or self._first_subject):
-                self._run(index, rule, scope, _collector(rule, nodes, limit, position))
+                self._run_recorded(index, rule, scope, _collector(rule, nodes, limit, position), nodes, check, record)
         return nodes
 
-    def conditions(self, scope: Mapping[str, Any], about: str = "") -> list[Condition]:
-        """Every status condition that the rules compute for an input of a kind."""
+    def conditions(self, scope: Mapping[str, Any], about: str = "", record: Record | None = None) -> list[Condition]:
+        """Every status condition that the rules compute for an input of a kind. `record` is as it is for `generate`."""
         found: list[Condition] = []
 
         def report(index: int, of: ObjectRef, status: str, reason: str, message: str) -> None:
@@ -165,7 +175,7 @@ class Program:
 
         for index, rule in enumerate(self.rules):
             if rule.verb == "condition" and rule.is_about(about or self._first_subject):
-                self._run(index, rule, scope, report)
+                self._run_recorded(index, rule, scope, report, found, _no_limit, record)
         return found
 
     # -- running -----------------------------------------------------------------------------------------------------------
@@ -177,8 +187,28 @@ class Program:
     def _arguments(self, scope: Mapping[str, Any]) -> list[Any]:
         return [scope.get(word) for word in self._roots]
 
-    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], report: Callable[..., None]) -> None:
-        self._guarded(rule, self._function(index), *self._arguments(scope), report)
+    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], *report: Callable[..., Any]) -> None:
+        self._guarded(rule, self._function(index), *self._arguments(scope), *report)
+
+    def _run_recorded(
+        self,
+        index: int,
+        rule: RuleInfo,
+        scope: Mapping[str, Any],
+        report: Callable[..., None],
+        output: list[Any],
+        check: Callable[[], None],
+        record: Record | None,
+    ) -> None:
+        """Runs a rule that puts out through `report` to `output`. Its outermost loop may be one that reuses."""
+        if self._growing is None or not rule.details["grows"]:
+            self._run(index, rule, scope, report)
+        elif record is None:
+            self._run(index, rule, scope, report, _each)
+        else:
+            loop = Loop(self._growing, output, record.former.made.get(index) if record.former else None, check)
+            self._run(index, rule, scope, report, loop)
+            record.made[index] = loop.finish()
 
     def _guarded(self, rule: RuleInfo, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls; what goes wrong inside an expression becomes a `RuleFailure` with the place of the expression."""
@@ -224,6 +254,15 @@ def modulo(left: Any, right: Any) -> Any:
     if not isinstance(left, int | float):
         raise EvaluationError(f"% is for numbers, not for {describe(left)}")
     return left % right
+
+
+def _each(items: Items) -> Iterator[tuple[int, Any]]:
+    """An outermost loop that reuses nothing."""
+    return enumerate(items())
+
+
+def _no_limit() -> None:
+    """The check of what has no limit."""
 
 
 def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[int, ...]) -> Callable[..., None]:

@@ -9,6 +9,7 @@ from typing import Any
 from grove_compiler.engine.language import Verb
 from grove_compiler.engine.rule_file import RuleFile
 from grove_compiler.engine.shape import Field, Literal, MapShape
+from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 
 
@@ -47,6 +48,12 @@ class Rule:
         """A key that holds names and expressions."""
         value = self.keys.get(key) or {}
         return {str(name): str(_boolean(expression)) for name, expression in value.items()} if isinstance(value, dict) else {}
+
+    def grows(self, vocabulary: Vocabulary) -> bool:
+        """Whether it makes something for each item of the list that grows, in its outermost loop."""
+        outermost = next(iter(self.named("forEach").values()), "")
+        growing = vocabulary.growing
+        return self.verb in ("generate", "condition") and growing is not None and "".join(outermost.split()) == growing.expression
 
     def words(self, key: str) -> list[str]:
         """A key that holds a word or a list of them."""

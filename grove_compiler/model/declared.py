@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.gpu import GpuContainer, gpu_containers_of
-from grove_compiler.model.lazy import lazy
+from grove_compiler.model.lazy import lazy, look
 from grove_compiler.model.mnnvl import Mnnvl
 from grove_compiler.model.placement import Placement
 from grove_compiler.model.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
@@ -200,15 +200,21 @@ class ScalingGroupTemplate:
 class PodCliqueSet:
     """The set that is compiled (rules call it `set`), or its former state in validations on update (`old`).
 
-    `default_namespace` is where a manifest without a namespace goes.
+    It is made from its manifest; `default_namespace` is where a manifest without a namespace goes. The number of its replicas can
+    be had only with a `look` (see `lazy`).
     """
 
-    manifest: Manifest
+    _manifest: Manifest
     default_namespace: str = "default"
+
+    @property
+    def manifest(self) -> Manifest:
+        look()
+        return self._manifest
 
     @lazy
     def metadata(self) -> Manifest:
-        return self.manifest.get("metadata") or {}
+        return self._manifest.get("metadata") or {}
 
     @lazy
     def name(self) -> str:
@@ -245,38 +251,48 @@ class PodCliqueSet:
         """The annotations that are not Grove's own, nor kubectl's memory of the set; PodGangs carry them on."""
         return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
 
-    @lazy
+    @property
     def spec(self) -> Manifest:
-        return self.manifest.get("spec") or {}
+        look()
+        return self._spec
+
+    @lazy
+    def _spec(self) -> Manifest:
+        return self._manifest.get("spec") or {}
 
     @lazy
     def template(self) -> Manifest:
-        return self.spec.get("template") or {}
+        return self._spec.get("template") or {}
 
-    @lazy
+    @property
     def replica_count(self) -> int:
         """`spec.replicas`; 0 when absent. (`replicas` are the replicas themselves.)"""
-        return self.spec.get("replicas") or 0
+        look()
+        return self._replica_count
+
+    @lazy
+    def _replica_count(self) -> int:
+        return self._spec.get("replicas") or 0
 
     @lazy
     def update_strategy(self) -> str:
         """RollingRecreate unless the manifest says OnDelete."""
-        return (self.spec.get("updateStrategy") or {}).get("type") or "RollingRecreate"
+        return (self._spec.get("updateStrategy") or {}).get("type") or "RollingRecreate"
 
     @lazy
     def is_training(self) -> bool:
         """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
-        return self.spec.get("workloadType") == "Training"
+        return self._spec.get("workloadType") == "Training"
 
     @lazy
     def max_runtime(self) -> str | None:
         """`trainingSpec.maxRuntime`, a duration from the first start on, restarts included; none is no limit."""
-        return (self.spec.get("trainingSpec") or {}).get("maxRuntime")
+        return (self._spec.get("trainingSpec") or {}).get("maxRuntime")
 
     @lazy
     def max_restarts(self) -> int:
         """`trainingSpec.maxRestarts`: restarts of replicas in the whole set before it has failed; 0 when absent."""
-        return (self.spec.get("trainingSpec") or {}).get("maxRestarts") or 0
+        return (self._spec.get("trainingSpec") or {}).get("maxRestarts") or 0
 
     @lazy
     def startup_type(self) -> str:

@@ -16,7 +16,7 @@ from grove_compiler.model.configuration import Configuration, read_configuration
 from grove_compiler.model.declared import API_VERSION, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 from grove_compiler.model.gang import Gang
 from grove_compiler.model.gpu import GpuContainer
-from grove_compiler.model.lazy import lazy
+from grove_compiler.model.lazy import lazy, look
 from grove_compiler.model.mnnvl import Membership
 from grove_compiler.model.pods import Pod, pods_of
 from grove_compiler.model.settings import Settings
@@ -75,9 +75,15 @@ class ExpandedSet(PodCliqueSet):
         declared = super().ref
         return declared if declared.uid else self.snapshot.with_uid(declared)
 
-    @lazy
+    @property
     def replicas(self) -> list[Replica]:
-        return [Replica(self, index) for index in range(self.replica_count)]
+        """Each follows from its index and from what is no number of replicas."""
+        look()
+        return self._replicas
+
+    @lazy
+    def _replicas(self) -> list[Replica]:
+        return [Replica(self, index) for index in range(self._replica_count)]
 
     @lazy
     def scheduler(self) -> str:

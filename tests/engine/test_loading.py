@@ -272,7 +272,7 @@ def test_a_rule_says_where_it_stands_and_what_it_is() -> None:
         "rules/shop.yaml",
         2,
     )
-    assert rule.details == {"template": "box.yaml", "kind": "Box", "policy": {"create": "only"}, "about": []}
+    assert rule.details == {"template": "box.yaml", "kind": "Box", "policy": {"create": "only"}, "about": [], "grows": False}
     assert rule.loops == (("shelf", "shelves"),)
 
 

@@ -1,0 +1,31 @@
+"""Whether two values are the same to the letter: what Python counts as equal may still be written differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Whether maps, lists and scalars are of the same types, in the same order and of the same values.
+
+    `1` is neither `true` nor `1.0`, and maps with their keys in another order are not the same.
+    """
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return len(one) == len(other) and all(
+            first == second and type(first) is type(second) and identical(one[first], other[second])
+            for first, second in zip(one, other, strict=True)
+        )
+    if kind is list:
+        return identical_all(one, other)
+    return repr(one) == repr(other) if kind is float else bool(one == other)
+
+
+def identical_all(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether as many values are identical, one by one."""
+    return len(some) == len(others) and all(map(identical, some, others))
