@@ -90,3 +90,52 @@ def test_the_version_of_the_target_decides_which_apis_it_serves(version: str, mi
 def test_offline_the_target_is_an_older_cluster_without_pods() -> None:
     found = Settings()
     assert (found.namespace, found.pods, found.resource_api) == ("default", False, "v1beta1")
+
+
+LEVELS = [{"domain": "zone", "key": "z"}]
+DEFAULT_TOPOLOGIES = [
+    ({}, False),
+    ({"topologyAwareScheduling": {"enabled": True}}, False),
+    ({"topologyAwareScheduling": {"enabled": True, "levels": []}}, False),
+    ({"topologyAwareScheduling": {"enabled": False, "levels": LEVELS}}, False),
+    ({"topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}, True),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), DEFAULT_TOPOLOGIES)
+def test_there_is_a_default_topology_when_it_has_levels_and_they_are_used(manifest: Any, expected: bool) -> None:
+    assert read_configuration(manifest).has_default_topology is expected
+
+
+MARKED: list[tuple[Any, str, list[int]]] = [
+    ([{"name": "volcano"}], "default-scheduler", []),
+    ([{"name": "volcano"}, {"name": "kai-scheduler", "default": True}], "kai-scheduler", [1]),
+    ([{"name": "volcano", "default": True}, {"name": "kai-scheduler", "default": True}], "volcano", [0, 1]),
+    ([{"name": "volcano", "default": False}], "default-scheduler", []),
+]
+
+
+@pytest.mark.parametrize(("profiles", "default", "marked"), MARKED)
+def test_a_profile_may_be_marked_as_the_default(profiles: Any, default: str, marked: list[int]) -> None:
+    found = read_configuration({"scheduler": {"profiles": profiles}})
+    assert (found.default_scheduler, found.marked_defaults) == (default, marked)
+
+
+def test_a_name_wins_over_a_mark() -> None:
+    profiles = [{"name": "volcano"}, {"name": "kai-scheduler", "default": True}]
+    assert read_configuration({"scheduler": {"profiles": profiles, "defaultProfileName": "volcano"}}).default_scheduler == "volcano"
+
+
+KAI_TOPOLOGIES: list[tuple[Any, bool]] = [
+    ([], False),
+    ([{"name": "volcano"}], False),
+    ([{"name": "kai-scheduler"}], True),
+    ([{"name": "kai-scheduler", "config": {"createTopologyResources": True}}], True),
+    ([{"name": "kai-scheduler", "config": {"createTopologyResources": False}}], False),
+    ([{"name": "volcano", "config": {"createTopologyResources": True}}], False),
+]
+
+
+@pytest.mark.parametrize(("profiles", "expected"), KAI_TOPOLOGIES)
+def test_kais_topologies_are_made_where_kai_has_a_profile_that_does_not_opt_out(profiles: Any, expected: bool) -> None:
+    assert read_configuration({"scheduler": {"profiles": profiles}}).makes_kai_topologies is expected

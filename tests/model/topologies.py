@@ -1,0 +1,44 @@
+"""Topologies, and sets that are placed by them, as short as a test can say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.model.snapshot import Snapshot
+from grove_compiler.model.topology import BINDING, CLUSTER_TOPOLOGY, Topology
+
+Manifest = dict[str, Any]
+
+
+def levels(*domains: str, prefix: str = "key") -> list[Manifest]:
+    """A level for each domain, whose node label is `key/<domain>`."""
+    return [{"domain": domain, "key": f"{prefix}/{domain}"} for domain in domains]
+
+
+def manifest_of(name: str, *domains: str, kind: str = CLUSTER_TOPOLOGY, **parts: Any) -> Manifest:
+    """A topology object; `metadata` and `spec` add to its own."""
+    metadata = {"name": name, **parts.get("metadata", {})}
+    spec = {"levels": levels(*domains), **parts.get("spec", {})}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def topology(name: str, *domains: str, snapshot: list[Manifest] | None = None, **parts: Any) -> Topology:
+    """A ClusterTopology, alone in its cluster."""
+    found = Topology(manifest_of(name, *domains, **parts), Snapshot(snapshot or []))
+    found.peers = [found]
+    return found
+
+
+def binding(name: str, *domains: str, **parts: Any) -> Topology:
+    """A ClusterTopologyBinding; `external` names KAI's Topology that somebody else makes."""
+    external = parts.pop("external", None)
+    bound = [{"schedulerName": "kai-scheduler", "topologyReference": external}] if external else None
+    spec = {"schedulerTopologyBindings": bound} if bound else {}
+    return topology(name, *domains, kind=BINDING, spec=spec, **parts)
+
+
+def together(*topologies: Topology) -> list[Topology]:
+    """The topologies of one cluster."""
+    for one in topologies:
+        one.peers = list(topologies)
+    return list(topologies)
