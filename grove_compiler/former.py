@@ -42,7 +42,7 @@ class Former:
             return found
         kind, named, name = entry.key
         live = self._in_snapshot(kind, named or namespace, name)
-        return PodCliqueSet(live, namespace) if live is not None and live["spec"].get("template") else None
+        return PodCliqueSet(live, namespace) if live is not None and (live.get("spec") or {}).get("template") else None
 
     def topology(self, entry: Admitted | None) -> Topology | None:
         """The former topology, given or in the snapshot; none for one that does not stand in the input."""
