@@ -14,6 +14,7 @@ BASE_GANG = "grove.io/base-podgang"
 SET = "app.kubernetes.io/part-of"
 REPLICA = "grove.io/podcliqueset-replica-index"
 TOPOLOGY_NAMES = ("grove.io/topology-name", "kai.scheduler/topology")
+COMPONENT, MNNVL_CLAIM = "app.kubernetes.io/component", "mnnvl-claim"
 COMPUTE_DOMAIN_CLASS = "compute-domain"
 
 
@@ -46,7 +47,7 @@ class _Index:
             case "ComputeDomain":
                 template = _at(manifest, "spec", "channel", "resourceClaimTemplate", "name")
                 self.channels.add((_key(manifest)[0], template or ""))
-            case "ResourceClaim" | "ResourceClaimTemplate" if _classes(manifest, COMPUTE_DOMAIN_CLASS):
+            case "ResourceClaim" | "ResourceClaimTemplate" if _is_channel(manifest):
                 self.channels.add(_key(manifest))
 
     def domain(self, label: Any, gang: Manifest) -> DomainKey | None:
@@ -149,12 +150,14 @@ def _assumed(spec: Mapping[str, Any]) -> Iterator[str]:
         yield "persistent volumes can be reached from every node"
 
 
-def _classes(manifest: Manifest, word: str) -> bool:
-    """Whether all devices that a claim, or a claim of a template, requests are of a class whose name begins with the word."""
+def _is_channel(manifest: Manifest) -> bool:
+    """Whether a claim, or a template's claim, asks for channels of a ComputeDomain alone, as its component or all its classes say."""
+    if str((manifest["metadata"].get("labels") or {}).get(COMPONENT)).startswith(MNNVL_CLAIM):
+        return True
     spec = _at(manifest, "spec", "spec") or manifest.get("spec") or {}
     requests = _at(spec, "devices", "requests") or []
     names = [_at(request, "exactly", "deviceClassName") or request.get("deviceClassName") or "" for request in requests]
-    return bool(names) and all(name.startswith(word) for name in names)
+    return bool(names) and all(name.startswith(COMPUTE_DOMAIN_CLASS) for name in names)
 
 
 def _key(manifest: Manifest) -> tuple[str, str]:

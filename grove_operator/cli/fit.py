@@ -21,9 +21,9 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.files import InputFile, read_all
+from grove_operator.cli.files import STDIN, InputFile, read_all
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options
+from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
 from grove_operator.cli.program import Rules
 from grove_operator.cli.terminal import terminal_of
 
@@ -41,6 +41,7 @@ Examples:
 Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are findings, 2 misuse.""",
 )
 @input_options
+@mnnvl_shape_option
 @click.option(
     "--nodes",
     metavar="FILE",
@@ -73,6 +74,7 @@ def command(
     kube_version: str,
     rules: tuple[str, ...],
     strict: bool,
+    mnnvl_shape: str | None,
     nodes: tuple[str, ...],
     steps: int,
     output: str,
@@ -82,8 +84,11 @@ def command(
     All gangs are placed at the same time, each with the minimum of its pods at once. For a gang without a place, the answer says
     which topology level fails first, how many pods would fit, and which resource is short. Labels of nodes are checked, too.
     """
+    if STDIN in files and STDIN in nodes:
+        raise click.UsageError("Standard input can hold the sets or the nodes, not both.")
     reader = InputReader()
-    inputs = reader.read(files, Settings(namespace=namespace, kube_version=kube_version), config=config, snapshot=snapshot)
+    settings = Settings(namespace=namespace, kube_version=kube_version, mnnvl_shape=mnnvl_shape)
+    inputs = reader.read(files, settings, config=config, snapshot=snapshot)
     book = Rules(rules)
     program = book.program()
     if program is None:

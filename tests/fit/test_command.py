@@ -156,6 +156,15 @@ def test_pods_of_the_set_itself_take_nothing(grove: Grove) -> None:
     assert grove.fit(("a", 16), more=f"---\nkind: Pod\nmetadata: {metadata}\nspec: {spec}\n").code == 0
 
 
+MNNVL = SET.replace("namespace: ml}", 'namespace: ml, annotations: {grove.io/mnnvl-enabled: "true"}}')
+
+
+@pytest.mark.parametrize("shape", ["as-proposed", "driver"])
+def test_channels_of_compute_domains_need_nothing_of_the_nodes(grove: Grove, shape: str) -> None:
+    ended = grove.fit(("a", 8), ("b", 8), manifest=MNNVL, options=("--mnnvl-shape", shape))
+    assert (ended.code, ended.err) == (0, "")
+
+
 def test_nodes_may_be_in_several_files(grove: Grove) -> None:
     for name in "ab":
         grove.file(f"{name}.yaml", NODE % (name, name, 8))
@@ -167,6 +176,7 @@ def test_nodes_may_be_in_several_files(grove: Grove) -> None:
     ("arguments", "words"),
     [
         (["fit", "set.yaml"], "--nodes"),
+        (["fit", "-", "--nodes", "-"], "Standard input can hold the sets or the nodes, not both."),
         (["fit", "set.yaml", "--nodes", "none.yaml"], "none.yaml: no such file or directory"),
         (["fit", "set.yaml", "--nodes", "set.yaml", "-o", "yaml"], "'yaml' is not one of"),
         (["fit", "set.yaml", "--nodes", "set.yaml", "--steps", "-1"], "--steps"),

@@ -116,6 +116,7 @@ CLASS = "compute-domain-default-channel.nvidia.com"
         node("ComputeDomain", "cd", {"channel": {"resourceClaimTemplate": {"name": "mnnvl"}}}),
         node("ResourceClaimTemplate", "mnnvl", {"spec": exactly(CLASS)}),
         node("ResourceClaim", "mnnvl", exactly(CLASS)),
+        node("ResourceClaim", "mnnvl", exactly("a-class-of-your-own"), labels={"app.kubernetes.io/component": "mnnvl-claim"}),
         node("ResourceClaim", "mnnvl", {"devices": {"requests": [{"name": "channel", "deviceClassName": CLASS}]}}),
     ],
 )
