@@ -32,7 +32,7 @@ class Observer:
         self._computed: dict[tuple[int, int], tuple[Any, Any, Reads]] = {}
         self._assigned: dict[tuple[int, str], tuple[Any, tuple[Input, ...]]] = {}
         self._described: dict[int, tuple[Any, Describe]] = {}
-        self._last: tuple[int, tuple[Input, ...]] = (0, ())
+        self._last: tuple[Any, tuple[Input, ...]] = (None, ())
 
     def describe(self, instance: Any, inputs: Describe) -> None:
         """Says what the attributes of one instance stand for: settings are inputs themselves."""
@@ -100,12 +100,11 @@ class Observer:
         """A value that an instance is made with, or gives itself: it rests on what was read since the value before it."""
         if not self.recorder.is_listening:
             return value
-        reads = self.recorder.since_mark()
-        if reads or self._last[0] != id(instance):
-            self._last = (id(instance), inputs_of(reads))
-        inputs = self._last[1]
-        if type(value) not in (str, int, float) and not any(reads.values()):
-            return value
+        is_own = self._last[0] is instance
+        reads = self.recorder.mark(keep=not is_own)  # what it reads for a field of its own does not decide whether it exists
+        if reads or not is_own:
+            self._last = (instance, inputs_of(reads) if any(reads.values()) else ())
+        inputs = () if value is None and not reads else self._last[1]
         if not inputs or isinstance(value, (*_KNOWN, WatchedMap, WatchedList)) or _is_model(value):
             return value
         known = marked(value, inputs)

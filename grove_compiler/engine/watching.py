@@ -26,44 +26,47 @@ Reads = dict[Input, bool]
 class Recorder:
     """Notes what is read, in frames that are opened around whatever is asked about."""
 
-    __slots__ = ("_since", "_stack")
+    __slots__ = ("_before", "_since")
 
     def __init__(self) -> None:
-        self._stack: list[Reads] = []
+        self._before: list[Reads] = []
         self._since: list[Reads] = []
 
     @property
     def is_listening(self) -> bool:
         """Whether any frame is open."""
-        return bool(self._stack)
+        return bool(self._since)
 
     def read(self, inputs: Iterable[Input], as_value: bool = True) -> None:
         """Notes inputs in the innermost frame."""
-        if self._stack:
-            for frame in (self._stack[-1], self._since[-1]):
-                for one in inputs:
-                    frame[one] = frame.get(one, False) or as_value
+        if self._since:
+            frame = self._since[-1]
+            for one in inputs:
+                frame[one] = frame.get(one, False) or as_value
 
     def open(self) -> None:
         """Opens a frame."""
-        self._stack.append({})
+        self._before.append({})
         self._since.append({})
 
     def close(self) -> Reads:
         """What was read since the frame was opened; frames around it do not learn of it."""
+        self.mark()
         self._since.pop()
-        return self._stack.pop()
+        return self._before.pop()
 
     def replay(self, reads: Reads, as_values: bool = True) -> None:
         """Notes once more what was read; with `as_values` false as what was only passed."""
         for value in (True, False):
             self.read([one for one, is_value in reads.items() if is_value is value], as_values and value)
 
-    def since_mark(self) -> Reads:
-        """What the innermost frame has read since the last mark. Sets a mark."""
-        if not self._since:
-            return {}
+    def mark(self, keep: bool = True) -> Reads:
+        """What the innermost frame has read since the last mark. Sets a mark; without `keep` the frame forgets those reads."""
         reads, self._since[-1] = self._since[-1], {}
+        if keep:
+            frame = self._before[-1]
+            for one, is_value in reads.items():
+                frame[one] = frame.get(one, False) or is_value
         return reads
 
 
@@ -149,7 +152,7 @@ class WatchedMap(dict[Any, Any]):
         return super().items()
 
     def _read_all(self) -> None:
-        self.recorder.read([self.input(key) for key in dict.__iter__(self)] or [Input(self.source, self.path)])
+        _read_entries(self, dict.items(self))
 
 
 class WatchedList(list[Any]):
@@ -180,7 +183,15 @@ class WatchedList(list[Any]):
         return super().__iter__()
 
     def _read_all(self) -> None:
-        self.recorder.read([self.input(index) for index in range(len(self))] or [Input(self.source, self.path)])
+        _read_entries(self, enumerate(list.__iter__(self)))
+
+
+def _read_entries(container: WatchedMap | WatchedList, entries: Iterable[tuple[Any, Any]]) -> None:
+    """Notes that all entries were looked at; those that are containers were only passed."""
+    if not container:
+        container.recorder.read((Input(container.source, container.path),))
+    for key, part in entries:
+        container.recorder.read((container.input(key),), as_value=not isinstance(part, dict | list))
 
 
 def watched(value: Any, recorder: Recorder, source: str | int, path: FieldPath = ()) -> Any:

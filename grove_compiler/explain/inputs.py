@@ -108,6 +108,10 @@ class WatchedInputs:
             said.how = "absent"
         return said
 
+    def said_at(self, given: Given, path: FieldPath) -> Said:
+        """Who says a field of a manifest."""
+        return self.said(Input(self.given.index(given), path))
+
     # -- defaults ------------------------------------------------------------------------------------------------------------
 
     def _take(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:

@@ -14,6 +14,7 @@ COMMANDS = {
     "crds": "crds",
     "fit": "fit",
     "graph": "graph",
+    "explain": "explain",
     "rules": "rules",
     "test": "test",
     "completion": "completion",

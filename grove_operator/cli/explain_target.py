@@ -1,0 +1,143 @@
+"""What `grove explain` is asked about: an object by kind and name, a field by its path; or the nearest that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.nearest import nearest
+from grove_compiler.graph.node import Manifest
+
+SHORT_NAMES = {
+    "pcs": "PodCliqueSet",
+    "pclq": "PodClique",
+    "pcsg": "PodCliqueScalingGroup",
+    "pg": "PodGang",
+    "po": "Pod",
+    "svc": "Service",
+    "sa": "ServiceAccount",
+    "hpa": "HorizontalPodAutoscaler",
+}
+
+
+class Target(NamedTuple):
+    """An object that was asked for. `kind` is as it was typed, without a group; `namespace` is empty when none was typed."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def is_kind(self, kind: str) -> bool:
+        """Whether this kind is meant: by its name in any case, singular or plural, or by kubectl's short name."""
+        word, plain = self.kind.lower(), kind.lower()
+        plurals = (f"{plain}s", f"{plain}es", f"{plain[:-1]}ies")
+        return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
+
+
+class NotThere(Exception):
+    """Nothing of that name. `nearest` is what was probably meant, `kind` the kind if there is one of that name.
+
+    `reasons` are lines that whoever knows the rules may add.
+    """
+
+    def __init__(self, message: str, nearest: str = "", kind: str = "") -> None:
+        self.nearest = nearest
+        self.kind = kind
+        self.reasons: list[str] = []
+        super().__init__(message)
+
+
+def parse_target(text: str) -> Target | None:
+    """`KIND/NAME` or `KIND/NAMESPACE/NAME`, none for anything else.
+
+    The kind's group may stand behind it, as in `podgang.scheduler.grove.io/web-0`.
+    """
+    parts = text.split("/")
+    if len(parts) not in (2, 3) or not all(parts):
+        return None
+    return Target(parts[0].partition(".")[0], parts[1] if len(parts) == 3 else "", parts[-1])
+
+
+def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
+    """The id that is meant. `more_kinds` are those of which there could be objects. Raises `NotThere`, also when several are meant."""
+    known = [(id, *_parts(id)) for id in ids]
+    of_kind = [(id, namespace, name) for id, kind, namespace, name in known if target.is_kind(kind)]
+    if not of_kind:
+        kinds = list(dict.fromkeys([kind for _, kind, _, _ in known] + list(more_kinds)))
+        kind = next((kind for kind in kinds if target.is_kind(kind)), "")
+        if kind:
+            raise NotThere(f"there is no {kind} among the objects", kind=kind)
+        raise NotThere(f"there is no kind {target.kind!r}; there are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
+    found = [id for id, namespace, name in of_kind if name == target.name and target.namespace in ("", namespace)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotThere(f"{target.name!r} may be any of {', '.join(found)}", found[0])
+    kind = _parts(of_kind[0][0])[0]
+    close = nearest(target.name, [name for _, _, name in of_kind])
+    raise NotThere(f"there is no {kind} {target.name!r}", next((id for id, _, name in of_kind if name == close), ""), kind)
+
+
+def resolve_path(text: str, manifest: Manifest) -> FieldPath:
+    """The path that is meant: as kubectl's jsonpath (`.spec.replicas`), as Kubernetes' messages, or as a JSON pointer (`/spec/replicas`).
+
+    Keys with dots may stand bare, in brackets, or with backslashes. Raises `NotThere` with the nearest path for what is not there.
+    """
+    if text.startswith("/"):
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
+        return _resolve(steps, manifest)
+    text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
+    path: FieldPath = ()
+    value: Any = manifest
+    while text:
+        step, text = _next_step(text, value)
+        path, value = _enter(path, value, step)
+    return path
+
+
+def _next_step(text: str, value: Any) -> tuple[str, str]:
+    """The first step, and what is left. Of a map's keys the longest that the text begins with counts."""
+    if text.startswith("["):
+        inside, _, rest = text[1:].partition("]")
+        return inside.strip("'\""), rest.removeprefix(".")
+    keys = [key for key in value if text == key or text.startswith((f"{key}.", f"{key}["))] if isinstance(value, dict) else []
+    if keys:
+        step = max(keys, key=len)
+        return step, text[len(step) :].removeprefix(".")
+    end = min((at for at in (text.find("."), text.find("[")) if at > 0), default=len(text))
+    return text[:end], text[end:].removeprefix(".")
+
+
+def _resolve(steps: Sequence[str], manifest: Manifest) -> FieldPath:
+    path: FieldPath = ()
+    value: Any = manifest
+    for step in steps:
+        path, value = _enter(path, value, step)
+    return path
+
+
+def _enter(path: FieldPath, value: Any, step: str) -> tuple[FieldPath, Any]:
+    if isinstance(value, dict) and step in value:
+        return (*path, step), value[step]
+    if isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+        return (*path, int(step)), value[int(step)]
+    missing: FieldPath = (*path, int(step) if isinstance(value, list) and step.isascii() and step.isdigit() else step)
+    close = nearest(step, value) if isinstance(value, dict) else ""
+    has = f"a list of {len(value)}" if isinstance(value, list) else "" if isinstance(value, dict) else "no map"
+    message = f"there is no {render(missing)}" + (f"; {render(path)} is {has}" if has else "")
+    raise NoSuchField(message, missing, render((*path, close)) if close else "")
+
+
+class NoSuchField(NotThere):
+    """A path that is not in the object; `path` is it, as far as it could be read."""
+
+    def __init__(self, message: str, path: FieldPath, nearest: str) -> None:
+        self.path = path
+        super().__init__(message, nearest)
+
+
+def _parts(id: str) -> tuple[str, str, str]:
+    """Kind, namespace and name of an id."""
+    parts = id.split("/")
+    return parts[0], parts[1] if len(parts) == 3 else "", parts[-1]
