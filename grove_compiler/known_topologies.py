@@ -6,6 +6,7 @@ from grove_compiler.intake import TOPOLOGY_KINDS, Admitted, Intake
 from grove_compiler.model.configuration import Configuration
 from grove_compiler.model.snapshot import Snapshot
 from grove_compiler.model.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, default_topology
+from grove_compiler.source.document import Document
 
 
 def known_topologies(intake: Intake, config: Configuration, snapshot: Snapshot) -> list[tuple[Topology, Admitted | None]]:
@@ -19,8 +20,10 @@ def known_topologies(intake: Intake, config: Configuration, snapshot: Snapshot) 
     known = {(topology.kind, topology.name) for topology, _ in found}
     if config.has_default_topology:
         known.add((CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY))
-    live = (Topology(manifest, snapshot) for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(kind))
-    found += [(topology, None) for topology in live if (topology.kind, topology.name) not in known]
+    live = Intake(intake.program, intake.scope)  # what it finds is not the user's to mend; it leaves out what nobody could read
+    live.take([Document(manifest) for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(kind)])
+    existing = (Topology(entry.manifest, snapshot) for entry in live.admitted)
+    found += [(topology, None) for topology in existing if (topology.kind, topology.name) not in known]
     if config.has_default_topology:
         found.insert(0, (default_topology(config.topology_levels, snapshot), None))
     _introduce([topology for topology, _ in found])
