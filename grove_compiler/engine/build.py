@@ -35,11 +35,11 @@ def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     return Program(compiled.rules, compiled.code, compiled.lines, compiled.places, vocabulary)
 
 
-def compile_rules(found: RuleSet, vocabulary: Vocabulary, traced: bool = False) -> Compiled:
-    """The rules as one Python module. Raises `InvalidRules` with everything that is wrong."""
+def compile_rules(found: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
+    """The rules as one Python module, which may trace values or count patches. Raises `InvalidRules` with everything that is wrong."""
     rules = ordering.in_apply_order(found)
     module = ModuleWriter()
-    writer = RuleWriter(vocabulary, module, traced)
+    writer = RuleWriter(vocabulary, module, traced, counted)
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
         writer.write(index, rule, found.templates, _patches_of(rule, found))

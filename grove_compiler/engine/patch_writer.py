@@ -19,10 +19,11 @@ from grove_compiler.graph.field_path import FieldPath
 class PatchWriter:
     """Writes one patch into the function of one rule. The object so far is in `o`."""
 
-    def __init__(self, compiler: ExpressionCompiler, patch: Rule, traced: bool) -> None:
+    def __init__(self, compiler: ExpressionCompiler, patch: Rule, traced: bool, counted: bool = False) -> None:
         self.compiler = compiler
         self.patch = patch
         self.traced = traced
+        self.counted = counted
         self.shapes = ShapeWriter(compiler, patch.source, traced, patch.id)
         self.object = "plain(o)" if traced else "o"
 
@@ -70,6 +71,8 @@ class PatchWriter:
 
     def _operation(self, operation: dict[str, Any], path: FieldPath, scope: Scope) -> None:
         scope = self._loops(operation, path, scope)
+        if self.counted:
+            self.block.add(f"touched({self.patch.id!r})")
         where = self._path(operation["path"], (*path, "path"), scope)
         if operation["op"] == "remove":
             self.block.add(f"o = {self._call('remove', path)}o, {where},{self._mark((*path, 'path'))})")

@@ -38,11 +38,12 @@ _LAZIES = "\0lazies "
 class RuleWriter:
     """Writes one rule after another into a module."""
 
-    def __init__(self, vocabulary: Vocabulary, module: ModuleWriter, traced: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, module: ModuleWriter, traced: bool = False, counted: bool = False) -> None:
         self.compiler = ExpressionCompiler(vocabulary)
         self.vocabulary = vocabulary
         self.module = module
         self.traced = traced
+        self.counted = counted
         self.parameters = ", ".join(variable(word) for word in vocabulary.words)
 
     def write(self, index: int, rule: Rule, templates: dict[str, Template], patches: Sequence[Rule]) -> None:
@@ -68,6 +69,7 @@ class _RuleFunction:
         self.index = index
         self.shapes = ShapeWriter(writer.compiler, rule.source, writer.traced, rule.id)
         self.traced = writer.traced
+        self.counted = writer.counted
         self.grows = not writer.traced and rule.grows(writer.vocabulary)
         self.parameters = writer.parameters
         self.block = Block(writer.module, indent=1)
@@ -132,7 +134,7 @@ class _RuleFunction:
         made = shapes.write(shape, self.scope, self.block, self.depth)
         self.block.add(f"o = {made.python}{self._mark(('generate',))}")
         for patch in patches:
-            PatchWriter(self.compiler, patch, self.traced).write(self.rule, self.scope, self.block, self.depth)
+            PatchWriter(self.compiler, patch, self.traced, self.counted).write(self.rule, self.scope, self.block, self.depth)
         loop = "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
         self.block.add(f"emit({self.index}, o, {loop}, {owner}){self._mark(('generate',))}")
         self._leave()

@@ -23,7 +23,9 @@ Examples:
   grove lint workload.yaml                     is it valid, and what would admission say?
   grove lint manifests/ --strict               for CI: warnings fail
   grove lint new.yaml --old running.yaml       may this edit be made?
-  grove lint workload.yaml -o json | jq .      for programs""",
+  grove lint workload.yaml -o json | jq .      for programs
+  grove lint manifests/ -o github              annotations in a workflow of GitHub Actions
+  grove lint manifests/ -o sarif > grove.sarif for code scanning""",
 )
 @input_options
 @mnnvl_shape_option
@@ -31,10 +33,10 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(("text", "json")),
+    type=click.Choice(("text", "json", "sarif", "github")),
     default="text",
     show_default=True,
-    help="For people or for programs.",
+    help="For people, for programs, for code scanning (SARIF 2.1.0), or as annotations of GitHub Actions.",
 )
 def command(
     files: tuple[str, ...],
@@ -57,11 +59,24 @@ def command(
     if program is None:
         return 1
     found = reader.problems + lint(inputs, program)
-    if output == "json":
-        outputs.write([_as_json(found)])
-    else:
+    if output == "text":
         findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    else:
+        names = {one.file: known.name for one in found if (known := reader.find_file(one.file) or book.find_file(one.file))}
+        outputs.write([_rendered(found, output, {rule.id: rule.doc for rule in program.rules}, names)])
     return 1 if has_errors(found) or (strict and found) else 0
+
+
+def _rendered(found: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
+    if output == "sarif":
+        from grove_operator.cli.lint_sarif import as_sarif
+
+        return as_sarif(found, docs, names)
+    if output == "github":
+        from grove_operator.cli.lint_github import as_github
+
+        return as_github(found, names)
+    return _as_json(found)
 
 
 def _as_json(found: list[Diagnostic]) -> bytes:

@@ -1,0 +1,81 @@
+"""Findings as SARIF 2.1.0, which code-scanning services take (OASIS, sarif-schema-2.1.0)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.version import __version__
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+HOME = "https://github.com/ai-dynamo/grove"
+
+TOPICS = {
+    "graph": "Objects of a result must differ in name and must not wait for each other.",
+    "input": "A manifest is one that is compiled, and is declared once.",
+    "json": "The file is JSON.",
+    "limit": "A set does not become more objects than allowed.",
+    "rules": "Rules and templates are right, and run.",
+    "schema": "Manifests have the structure of their kind.",
+    "snapshot": "Objects that exist have the form in which an API server stores them.",
+    "source": "The file is text.",
+    "yaml": "The file is YAML that every reader reads alike.",
+}
+"""What checks that are no rules are about, by the first part of their code."""
+
+
+def as_sarif(findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names: Mapping[str, str]) -> bytes:
+    """One run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings."""
+    codes = list(dict.fromkeys(finding.code for finding in findings))
+    driver = {
+        "name": "grove",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "informationUri": HOME,
+        "rules": [_rule(code, docs) for code in codes],
+    }
+    results = [_result(finding, codes.index(finding.code), file_names) for finding in findings]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return (json.dumps(log, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _rule(code: str, docs: Mapping[str, str]) -> dict[str, Any]:
+    topic, _, name = code.partition("/")
+    doc = docs.get(code) or TOPICS.get(topic) or "A check of grove."
+    words = re.split("[^A-Za-z0-9]+", f"{topic} {name}")
+    return {"id": code, "name": "".join(word.capitalize() for word in words), "shortDescription": {"text": doc}}
+
+
+def _result(finding: Diagnostic, index: int, file_names: Mapping[str, str]) -> dict[str, Any]:
+    message = {"text": message_of(finding)}
+    result: dict[str, Any] = {"ruleId": finding.code, "ruleIndex": index, "level": finding.severity, "message": message}
+    location: dict[str, Any] = {}
+    if finding.file:
+        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(file_names.get(finding.file, finding.file))}}
+        if finding.line:
+            region = {"startLine": finding.line} | ({"startColumn": finding.column} if finding.column else {})
+            location["physicalLocation"]["region"] = region
+    if finding.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.path, "kind": "member"}]
+    if location:
+        result["locations"] = [location]
+    return result
+
+
+def message_of(finding: Diagnostic) -> str:
+    """The whole sentence: the kind of error, the field, what is wrong, what would be right."""
+    text = ": ".join(part for part in (finding.path, finding.type, finding.message) if part)
+    if finding.nearest:
+        text += f'; did you mean "{finding.nearest}"?'
+    return f"{text} ({finding.hint})" if finding.hint else text
+
+
+def _uri(name: str) -> str:
+    """A file's name as a URI, relative where the name is."""
+    path = quote(name.encode("utf-8", "surrogateescape").replace(b"\\", b"/"), safe="/-._~")
+    return f"file://{path}" if path.startswith("/") else path.removeprefix("./")

@@ -1,0 +1,70 @@
+"""`grove rules check`: rules of one's own against those that ship, with what is suspicious though it is no mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.engine.build import compile_rules
+from grove_compiler.engine.load import load
+from grove_compiler.engine.rule import Rule, RuleSet
+from grove_compiler.engine.sources import InvalidRules, RuleSource
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.nearest import edit_distance, fold
+from grove_operator.rulebook import SHIPPED, Rulebook
+
+TYPING_ERROR = 2
+"""Ids that differ by no more letters than this are probably meant to be the same."""
+
+
+def check(book: Rulebook) -> list[Diagnostic]:
+    """Every error in the rules of all folders together, and warnings about the user's."""
+    sources = book.sources()
+    found = load(sources)
+    shipped = load([source for source in sources if source.origin == SHIPPED])
+    warnings = [*_doubtful_ids(found, shipped), *_other_verbs(found, shipped), *_idle_templates(found, sources)]
+    try:
+        compile_rules(found, VOCABULARY)
+    except InvalidRules as invalid:
+        return [*invalid.diagnostics, *warnings]
+    return warnings
+
+
+def _own(found: RuleSet) -> list[Rule]:
+    return [rule for rule in found.rules if rule.origin != SHIPPED]
+
+
+def _doubtful_ids(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
+    """New ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
+    ids = [rule.id for rule in shipped.rules]
+    for rule in _own(found):
+        if rule.id in ids:
+            continue
+        folded = fold(rule.id)
+        close = next((id for id in ids if edit_distance(folded, fold(id), TYPING_ERROR + 1) <= TYPING_ERROR), "")
+        if close:
+            message = f"adds the rule {rule.id!r}, though there is {close!r}, which it does not replace"
+            yield _warning("rules/doubtful-id", message, rule, ("rule",), close)
+
+
+def _other_verbs(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
+    """Replacements that do something else than what they replace."""
+    verbs = {rule.id: rule.verb for rule in shipped.rules}
+    for rule in _own(found):
+        verb = verbs.get(rule.id, rule.verb)
+        if verb != rule.verb:
+            message = f"replaces {rule.id!r}, a {verb} rule, by a {rule.verb} rule: what it did is not done any more"
+            yield _warning("rules/other-verb", message, rule, ("rule",))
+
+
+def _idle_templates(found: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
+    """Templates of the user's that no rule renders: the rule may have been replaced, disabled, or never written."""
+    used = {str(rule.keys["generate"]) for rule in found.rules if rule.verb == "generate" and "generate" in rule.keys}
+    for source in sources:
+        if source.is_template and source.origin != SHIPPED and source.template_name not in used:
+            message = f"no rule renders the template {source.template_name!r}"
+            yield Diagnostic("rules/idle-template", "warning", message, file=source.file, line=1)
+
+
+def _warning(code: str, message: str, rule: Rule, path: tuple[str, ...], nearest: str = "") -> Diagnostic:
+    return Diagnostic(code, "warning", message, file=rule.source.file, line=rule.source.line(path), nearest=nearest)

@@ -1,0 +1,116 @@
+"""What `grove rules` knows of each rule: where it stands, what it replaces, its text, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grove_compiler.engine.load import load
+from grove_compiler.engine.ordering import matches
+from grove_compiler.engine.program import Program, RuleInfo
+from grove_compiler.engine.rule import Rule
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.source.yaml_reader import read_yaml
+from grove_operator.rulebook import SHIPPED, Rulebook
+
+PLURALS = {
+    "default": ("field set", "fields set"),
+    "validate": ("finding", "findings"),
+    "generate": ("object", "objects"),
+    "patch": ("object changed", "objects changed"),
+    "condition": ("condition", "conditions"),
+}
+
+
+@dataclass(slots=True, eq=False)
+class Listed:
+    """A rule in force, or one that was disabled. `replaces` are the places of rules of the same id that it takes the place of.
+
+    `count` is how much it did, as `PLURALS` names it; none when nothing was compiled. `about` are the kinds that it is about.
+    """
+
+    id: str
+    doc: str
+    verb: str
+    place: str
+    origin: str
+    about: list[str]
+    is_disabled: bool = False
+    replaces: list[str] = field(default_factory=list)
+    count: int | None = None
+
+    @property
+    def note(self) -> str:
+        """What is special about it; empty for a rule that simply is in force."""
+        if self.is_disabled:
+            return "disabled"
+        return f"replaces {', '.join(self.replaces)}" if self.replaces else ""
+
+
+def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
+    """Every rule in the order in which they run, and then those that were disabled."""
+    history = _history(book)
+    listed = []
+    for rule in program.rules:
+        former = [one for one in history.get(rule.id, []) if one.origin != rule.origin]
+        listed.append(
+            Listed(
+                rule.id,
+                rule.doc,
+                rule.verb,
+                place(book, rule.file, rule.line, rule.origin),
+                rule.origin,
+                list(rule.details.get("about") or rule.details.get("of") or []),
+                replaces=[place(book, one.source.file, one.line, one.origin) for one in former],
+                count=None if counts is None else counts.get(rule.id, 0),
+            )
+        )
+    in_force = {rule.id for rule in program.rules}
+    for id, rules in history.items():
+        if id not in in_force:
+            last = rules[-1]
+            where = place(book, last.source.file, last.line, last.origin)
+            listed.append(Listed(id, last.doc, last.verb, where, last.origin, last.words("of"), is_disabled=True))
+    return listed
+
+
+def place(book: Rulebook, file: str, line: int, origin: str) -> str:
+    """`file:line`; a user's file is named by its path, one that ships by its name in the package."""
+    found = next((one for one in book.files if one.name == file and one.origin == origin), None)
+    return f"{file if found is None or found.origin == SHIPPED else found.path}:{line}"
+
+
+def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
+    """The patches that may change the objects of a rule."""
+    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb == "generate"]
+    return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
+
+
+def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
+    """A rule as it is written, from its first line to its last."""
+    for source in sources:
+        if source.file != rule.file or source.origin != rule.origin:
+            continue
+        for document in read_yaml(source.text, source.file)[0]:
+            if isinstance(document.value, dict) and str(document.value.get("rule")) == rule.id and document.origin:
+                return document.origin.text[document.origin.start : document.origin.end].strip("\n").removesuffix("---").strip("\n")
+    return ""
+
+
+def template_text(sources: Sequence[RuleSource], name: str) -> str:
+    """A template as it is written; of several of one name the last."""
+    return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
+
+
+def _means(word: str, rule: RuleInfo) -> bool:
+    return matches(word, rule.id) if "/" in word else word == rule.details["kind"]
+
+
+def _history(book: Rulebook) -> dict[str, list[Rule]]:
+    """All rules of each id, those that later ones replace first."""
+    history: dict[str, list[Rule]] = {}
+    sources = book.sources()
+    for origin in dict.fromkeys(source.origin for source in sources):
+        for rule in load([source for source in sources if source.origin == origin and not source.is_template]).rules:
+            history.setdefault(rule.id, []).append(rule)
+    return history
