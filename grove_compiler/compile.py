@@ -70,10 +70,13 @@ def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
 def _expand(number: int, admission: Admission, limit: int, program: Program, result: Result, records: Records) -> None:
     """Adds the objects of one set or topology to the result; the first position of every loop is its number."""
     room = limit - len(result.graph.nodes)
+    if admission.set is not None and records.hashes is not None:
+        admission.set.template_hashes = records.hashes
     result.graph.nodes += program.generate(admission.scope, room, (number,), admission.kind, records.objects)
     conditions = program.conditions(admission.scope, admission.kind, records.conditions)
     if admission.set is not None:
         result.statuses.append(SetStatus(admission.set.ref, admission.set.generation_hash, conditions))
+        records.hashes = vars(admission.set).get("template_hashes")  # there unless somebody looked at the number of replicas
 
 
 def _after(program: Program) -> After:

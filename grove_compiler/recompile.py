@@ -35,10 +35,11 @@ class Basis:
 
 @dataclass(slots=True, eq=False)
 class Records:
-    """What the rules made for one input: objects and conditions."""
+    """What the rules made for one input: objects and conditions. `hashes` are those of a set's templates, which take long to tell."""
 
     objects: Record = field(default_factory=Record)
     conditions: Record = field(default_factory=Record)
+    hashes: tuple[list[str], str] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,7 @@ class Made:
         found = Records()
         if former is not None:
             old = former.records[len(self.records)]
-            found.objects.former, found.conditions.former = old.objects, old.conditions
+            found.objects.former, found.conditions.former, found.hashes = old.objects, old.conditions, old.hashes
         self.records.append(found)
         return found
 
