@@ -13,7 +13,7 @@ from grove_operator.golden.expected_findings import compare_findings
 
 from .pages import DOCS, Section, is_part, objects_in, program_of, sections
 
-PAGES = ("rule-authors.md", "from-helm-and-kustomize.md", "training.md")
+PAGES = ("rule-authors.md", "from-helm-and-kustomize.md", "training.md", "mnnvl.md")
 SECTIONS = [section for page in PAGES for section in sections(page)]
 KINDS = {
     "set": "Pod",
@@ -26,6 +26,7 @@ KINDS = {
     "gang": "PodGang",
 }
 NAMES = re.findall(rf"^\| `((?:{'|'.join(KINDS)})\.[\w.]+)` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
+MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation-mnnvl.yaml")
 TRAINING_FILES = ("rules/training.yaml", "rules/validation-training.yaml")
 
 
@@ -70,3 +71,9 @@ def test_the_page_lists_names_of_every_scope() -> None:
 def test_the_page_on_training_lists_its_rules_and_no_others() -> None:
     listed = set(re.findall(r"`((?:default|validate)/[\w-]+)`", (DOCS / "training.md").read_text()))
     assert listed == {rule.id for rule in program_of({}).rules if rule.file in TRAINING_FILES}
+
+
+def test_the_page_on_mnnvl_lists_its_rules_and_no_others() -> None:
+    listed = set(re.findall(r"`((?:default|validate|mnnvl)/[\w/-]+)`", (DOCS / "mnnvl.md").read_text()))
+    elsewhere = {"validate/generated-names", "validate/name-collisions"}
+    assert listed - elsewhere == {rule.id for rule in program_of({}).rules if rule.file in MNNVL_FILES}

@@ -65,7 +65,7 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 
 def test_the_table_of_labels_has_the_components_that_objects_carry() -> None:
     carried = set()
-    for case in ("worked-example", "scheduler-kai", "sharing-three-levels"):
+    for case in ("worked-example", "scheduler-kai", "sharing-three-levels", "mnnvl-replica", "mnnvl-pods"):
         for node in compile_folder(Path(__file__).parent / "cases" / case).graph.nodes:
             carried.add((node.object["kind"], node.object["metadata"]["labels"]["app.kubernetes.io/component"]))
     table = PAGE.split("## Labels")[1].split("## ")[0]
