@@ -97,13 +97,17 @@ class Observer:
         return setattribute
 
     def _taken(self, instance: Any, name: str, value: Any) -> Any:
-        """A value that an instance is made with, or gives itself: it rests on what was read since the value before it."""
+        """A value that an instance is made with, or gives itself.
+
+        What it is made with rests on all that its maker has read by then; what it gives itself, on what it read since the field before.
+        """
         if not self.recorder.is_listening:
             return value
         is_own = self._last[0] is instance
         reads = self.recorder.mark(keep=not is_own)  # what it reads for a field of its own does not decide whether it exists
         if reads or not is_own:
-            self._last = (instance, inputs_of(reads) if any(reads.values()) else ())
+            all_reads = reads if is_own else self.recorder.so_far()
+            self._last = (instance, inputs_of(all_reads) if any(all_reads.values()) else ())
         inputs = () if value is None and not reads else self._last[1]
         if not inputs or isinstance(value, (*_KNOWN, WatchedMap, WatchedList)) or _is_model(value):
             return value

@@ -48,7 +48,7 @@ class PatchWriter:
     def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
         code = self._code(expression, scope, may_omit=True)
         name = Name(self.block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-        python = traced_name(word, code.python) if self.traced else code.python
+        python = traced_name(word, code.python, expression) if self.traced else code.python
         self.block.add(f"{name.python} = {python}{self._mark(expression.path)}")
         return scope.with_name(word, name)
 
@@ -58,7 +58,7 @@ class PatchWriter:
             expression = Bare(str(text), (*path, "forEach", word))
             code = self._code(expression, scope)
             name = Name(self.block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
-            items = traced_items(word, code.python) if self.traced else f"each({code.python})"
+            items = traced_items(word, code.python, expression) if self.traced else f"each({code.python})"
             self.block.add(f"for {name.python} in {items}:{self._mark(expression.path)}")
             self.block.indent += 1
             scope = scope.with_name(word, name)

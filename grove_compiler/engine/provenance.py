@@ -111,9 +111,13 @@ class Tracer:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
         return {path: found.origin for path, found in self.trace(node, scope, position).fields.items()}
 
-    def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> Trace:
-        """How a node came about. Raises `LookupError` when its rule does not generate it any more."""
+    def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0, roots: Mapping[str, tuple[Input, ...]] | None = None) -> Trace:
+        """How a node came about. `roots` are the inputs that a root as a whole rests on, where its parts tell nothing.
+
+        Raises `LookupError` when the rule does not generate the node any more.
+        """
         self._begin(node.loop[position:])
+        self._bound.update(roots or {})
         try:
             self._call(node.rule, scope, self._found)
         except _Found as found:
@@ -169,34 +173,48 @@ class Tracer:
 
     def _words(self) -> dict[str, Any]:
         return {
-            "trace": self._value, "bind": self._name, "repeat": self._items, "enumerate": self._positions, "holds": self._holds,
+            "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
+            "holds": self._holds,
             "change": self._change, "said_by": self._said_by, "skips": lambda: self._is_dry, "plain": traced.untraced,
             "merge": traced.merge,
         }  # fmt: skip
 
-    def _evaluate(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...]]:
+    def _evaluated(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...], tuple[Input, ...]]:
+        """A value, what was read for it, and what was only passed on the way."""
         self.recorder.open()
         try:
             value = thunk()
         finally:
             reads = self.recorder.close()
-        return value, inputs_of(reads)
+        return value, inputs_of(reads), inputs_of({one: True for one, is_value in reads.items() if not is_value})
+
+    def _evaluate(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...]]:
+        value, inputs, _ = self._evaluated(thunk)
+        return value, inputs
 
     def _value(self, thunk: Thunk, place: tuple[str, int], said: str, names: tuple[str, ...], path: FieldPath) -> Any:
-        value, inputs = self._evaluate(thunk)
-        inputs = inputs or tuple(dict.fromkeys(one for name in names for one in self._bound.get(name, ())))
+        value, inputs, passed = self._evaluated(thunk)
+        inputs = inputs or self._inputs_of_names(names)
         origin = Origin(*place, said)
         if value is OMIT:
             self._trace.omissions.append(Omission(self._rule, origin, path, inputs))
             return OMIT
-        return Traced(value, origin, self._rule, inputs, names)
+        return Traced(value, origin, self._rule, inputs, names, passed=passed)
 
-    def _name(self, name: str, thunk: Thunk) -> Any:
-        value, self._bound[name] = self._evaluate(thunk)
+    def _filled(self, value: Any, place: tuple[str, int]) -> Any:
+        return Traced(value, Origin(*place, ""), self._rule) if value in ({}, []) else value
+
+    def _inputs_of_names(self, names: tuple[str, ...]) -> tuple[Input, ...]:
+        return tuple(dict.fromkeys(one for name in names for one in self._bound.get(name, ())))
+
+    def _name(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
+        value, inputs = self._evaluate(thunk)
+        self._bound[name] = inputs or self._inputs_of_names(names)
         return _derived(value, self._bound[name])
 
-    def _items(self, name: str, thunk: Thunk) -> Any:
-        value, self._bound[name] = self._evaluate(thunk)
+    def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
+        value, inputs = self._evaluate(thunk)
+        self._bound[name] = inputs or self._inputs_of_names(names)
         items = access.each(value)
         return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
 

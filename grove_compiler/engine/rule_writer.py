@@ -126,8 +126,9 @@ class _RuleFunction:
             self.block.add(f"if skips(): {'continue' if self.depth else 'return'}")
         shape, owner = self._owned(template), "None"
         if "owner" in self.rule.keys:
-            code = self._code(Bare(str(self.rule.keys["owner"]), ("owner",)))
-            python = traced_name("owner", code.python) if self.traced else code.python
+            expression = Bare(str(self.rule.keys["owner"]), ("owner",))
+            code = self._code(expression)
+            python = traced_name("owner", code.python, expression) if self.traced else code.python
             self.block.add(f"owner = {python}{self._mark(('owner',))}")
             self.scope, owner = self.scope.with_name("owner", Name("owner", ObjectRef, code.depth)), "owner"
         shapes = ShapeWriter(self.compiler, template.source, self.traced, self.rule.id)
@@ -192,7 +193,7 @@ class _RuleFunction:
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
                     name.python = self.module.fresh(f"{name.python}_")
                 if code.python != name.python:
-                    python = traced_name(word, code.python) if self.traced else code.python
+                    python = traced_name(word, code.python, expression) if self.traced else code.python
                     self.block.add(f"{name.python} = {python}{self._mark(expression.path)}")
                     self.scope = self.scope.with_name(word, name)
                 return True
@@ -214,7 +215,7 @@ class _RuleFunction:
             self.rule.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
         self.depth += 1
         certain = code.type is not Any and not types.is_optional(code.type)
-        iterable = traced_items(word, code.python) if self.traced else code.python if certain else f"each({code.python})"
+        iterable = traced_items(word, code.python, expression) if self.traced else code.python if certain else f"each({code.python})"
         name = named(word, types.item_type(code.type), self.depth)
         positions = f"loop(lambda: {iterable})" if self.grows and self.depth == 1 else f"enumerate({iterable})"
         self.block.add(f"for i{self.depth}, {name.python} in {positions}:{self._mark(expression.path)}")

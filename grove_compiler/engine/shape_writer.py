@@ -49,7 +49,7 @@ class ShapeWriter:
     def write(self, shape: Shape, scope: Scope, block: Block, depth: int) -> Code:
         """The value of a shape where names up to `depth` are bound. Mistakes are reported and stand in as `None`."""
         if self.traced:
-            return self._write(shape, scope, block, INNER)
+            return self._filled(self._write(shape, scope, block, INNER), shape)
         if isinstance(shape, MapShape | ListShape):
             if is_fixed(shape):
                 return self._constant(shape, block)
@@ -138,6 +138,13 @@ class ShapeWriter:
         python = traced_value(code.python, shape, (self.source.file, self.source.line(shape.path)))
         return Code(python, code.type, code.depth, code.may_omit)
 
+    def _filled(self, code: Code, shape: Shape) -> Code:
+        """A map or a list that turns out to be empty has a place as scalars have."""
+        if not isinstance(shape, MapShape | ListShape):
+            return code
+        place = (self.source.file, self.source.line(shape.path))
+        return Code(f"filled({code.python}, {place!r})", code.type, code.depth, code.may_omit)
+
     def _condition(self, expression: Bare, scope: Scope) -> str:
         """An `$if`."""
         code = self._code(expression, scope)
@@ -163,7 +170,7 @@ class ShapeWriter:
         for word, expression in shape.lets:
             code = self._code(expression, scope)
             name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-            python = traced_name(word, code.python) if self.traced else code.python
+            python = traced_name(word, code.python, expression) if self.traced else code.python
             block.add(f"{name.python} = {python}{self._mark(expression.path, block)}")
             scope = scope.with_name(word, name)
         return scope
@@ -255,7 +262,7 @@ class ShapeWriter:
         if code.may_omit or not types.is_loopable(code.type):
             self.source.fail(expression.path, f"cannot loop over `{expression.expression}`: it is not a list")
         name = Name(block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
-        items = traced_items(word, code.python) if self.traced else f"each({code.python})"
+        items = traced_items(word, code.python, expression) if self.traced else f"each({code.python})"
         block.add(f"for {name.python} in {items}:{self._mark(expression.path, block)}")
         block.indent += 1
         return scope.with_name(word, name)

@@ -20,14 +20,14 @@ def traced_value(python: str, shape: Literal | Text | Bare, place: Place) -> str
     return f"trace(lambda: {python}, {place!r}, {said!r}, {_names(shape)!r}, {shape.path!r})"
 
 
-def traced_name(word: str, python: str) -> str:
+def traced_name(word: str, python: str, expression: Bare) -> str:
     """What a `let` binds."""
-    return f"bind({word!r}, lambda: {python})"
+    return f"bind({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
-def traced_items(word: str, python: str) -> str:
+def traced_items(word: str, python: str, expression: Bare) -> str:
     """What a loop runs over."""
-    return f"repeat({word!r}, lambda: {python})"
+    return f"repeat({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
 def traced_condition(compiler: ExpressionCompiler, text: str, scope: Scope, rule: str, place: Place, path: FieldPath = ()) -> str:

@@ -26,7 +26,8 @@ class Traced:
     """A value and its origin; containers that an expression gave are one traced value until something goes into them.
 
     `rule` is the rule or patch that says it, `inputs` what its expression read, `names` the names that the expression uses.
-    `direct` says that it is the value of its one input, unchanged.
+    `direct` says that it is the value of its one input, unchanged. `passed` are fields that decide which parts of the model there are,
+    if the expression went through such parts.
     """
 
     value: Any
@@ -35,20 +36,22 @@ class Traced:
     inputs: tuple[Input, ...] = ()
     names: tuple[str, ...] = ()
     direct: bool = False
+    passed: tuple[Input, ...] = ()
 
     @property
     def sources(self) -> tuple[tuple[Input, ...], bool]:
-        """The inputs of a scalar, and whether it is one of them unchanged: what the value itself knows counts before what was read."""
-        if isinstance(self.value, _KNOWN):
-            return self.value.inputs, self.value.direct
-        return self.inputs, self.direct
+        """The inputs of a scalar, and whether it is one of them unchanged: then nothing else that was read counts."""
+        if not isinstance(self.value, _KNOWN):
+            return self.inputs, self.direct
+        known = self.value.inputs
+        return (known, True) if self.value.direct else (tuple(dict.fromkeys(known + self.inputs)), False)
 
     def part(self, key: Any, value: Any) -> Traced:
         """An entry of its container. Booleans and nulls cannot know their input: it is the entry read of that name."""
         found = inputs_of_entry(self.value, key)
         if not found and (value is None or isinstance(value, bool)):
             found = tuple(one for one in self.inputs if one.path[-1:] == (key,))
-        return Traced(value, self.origin, self.rule, found or self.inputs, self.names, len(found) == 1)
+        return Traced(value, self.origin, self.rule, found or self.inputs, self.names, len(found) == 1, self.passed)
 
 
 def untraced(value: Any) -> Any:

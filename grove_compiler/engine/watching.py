@@ -60,6 +60,10 @@ class Recorder:
         for value in (True, False):
             self.read([one for one, is_value in reads.items() if is_value is value], as_values and value)
 
+    def so_far(self) -> Reads:
+        """All that the innermost frame has read."""
+        return {**self._before[-1], **self._since[-1]}
+
     def mark(self, keep: bool = True) -> Reads:
         """What the innermost frame has read since the last mark. Sets a mark; without `keep` the frame forgets those reads."""
         reads, self._since[-1] = self._since[-1], {}

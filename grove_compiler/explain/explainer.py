@@ -95,7 +95,8 @@ class Explainer:
 
     def object(self, node: Node) -> ObjectAnswer:
         """How an object of the result came about."""
-        trace = self.tracer.trace(node, self._admissions[node.loop[0]].scope, 1)
+        admission = self._admissions[node.loop[0]]
+        trace = self.tracer.trace(node, admission.scope, 1, self._roots(admission))
         touched = dict.fromkeys(operation.rule for operation in trace.operations)
         rule = self._rules[node.rule]
         refusals = [
@@ -104,6 +105,13 @@ class Explainer:
             if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
         ]
         return ObjectAnswer(node, rule, trace, [self._rules[id] for id in touched], [one for one in refusals if one is not None])
+
+    def _roots(self, admission: Admission) -> dict[str, tuple[Input, ...]]:
+        """What a topology that nobody wrote rests on: the operator's configuration describes it."""
+        if admission.entry is not None:
+            return {}
+        inputs = [one for name in ("topology_enabled", "topology_levels") for one in self.inputs.inputs_of_configuration(name)]
+        return {"topology": tuple(dict.fromkeys(inputs))}
 
     def absent(self, kind: str) -> list[Refusal]:
         """Why no rule generates an object of a kind: the rules that could, each with the condition that kept it from most items."""

@@ -69,6 +69,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "line": found.origin.line,
         "expression": found.origin.expression,
         "inputs": _inputs(inputs, words),
+        "byWayOf": [] if is_copied else _inputs(found.passed, words),
     }
 
 

@@ -13,6 +13,7 @@ from grove_compiler.source.quoting import on_one_line
 from grove_operator.cli.explain_words import Words, policy, several, value
 
 MOST_INPUTS = 3
+MOST_PASSED = 6
 WIDEST_LEFT = 72
 LEGEND = "a file of yours alone: copied from there; a template or rule alone: a constant; `<-`: worked out from"
 
@@ -120,6 +121,10 @@ def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
         yield from (f"           {line}" for line in rest)
     elif found.origin.expression:
         yield "from       nothing that you gave: " + _loops(answer, found)
+
+    passed = [] if found.sources[1] else _sources([words.explainer.said(one) for one in found.passed], words)
+    if passed:
+        yield f"by way of  {several(passed, MOST_PASSED)}"
 
 
 def _loops(answer: ObjectAnswer, found: Traced) -> str:
