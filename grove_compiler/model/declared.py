@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.autoscaling import AutoScaling, read_autoscaling
 from grove_compiler.model.gpu import GpuContainer, gpu_containers_of
 from grove_compiler.model.lazy import lazy, look
 from grove_compiler.model.mnnvl import Mnnvl
@@ -20,16 +21,6 @@ GROVE_PREFIX = "grove.io/"
 KAI_QUEUE = "kai.scheduler/queue"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
-
-
-@dataclass(slots=True, eq=False)
-class AutoScaling:
-    """`autoScalingConfig` of a clique or `scaleConfig` of a scaling group. `path` is that field's."""
-
-    path: str
-    min_replicas: int | None
-    max_replicas: int | None
-    metrics: list[Manifest] | None
 
 
 @dataclass(eq=False)
@@ -84,7 +75,7 @@ class CliqueTemplate:
 
     @lazy
     def autoscaling(self) -> AutoScaling | None:
-        return _read_autoscaling(self.spec.get("autoScalingConfig"), f"{self.path}.spec.autoScalingConfig")
+        return read_autoscaling(self.spec.get("autoScalingConfig"), f"{self.path}.spec.autoScalingConfig")
 
     @lazy
     def pod_spec(self) -> Manifest:
@@ -180,7 +171,7 @@ class ScalingGroupTemplate:
     @lazy
     def autoscaling(self) -> AutoScaling | None:
         """`scaleConfig`, the name that this field has on scaling groups."""
-        return _read_autoscaling(self.manifest.get("scaleConfig"), f"{self.path}.scaleConfig")
+        return read_autoscaling(self.manifest.get("scaleConfig"), f"{self.path}.scaleConfig")
 
     @lazy
     def topology_constraint(self) -> Manifest | None:
@@ -392,12 +383,6 @@ class PodCliqueSet:
     @property
     def generation_hash(self) -> str:
         return self.template_hashes[1]
-
-
-def _read_autoscaling(config: Manifest | None, path: str) -> AutoScaling | None:
-    if config is None:
-        return None
-    return AutoScaling(path, config.get("minReplicas"), config.get("maxReplicas"), config.get("metrics"))
 
 
 def _foreign(entries: dict[str, str]) -> dict[str, str]:

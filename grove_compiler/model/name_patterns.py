@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grove_compiler.model.declared import AutoScaling, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.autoscaling import AutoScaling
+from grove_compiler.model.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 from grove_compiler.model.mnnvl import ANNOTATIONS, CLIQUE, GROUP, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.sharing import ALL_REPLICAS, SharingRef
 
