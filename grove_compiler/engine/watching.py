@@ -173,7 +173,7 @@ class WatchedList(list[Any]):
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         if not isinstance(index, slice):
-            self.recorder.read((self.input(int(index)),))
+            self.recorder.read((self.input(range(len(self))[index]),))
         else:
             self._read_all()
         return super().__getitem__(index)

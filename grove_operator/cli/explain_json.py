@@ -58,7 +58,7 @@ def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:
 
 
 def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
-    inputs, is_copied = found.sources
+    is_copied = found.sources[1]
     how = "copied" if is_copied else "computed" if found.origin.expression else "constant"
     return {
         "path": render(path),
@@ -68,7 +68,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "file": words.origin(found).rpartition(":")[0],
         "line": found.origin.line,
         "expression": found.origin.expression,
-        "inputs": _inputs(inputs, words),
+        "inputs": [_said(one) for one in words.said(found)],
         "byWayOf": [] if is_copied else _inputs(found.passed, words),
     }
 

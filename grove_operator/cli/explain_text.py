@@ -122,7 +122,7 @@ def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     elif found.origin.expression:
         yield "from       nothing that you gave: " + _loops(answer, found)
 
-    passed = [] if found.sources[1] else _sources([words.explainer.said(one) for one in found.passed], words)
+    passed = [] if found.sources[1] else [render(one.path) for one in found.passed]
     if passed:
         yield f"by way of  {several(passed, MOST_PASSED)}"
 
@@ -166,9 +166,8 @@ def _names(path: FieldPath) -> list[str]:
 
 def _note(found: Traced, words: Words) -> str:
     """The origin of a line, in a few words."""
-    inputs, is_copied = found.sources
-    said = [words.explainer.said(one) for one in inputs]
-    if is_copied and len(said) == 1 and said[0].how != "configuration":
+    said = words.said(found)
+    if found.sources[1] and len(said) == 1 and said[0].how != "configuration":
         return _source(said[0], words)
     made = words.origin(found)
     return f"{made} <- {several(_sources(said, words), MOST_INPUTS)}" if said and found.origin.expression else made

@@ -40,8 +40,9 @@ class Words:
         return self.place(found.origin.file, found.origin.line, self.explainer.rule(found.rule).origin if is_rule and found.rule else "")
 
     def said(self, found: Traced) -> list[Said]:
-        """What a field rests on."""
-        return [self.explainer.said(one) for one in found.sources[0]]
+        """What a field rests on; inputs that have its value come first."""
+        inputs = [self.explainer.said(one) for one in found.sources[0]]
+        return sorted(inputs, key=lambda said: said.value != found.value)
 
     def input(self, said: Said) -> str:
         """One input: its field, its value, and who says it."""
