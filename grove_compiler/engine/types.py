@@ -136,5 +136,9 @@ def _namespace(module: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for name, loaded in list(sys.modules.items()):
         if package and (name == package or name.startswith(package + ".")):
-            names.update({key: value for key, value in vars(loaded).items() if isinstance(value, type)})
-    return names
+            names.update(_classes(loaded))
+    return {**names, **_classes(sys.modules.get(module))}  # a class of the module itself hides those of its neighbours
+
+
+def _classes(module: types.ModuleType | None) -> dict[str, Any]:
+    return {name: value for name, value in vars(module).items() if isinstance(value, type)} if module else {}
