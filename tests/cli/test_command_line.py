@@ -375,7 +375,7 @@ class TestHowItEnds:
     def test_an_interrupt_ends_it_without_a_word(self, grove: Grove) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", INTERRUPTED, "compile", "-"]
-        ended = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
+        ended = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
         assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
     def test_an_error_of_our_own_is_one_line_and_where_to_report_it(
