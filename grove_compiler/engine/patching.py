@@ -7,6 +7,7 @@ The operations are those of RFC 6902, with two liberties that rules need: `add` 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from grove_compiler.engine.access import EvaluationError, describe
@@ -16,6 +17,7 @@ Pointer = tuple[str, ...]
 Change = Callable[[Any, str, Pointer], Any]
 
 
+@lru_cache(maxsize=1000)
 def pointer(text: str) -> Pointer:
     """A JSON pointer (RFC 6901) as its steps: `/a~1b/0` is `("a/b", "0")`."""
     if not text.startswith("/"):
