@@ -9,6 +9,8 @@ from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 
+MOST_NAMES = 6
+
 SHORT_NAMES = {
     "pcs": "PodCliqueSet",
     "pclq": "PodClique",
@@ -75,8 +77,10 @@ def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = 
     if found:
         raise NotThere(f"{target.name!r} may be any of {', '.join(found)}", found[0])
     kind = _parts(of_kind[0][0])[0]
-    close = nearest(target.name, [name for _, _, name in of_kind])
-    raise NotThere(f"there is no {kind} {target.name!r}", next((id for id, _, name in of_kind if name == close), ""), kind)
+    names = [name for _, _, name in of_kind]
+    close = nearest(target.name, names)
+    there = "" if close else f"; there are {', '.join(names[:MOST_NAMES])}" + (", …" if len(names) > MOST_NAMES else "")
+    raise NotThere(f"there is no {kind} {target.name!r}{there}", next((id for id, _, name in of_kind if name == close), ""), kind)
 
 
 def resolve_path(text: str, manifest: Manifest) -> FieldPath:

@@ -176,7 +176,7 @@ def _note(found: Traced, words: Words) -> str:
 def _sources(said: Sequence[Said], words: Words) -> list[str]:
     """The origins of inputs, each once; a file that was just named is not named again."""
     sources, former = [], ""
-    for text in dict.fromkeys(_source(one, words) for one in said):
+    for text in dict.fromkeys(one.rule or _source(one, words) for one in said):
         file, colon, line = text.rpartition(":")
         is_again = bool(colon) and line.isdigit() and file == former
         sources.append(f":{line}" if is_again else text)
