@@ -16,11 +16,15 @@ __all__ = ["VOCABULARY", "Inputs", "Result", "SetStatus", "compile", "lint"]
 
 @dataclass(slots=True, eq=False)
 class SetStatus:
-    """What the status of a set would say, and the conditions of the objects that were generated for it."""
+    """What the status of a set would say, and the conditions of the objects that were generated for it.
+
+    `number` is the first position in the loops of its nodes.
+    """
 
     ref: ObjectRef
     generation_hash: str
     conditions: list[Condition]
+    number: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +79,7 @@ def _expand(number: int, admission: Admission, limit: int, program: Program, res
     result.graph.nodes += program.generate(admission.scope, room, (number,), admission.kind, records.objects)
     conditions = program.conditions(admission.scope, admission.kind, records.conditions)
     if admission.set is not None:
-        result.statuses.append(SetStatus(admission.set.ref, admission.set.generation_hash, conditions))
+        result.statuses.append(SetStatus(admission.set.ref, admission.set.generation_hash, conditions, number))
         records.hashes = vars(admission.set).get("template_hashes")  # there unless somebody looked at the number of replicas
 
 

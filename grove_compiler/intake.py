@@ -85,7 +85,7 @@ class Intake:
     def take(self, documents: list[Document]) -> None:
         """Admits documents; the items of a `List` count as documents of their own."""
         for document in documents:
-            for at, value in _objects(document):
+            for at, value in objects_in(document):
                 self._object(document, at, value)
         self._find_doubles()
 
@@ -154,7 +154,8 @@ class Intake:
         self.findings.append(finding)
 
 
-def _objects(document: Document) -> Iterator[tuple[FieldPath, Any]]:
+def objects_in(document: Document) -> Iterator[tuple[FieldPath, Any]]:
+    """The manifest of a document, or the items of a `List`, each with its path."""
     value = document.value
     if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
         for index, item in enumerate(value["items"]):

@@ -15,6 +15,7 @@ COMMANDS = {
     "fit": "fit",
     "graph": "graph",
     "explain": "explain",
+    "impact": "impact",
     "rules": "rules",
     "test": "test",
     "completion": "completion",

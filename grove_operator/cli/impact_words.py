@@ -1,0 +1,58 @@
+"""What an edit does, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from grove_compiler.impact.cliques import Amounts
+from grove_compiler.impact.fate import Fate, What
+from grove_compiler.impact.impact import SetImpact
+
+WORDS: tuple[What, ...] = ("made", "changed", "replaced", "deleted", "left")
+
+
+def number(count: int, word: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}".replace(",", " ")
+
+
+def gangs_of(one: SetImpact) -> dict[str, int]:
+    """How many gangs are made, changed, deleted, and lose pods to a restart."""
+    found = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
+    return {**found, "restarted": len(one.pods.restarted_gangs)}
+
+
+def kinds(fates: Iterable[Fate]) -> str:
+    """`2 Service, 2 PodClique`."""
+    counts: dict[str, int] = {}
+    for fate in fates:
+        counts[fate.kind] = counts.get(fate.kind, 0) + 1
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def objects(fates: Sequence[Fate]) -> list[tuple[What, str]]:
+    """What happens to objects, and how many of each kind; nothing for what does not happen."""
+    pairs = [(word, [fate for fate in fates if fate.what == word]) for word in WORDS]
+    return [(word, f"{len(found)}: {kinds(found)}") for word, found in pairs if found]
+
+
+def amounts(found: Amounts) -> str:
+    """`10 restarted, 4 made`; empty for none at all."""
+    pairs = ((found.restarted, "restarted"), (found.made, "made"), (found.deleted, "deleted"))
+    return ", ".join(f"{count} {word}" for count, word in pairs if count)
+
+
+def consequence(alone: Sequence[SetImpact]) -> str:
+    """What one edit does, in a line."""
+    parts = []
+    for one in alone:
+        parts += [f"{word} {kinds(fate for fate in one.fates if fate.what == word)}" for word in WORDS[:4] if any_of(one, word)]
+        pods, gpus = amounts(one.pods.pods), amounts(one.pods.gpus)
+        parts += [f"pods: {pods}"] if pods else []
+        parts += [f"GPUs: {gpus}"] if gpus else []
+    return "; ".join(parts)
+
+
+def any_of(one: SetImpact, word: What) -> bool:
+    """Whether that happens to any object."""
+    return any(fate.what == word for fate in one.fates)
