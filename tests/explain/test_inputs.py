@@ -1,0 +1,162 @@
+"""Who says an input: the user's line, a default, the schema, the configuration, the command line, or the cluster."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from grove_compiler.compile import Inputs
+from grove_compiler.engine.watching import Input, plain
+from grove_compiler.explain import Explainer, Said
+from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS
+from grove_compiler.explain.said import additions, scalars
+from grove_compiler.graph.field_path import parse, render
+from grove_compiler.model.declared import CliqueTemplate
+from grove_compiler.model.derived import Clique
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.document import Document
+
+from ..features.random_sets import Manifest, pod_cliques_sets
+from .questions import SET, SOURCES, asking, inputs_of
+
+CONFIG = """\
+apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+scheduler:
+  defaultProfileName: volcano
+  profiles: [{name: volcano}, {name: kai-scheduler}]
+initContainer:
+  image: registry/init:1
+"""
+
+
+def said(path: str, source: str | int = 0, **more: Any) -> Said:
+    """Who says a field of the first document."""
+    with asking(inputs_of(SET, **more)) as question:
+        return question.explainer.said(Input(source, parse(path)))
+
+
+WHO = {
+    "the user": ("spec.replicas", "file", 2, 6, ""),
+    "the user, in a list on one line": (
+        "spec.template.cliques[0].spec.podSpec.containers[0].ports[0].containerPort", "file", 80, 18, ""
+    ),
+    "a default": ("spec.template.cliques[0].spec.minAvailable", "default", 3, 11, "default/clique-min-available"),
+    "a default, in a part that it put in": (
+        "spec.template.headlessServiceConfig.publishNotReadyAddresses", "default", True, 7, "default/headless-service"
+    ),
+    "the schema": ("spec.template.cliqueStartupType", "schema", "CliqueStartupTypeAnyOrder", 7, ""),
+    "nobody": ("spec.template.priorityClassName", "absent", None, 7, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "how", "value", "line", "rule"), WHO.values(), ids=WHO.keys())
+def test_it_is_said_by(path: str, how: str, value: Any, line: int, rule: str) -> None:
+    found = said(path)
+    assert (found.how, found.value, found.file, found.line, found.rule) == (how, value, "set.yaml", line, rule)
+
+
+def test_a_default_says_what_it_was_found_from() -> None:
+    (read,) = said("spec.template.cliques[0].spec.minAvailable").inputs
+    assert (read.how, render(read.path), read.value) == ("file", "spec.template.cliques[0].spec.replicas", 3)
+
+
+def test_a_default_that_read_a_default_says_both() -> None:
+    with asking(inputs_of(SET.replace("replicas: 3", "replicas: 3\n          autoScalingConfig: {maxReplicas: 5}"))) as question:
+        found = question.explainer.said(Input(0, parse("spec.template.cliques[0].spec.autoScalingConfig.minReplicas")))
+    assert [(one.how, render(one.path)) for one in found.inputs] == [("file", "spec.template.cliques[0].spec.replicas")]
+
+
+def test_the_namespace_comes_from_the_command_line() -> None:
+    (read,) = said("metadata.namespace", namespace="prod").inputs
+    assert (read.how, render(read.path), read.value) == ("setting", "namespace", "prod")
+
+
+def test_a_condition_that_kept_a_default_away_is_known() -> None:
+    with asking(inputs_of(SET.replace("replicas: 2", "replicas: 2\n  workloadType: Training"))) as question:
+        refusals = {render(path): condition.text for path, condition in question.explainer.given[0].refusals.items()}
+    assert refusals["spec.template.terminationDelay"] == "object.spec.workloadType != 'Training'"
+
+
+def test_what_decides_a_value_of_the_configuration_is_found_by_leaving_it_out() -> None:
+    with asking(inputs_of(SET, config=CONFIG)) as question:
+        inputs = question.explainer.inputs
+        found = {name: [render(one.path) for one in inputs.inputs_of_configuration(name)] for name in inputs.configuration}
+    assert found["default_scheduler"] == ["scheduler.defaultProfileName"]
+    assert found["init_image"] == ["initContainer.image"]
+    assert found["profiles"] == ["scheduler.profiles[0].name", "scheduler.profiles[1].name"]
+    assert found["topology_enabled"] == ["topology_enabled"]
+
+
+def test_a_value_that_nobody_configured_is_the_configurations_own() -> None:
+    found = said("default_scheduler", CONFIGURATION)
+    assert (found.how, found.value, found.line) == ("configuration", "default-scheduler", 0)
+
+
+def test_a_setting_has_its_value() -> None:
+    assert said("kube_version", SETTINGS, kube_version="1.34").value == "1.34"
+
+
+def test_an_item_of_a_list_has_its_place_in_the_list() -> None:
+    items = "".join(f"{'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(SET.splitlines()))
+    with asking(inputs_of(f"apiVersion: v1\nkind: List\nitems:\n{items}")) as question:
+        assert question.explainer.said(Input(0, parse("spec.replicas"))).line == 9
+
+
+def test_an_unchanged_set_is_asked_about_again_and_gives_the_same() -> None:
+    with asking(inputs_of(SET)) as question:
+        node = question.node("PodClique/default/web-0-front")
+        answers = [question.explainer.object(node).trace.fields for _ in range(2)]
+    first, second = ({path: found.sources for path, found in fields.items()} for fields in answers)
+    assert first == second
+
+
+def test_the_model_is_afterwards_what_it_was() -> None:
+    before = [dict(vars(one)) for one in (Clique, CliqueTemplate, Settings, lazy)]
+    with asking(inputs_of(SET)):
+        assert "__getattribute__" in vars(Clique)
+    assert [dict(vars(one)) for one in (Clique, CliqueTemplate, Settings, lazy)] == before
+
+
+def test_compiling_does_not_import_what_answers() -> None:
+    import subprocess
+
+    code = "import grove_operator.cli.compile, sys; print([name for name in sys.modules if 'explain' in name or 'watching' in name])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+ADDED = [
+    ({"a": 1}, {"a": 1, "b": 2}, [("b",)]),
+    ({"a": None}, {"a": 1}, [("a",)]),
+    ({"a": {}}, {"a": {"b": [1]}}, [("a", "b")]),
+    ({"a": [{}, {"b": 1}]}, {"a": [{"b": 1}, {"b": 1}]}, [("a", 0, "b")]),
+    ({"a": 1}, {"a": 2}, []),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "paths"), ADDED)
+def test_what_was_added_is_found(before: Any, after: Any, paths: list[Any]) -> None:
+    assert list(additions(before, after)) == paths
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(pod_cliques_sets())
+def test_every_field_of_any_set_is_explained_with_its_value(manifest: Manifest) -> None:
+    inputs = Inputs([Document(manifest, "set.yaml")], settings=Settings(pods=True))
+    with asking(inputs) as question:
+        for node in question.result.graph.nodes:
+            answer = question.explainer.object(node)
+            assert {path: plain(found.value) for path, found in answer.trace.fields.items()} == dict(scalars(node.object))
+            read = {one for found in answer.trace.fields.values() for one in found.sources[0]}
+            assert [one for one in read if not question.explainer.said(one).name] == []
+
+
+def test_wrong_rules_are_told_when_an_explainer_is_made() -> None:
+    from grove_compiler.engine.sources import InvalidRules, RuleSource
+
+    with pytest.raises(InvalidRules):
+        Explainer(inputs_of(SET), [*SOURCES, RuleSource("rules/x.yaml", "rule: a/b\nwrong: 1\n", "mine")])
