@@ -1,0 +1,97 @@
+"""What the applier needs of a cluster: a protocol, so that a real server, a proxy of faults or a model in memory can stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any, NamedTuple, Protocol
+
+from applier.ref import Kind, Manifest, Ref
+
+
+class Resource(NamedTuple):
+    """A kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…"""
+
+    kind: Kind
+    plural: str
+    namespaced: bool
+    verbs: frozenset[str] = frozenset()
+    subresources: frozenset[str] = frozenset()
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of a collection, an object or a subresource."""
+        start = f"/apis/{self.kind.group}/{self.kind.version}" if self.kind.group else f"/api/{self.kind.version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{start}{scope}/{self.plural}" + (f"/{name}" if name else "") + (f"/{subresource}" if subresource else "")
+
+
+class Listing(NamedTuple):
+    """Objects of one kind, and where in the server's history they were read. Items carry their apiVersion and kind."""
+
+    items: list[Manifest]
+    resource_version: str
+
+
+class WatchEvent(NamedTuple):
+    """`type` is ADDED, MODIFIED, DELETED or BOOKMARK. `initial_end` marks the bookmark that ends the state a watch-list starts with."""
+
+    type: str
+    object: Manifest
+    initial_end: bool = False
+
+
+class Cluster(Protocol):
+    """A cluster that is asked and written to, on raw dicts. Every method raises `ClusterError` (see `applier.errors`)."""
+
+    async def resource(self, kind: Kind) -> Resource:
+        """How the server serves a kind. Raises `UnknownKind`."""
+
+    async def resources(self) -> list[Resource]:
+        """Everything that the server serves, in each group's preferred version."""
+
+    async def schemas(self, kinds: Iterable[Kind]) -> Any:
+        """The `applier.decision.Schemas` of these kinds. A kind whose schema cannot be had is missing in it."""
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        """One object. Raises `NotFound`."""
+
+    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        """All objects of a kind, of one namespace or of all; in pages, joined."""
+
+    def watch(
+        self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        """Changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
+
+        Raises `Gone` when the version is too old and `Unreachable` when the stream breaks or stalls.
+        """
+
+    async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
+        """Server-side apply; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest."""
+
+    async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
+        """Makes an object. Raises `AlreadyExists`."""
+
+    async def patch(
+        self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
+    ) -> Manifest:
+        """A JSON patch when `patch` is a list, a merge patch when it is a map."""
+
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> None:
+        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none."""
+
+
+class Live(Protocol):
+    """What is known of a cluster without asking it."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The live object, its values of Secrets as hashes; None when there is none. Raises KeyError when its kind was not read."""

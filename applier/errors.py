@@ -1,0 +1,91 @@
+"""What can go wrong between us and a server, each as one clear sentence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Cause(NamedTuple):
+    """One cause of a refusal as the server gives it: what kind, at which field, in its words."""
+
+    reason: str
+    field: str
+    message: str
+
+
+class ApplierError(Exception):
+    """Anything that the applier reports. Its text is one line that a person can act on."""
+
+
+class ClusterError(ApplierError):
+    """A request that did not do what was asked."""
+
+
+class Unreachable(ClusterError):
+    """No answer came. `maybe_done` says that the request may have been carried out all the same."""
+
+    def __init__(self, message: str, *, maybe_done: bool = False) -> None:
+        super().__init__(message)
+        self.maybe_done = maybe_done
+
+
+class CredentialsError(ClusterError):
+    """The kubeconfig, a token or a certificate cannot be used."""
+
+
+class UnknownKind(ClusterError):
+    """The server serves no such kind; its definition may be missing."""
+
+
+class ApiError(ClusterError):
+    """The server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
+
+    `retry_after` is in seconds, and None where the server did not say.
+    """
+
+    def __init__(
+        self, status: int, reason: str, message: str, causes: tuple[Cause, ...] = (), retry_after: float | None = None, details: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.reason, self.message = status, reason, message
+        self.causes, self.retry_after, self.details = causes, retry_after, details
+
+
+class NotFound(ApiError):
+    """404: no such object, or no such namespace."""
+
+
+class AlreadyExists(ApiError):
+    """409: an object of this name exists."""
+
+
+class WriteConflict(ApiError):
+    """409: the object has moved on, or its UID is another one."""
+
+
+class FieldConflict(ApiError):
+    """409: other managers own fields of this apply with other values; the causes name field and manager."""
+
+
+class Invalid(ApiError):
+    """422 or 400: the server does not accept the object; the causes name the fields."""
+
+
+class Forbidden(ApiError):
+    """403: permission is missing, a quota is used up, or admission refused."""
+
+
+class Unauthorized(ApiError):
+    """401: the credentials are wrong or too old."""
+
+
+class Gone(ApiError):
+    """410: this part of the history is no longer kept; list again."""
+
+
+class TooManyRequests(ApiError):
+    """429: slow down."""
+
+
+class ServerFailure(ApiError):
+    """5xx: the server, or a webhook behind it, failed or took too long."""

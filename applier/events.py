@@ -1,0 +1,81 @@
+"""What happens during a run, as a stream of typed values. Progress, journal, metrics and traces are readers of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from applier.outcome import Action, Outcome, Step
+from applier.ref import Ref
+
+
+class Planned(NamedTuple):
+    """A plan is made: how many objects for each action, and in how many waves."""
+
+    counts: Mapping[Action, int]
+    waves: int
+
+
+class WaveStarted(NamedTuple):
+    """All before this wave is settled. `number` starts at 0."""
+
+    number: int
+    objects: int
+
+
+class Started(NamedTuple):
+    """An object is being written."""
+
+    step: Step
+
+
+class Finished(NamedTuple):
+    """An object is settled, for good or ill."""
+
+    outcome: Outcome
+
+
+class Waiting(NamedTuple):
+    """An object is not ready, and why; again whenever the reason changes."""
+
+    ref: Ref
+    reason: str
+
+
+class Ready(NamedTuple):
+    """An object has become what its readiness rule asks for."""
+
+    ref: Ref
+    seconds: float
+
+
+class Throttled(NamedTuple):
+    """The server asked us to slow down. `seconds` until the next try, `in_flight` writes at once from now on."""
+
+    seconds: float
+    in_flight: int
+
+
+class Retried(NamedTuple):
+    """A request is made again. `why` is one line."""
+
+    ref: Ref | None
+    attempt: int
+    why: str
+
+
+class RunEnded(NamedTuple):
+    """The run is over: how many objects ended as what, in how many seconds, with how many requests."""
+
+    counts: Mapping[Action, int]
+    seconds: float
+    requests: int
+
+
+Event = Planned | WaveStarted | Started | Finished | Waiting | Ready | Throttled | Retried | RunEnded
+Sink = Callable[[Event], None]
+"""Takes events as they come. It must not block and must not raise."""
+
+
+def nowhere(event: Event) -> None:
+    """A sink for whoever does not listen."""

@@ -1,0 +1,101 @@
+"""What is to be done with an object or was done, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from applier.ref import Ref
+
+Path = tuple[Any, ...]
+"""A place in an object: keys are text, list positions are whole numbers, items of associative lists are `ItemKey`."""
+
+
+class ItemKey(NamedTuple):
+    """An item of an associative list, by its keys: `(("name", "main"),)`; of a set, by its value: `(("", value),)`."""
+
+    fields: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        """`[name=main]`, as kubectl and field managers are read by people."""
+        return "[" + ",".join(f"{name}={value}" if name else f"={value}" for name, value in self.fields) + "]"
+
+
+class Action(StrEnum):
+    """What happens to an object. The words are the ones of the report, and the first three are kubectl's."""
+
+    CREATED = "created"
+    CONFIGURED = "configured"
+    UNCHANGED = "unchanged"
+    RECREATED = "recreated"
+    PRUNED = "pruned"
+    YIELDED = "yielded"  # differs, but only in fields that belong to somebody else
+    HELD = "held"  # not done: it waits for something that failed, for an approval, or for a decision by people
+    FAILED = "failed"  # tried, or compared, and it did not work
+
+
+class Owner(NamedTuple):
+    """Who set a field: an entry of `metadata.managedFields`. `operation` is Apply or Update, `time` RFC 3339."""
+
+    manager: str
+    operation: str
+    time: str
+    subresource: str = ""
+
+
+class FieldChange(NamedTuple):
+    """One field that differs. `old` and `new` are `ABSENT` where there is none; `owners` are those who hold it now, other than us."""
+
+    path: Path
+    old: Any
+    new: Any
+    owners: tuple[Owner, ...] = ()
+
+
+class Conflict(NamedTuple):
+    """A field that we want and somebody else owns with another value."""
+
+    path: Path
+    owner: Owner
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = _Absent()
+"""Stands where an object has no such field. JSON's null is a value of its own."""
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """What is to be done with one object.
+
+    `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty where there
+    was none. `unsure` means that the decision needs the server: a dry run is made before the step counts. `wave` is when: all of an
+    earlier wave is done first.
+    """
+
+    ref: Ref
+    action: Action
+    reason: str = ""
+    changes: list[FieldChange] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    uid: str = ""
+    resource_version: str = ""
+    wave: int = 0
+    unsure: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """What became of one step. `step` says what was meant; `action` and `reason` what happened; `seconds` how long it took."""
+
+    step: Step
+    action: Action
+    reason: str = ""
+    uid: str = ""
+    seconds: float = 0.0
+    error: Exception | None = None

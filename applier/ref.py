@@ -1,0 +1,67 @@
+"""What names a kind and an object of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Manifest = dict[str, Any]
+
+
+class Kind(NamedTuple):
+    """A group, version and kind. The group of Kubernetes' core is the empty text."""
+
+    group: str
+    version: str
+    kind: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Kind:
+        """The kind that a manifest says it is of."""
+        return cls.read(str(manifest.get("apiVersion", "")), str(manifest.get("kind", "")))
+
+    @classmethod
+    def read(cls, api_version: str, kind: str) -> Kind:
+        """A kind from `apiVersion` and `kind` as manifests write them."""
+        group, _, version = api_version.rpartition("/")
+        return cls(group, version, kind)
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`, or `version` alone for the core."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def group_kind(self) -> str:
+        """`Kind.group`, or `Kind` for the core: how ApplySets (KEP-3659) write a kind without its version."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class Ref(NamedTuple):
+    """Names one object. Two versions of an API name the same object, so the version is no part of it."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Ref:
+        """The object that a manifest describes. What its metadata lacks is empty."""
+        metadata = manifest.get("metadata") or {}
+        group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+        return cls(group, str(manifest.get("kind", "")), str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
+
+    def __str__(self) -> str:
+        """`Kind.group/namespace/name`, without what is empty: what people read in plans and errors."""
+        kind = f"{self.kind}.{self.group}" if self.group else self.kind
+        return f"{kind}/{self.namespace}/{self.name}" if self.namespace else f"{kind}/{self.name}"
+
+
+def uid_of(manifest: Manifest) -> str:
+    """The UID that the server gave an object; empty while it exists only on paper."""
+    return str((manifest.get("metadata") or {}).get("uid") or "")
+
+
+def resource_version_of(manifest: Manifest) -> str:
+    """The version of an object in the server's history; empty while it exists only on paper."""
+    return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
