@@ -25,7 +25,7 @@ class PatchWriter:
         self.traced = traced
         self.counted = counted
         self.shapes = ShapeWriter(compiler, patch.source, traced, patch.id)
-        self.object = "plain(o)" if traced else "o"
+        self.object = "seen(o)" if traced else "o"
 
     def write(self, rule: Rule, scope: Scope, block: Block, depth: int) -> None:
         """All operations, inside the patch's own loops and guards."""

@@ -175,7 +175,7 @@ class Tracer:
         return {
             "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
             "holds": self._holds,
-            "change": self._change, "said_by": self._said_by, "skips": lambda: self._is_dry, "plain": traced.untraced,
+            "change": self._change, "said_by": self._said_by, "skips": lambda: self._is_dry, "seen": self._seen,
             "merge": traced.merge,
         }  # fmt: skip
 
@@ -240,6 +240,9 @@ class Tracer:
             if not value:
                 return False
         return True
+
+    def _seen(self, object: Any) -> Any:
+        return traced.seen(object, self.recorder)
 
     def _said_by(self, rule: str) -> None:
         self._rule = rule

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grove_compiler.engine import patching, watching
-from grove_compiler.engine.watching import Input, inputs_of_entry
+from grove_compiler.engine.seen import SeenList, SeenMap
+from grove_compiler.engine.watching import Input, Reads, Recorder, inputs_of_entry, marked
 from grove_compiler.graph.field_path import FieldPath
 
 _KNOWN = (watching.Text, watching.Whole, watching.Decimal)
@@ -46,6 +47,11 @@ class Traced:
         known = self.value.inputs
         return (known, True) if self.value.direct else (tuple(dict.fromkeys(known + self.inputs)), False)
 
+    @property
+    def reads(self) -> Reads:
+        """What is read of a scalar by who looks at it; nothing of a container, which is only gone through."""
+        return {} if isinstance(self.value, dict | list) else dict.fromkeys(self.passed, False) | dict.fromkeys(self.sources[0], True)
+
     def part(self, key: Any, value: Any) -> Traced:
         """An entry of its container. Booleans and nulls cannot know their input: it is the entry read of that name."""
         found = inputs_of_entry(self.value, key)
@@ -65,11 +71,27 @@ def untraced(value: Any) -> Any:
     return [untraced(part) for part in value] if isinstance(value, list) else value
 
 
+def seen(value: Any, recorder: Recorder) -> Any:
+    """What was made so far, without traces: who looks at a scalar of it reads what that rests on."""
+    made = opened(value)
+    if isinstance(made, dict):
+        found: SeenMap | SeenList = SeenMap((key, seen(part, recorder)) for key, part in made.items())
+    elif isinstance(made, list):
+        found = SeenList(seen(part, recorder) for part in made)
+    else:
+        return marked(made.value, *made.sources) if isinstance(made, Traced) and made.inputs else untraced(made)
+    parts = {key: part for key, part in watching.entries_of(made) if isinstance(part, Traced)}
+    found.made, found.recorder, found.rests = made, recorder, {key: part.reads for key, part in parts.items()}
+    return found
+
+
 def opened(value: Any) -> Any:
     """A traced container as a container of traced values, a traced none as none; anything else as it is."""
     if not isinstance(value, Traced):
         return value
     inner = value.value
+    if isinstance(inner, SeenMap | SeenList):
+        return inner.made  # a patch hands on what others made
     if isinstance(inner, dict):
         return {key: value.part(key, part) for key, part in watching.entries_of(inner)}
     if isinstance(inner, list):

@@ -115,8 +115,79 @@ def marked(value: Any, inputs: tuple[Input, ...], direct: bool = False) -> Any:
     return copy
 
 
-class WatchedMap(dict[Any, Any]):
+class NotingMap(dict[Any, Any]):
     """A map that notes which of its entries are looked at, absent ones included."""
+
+    __slots__ = ()
+
+    def read(self, key: Any) -> None:
+        """Notes that somebody looks at an entry."""
+        raise NotImplementedError
+
+    def read_all(self) -> None:
+        """Notes that somebody looks at all entries."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read(key)
+        return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.read(key)
+        return super().get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        self.read(key)
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read_all()
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self.read_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        self.read_all()
+        return super().values()
+
+    def items(self) -> Any:
+        self.read_all()
+        return super().items()
+
+
+class NotingList(list[Any]):
+    """A list that notes which of its items are looked at."""
+
+    __slots__ = ()
+
+    def read(self, index: int) -> None:
+        """Notes that somebody looks at an item."""
+        raise NotImplementedError
+
+    def read_all(self) -> None:
+        """Notes that somebody looks at all items."""
+        raise NotImplementedError
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        if not isinstance(index, slice):
+            self.read(range(len(self))[index])
+        else:
+            self.read_all()
+        return super().__getitem__(index)
+
+    def __contains__(self, item: object) -> bool:
+        self.read_all()
+        return super().__contains__(item)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read_all()
+        return super().__iter__()
+
+
+class WatchedMap(NotingMap):
+    """A map of a document."""
 
     __slots__ = ("path", "recorder", "source")
     recorder: Recorder
@@ -127,40 +198,15 @@ class WatchedMap(dict[Any, Any]):
         """The entry as an input."""
         return Input(self.source, (*self.path, key))
 
-    def __getitem__(self, key: Any) -> Any:
+    def read(self, key: Any) -> None:
         self.recorder.read((self.input(key),))
-        return super().__getitem__(key)
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        self.recorder.read((self.input(key),))
-        return super().get(key, default)
-
-    def __contains__(self, key: object) -> bool:
-        self.recorder.read((self.input(key),))
-        return super().__contains__(key)
-
-    def __iter__(self) -> Iterator[Any]:
-        self._read_all()
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        self._read_all()
-        return super().keys()
-
-    def values(self) -> Any:
-        self._read_all()
-        return super().values()
-
-    def items(self) -> Any:
-        self._read_all()
-        return super().items()
-
-    def _read_all(self) -> None:
+    def read_all(self) -> None:
         _read_entries(self, dict.items(self))
 
 
-class WatchedList(list[Any]):
-    """A list that notes which of its items are looked at."""
+class WatchedList(NotingList):
+    """A list of a document."""
 
     __slots__ = ("path", "recorder", "source")
     recorder: Recorder
@@ -171,22 +217,10 @@ class WatchedList(list[Any]):
         """The item as an input."""
         return Input(self.source, (*self.path, index))
 
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        if not isinstance(index, slice):
-            self.recorder.read((self.input(range(len(self))[index]),))
-        else:
-            self._read_all()
-        return super().__getitem__(index)
+    def read(self, index: int) -> None:
+        self.recorder.read((self.input(index),))
 
-    def __contains__(self, item: object) -> bool:
-        self._read_all()
-        return super().__contains__(item)
-
-    def __iter__(self) -> Iterator[Any]:
-        self._read_all()
-        return super().__iter__()
-
-    def _read_all(self) -> None:
+    def read_all(self) -> None:
         _read_entries(self, enumerate(list.__iter__(self)))
 
 
