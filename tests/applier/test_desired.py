@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import networkx
 import pytest
@@ -63,7 +64,7 @@ def test_an_object_that_waits_for_itself_is_a_cycle() -> None:
 
 
 def test_an_object_that_is_asked_for_twice_is_refused_with_who_asks() -> None:
-    with pytest.raises(Twice, match="ConfigMap/shop/a is asked for twice: by web.yaml:3 and by web.yaml:9"):
+    with pytest.raises(Twice, match=r"ConfigMap/shop/a is asked for twice: by web\.yaml:3 and web\.yaml:9"):
         Graph([desired("a", source="web.yaml:3"), desired("a", source="web.yaml:9")])
 
 
@@ -92,7 +93,7 @@ def test_there_are_waves_exactly_when_there_is_no_cycle(edges: dict[int, list[in
     except Cycle as cycle:
         names = [int(ref.name) for ref in cycle.path]
         assert names[0] == names[-1]
-        assert all(after in edges[before] for before, after in zip(names, names[1:], strict=False))
+        assert all(after in edges[before] for before, after in pairwise(names))
     else:
         expected = [sorted(map(str, generation)) for generation in networkx.topological_generations(oracle)]
         assert [sorted(ref.name for ref in wave) for wave in found] == expected
