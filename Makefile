@@ -34,7 +34,9 @@ format: $(VENV)/.installed-dev ## put the code into its form
 bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by side
 	$(BIN)/python -m tests.benchmarks.start
 	$(BIN)/python -m tests.benchmarks.size
+	$(BIN)/python -m tests.benchmarks.disaggregated
 	$(BIN)/python -m tests.benchmarks.incremental
+	$(BIN)/python -m tests.benchmarks.fit
 	$(BIN)/python -m tests.benchmarks.compare
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python

@@ -1,0 +1,23 @@
+"""The set of the benchmark is sound, and uses what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from grove_compiler.compile import VOCABULARY, Inputs
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.reader import read_text
+from grove_operator.rulebook import read as read_rulebook
+from tests.benchmarks.disaggregated import manifest
+
+
+def test_the_set_has_no_findings_and_uses_everything() -> None:
+    documents, problems = read_text(manifest(2), "chat.yaml")
+    result = compile_inputs(Inputs(documents, settings=Settings(pods=True, mnnvl_shape="driver")), read_rulebook().program(VOCABULARY))
+    kinds = Counter(node.object["kind"] for node in result.graph.nodes)
+    counted = ("PodClique", "PodGang", "PodGroup", "ComputeDomain", "HorizontalPodAutoscaler", "Topology", "Pod")
+    assert (problems, result.diagnostics) == ([], [])
+    assert [kinds[kind] for kind in counted] == [34, 18, 18, 16, 6, 1, 52]
+    waiting = [node for node in result.graph.nodes if node.object["kind"] == "Pod" and "initContainers" in node.object["spec"]]
+    assert len(waiting) == 2 * 4 * (1 + 3)
