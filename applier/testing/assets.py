@@ -1,0 +1,66 @@
+"""Where the programs of the control plane are: in `KUBEBUILDER_ASSETS`, or in a cache folder outside any checkout."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from applier.testing import versions
+from applier.testing.errors import NotBuilt
+
+BUILD_COMMAND = "python -m applier.testing build"
+CACHE_VARIABLE = "APPLIER_CONTROL_PLANE"
+ENVTEST_VARIABLE = "KUBEBUILDER_ASSETS"
+
+
+@dataclass(slots=True, frozen=True)
+class Assets:
+    """A folder that holds the programs that a control plane needs, and which of the others."""
+
+    folder: Path
+    programs: frozenset[str]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The programs that are not there: what they do does not happen."""
+        return tuple(name for name in versions.OPTIONAL if name not in self.programs)
+
+    def path(self, program: str) -> str:
+        """Raises `NotBuilt` for a program that is not there."""
+        if program not in self.programs:
+            raise NotBuilt(f"{self.folder} holds no {program}")
+        return str(self.folder / program)
+
+
+def cache_root() -> Path:
+    """`$APPLIER_CONTROL_PLANE`, or `applier/control-plane` in the user's cache folder."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "applier" / "control-plane"
+
+
+def cache_folder() -> Path:
+    """Where a finished build of these versions is, or would be."""
+    return cache_root() / versions.key()
+
+
+def find() -> Assets:
+    """The programs to start. Raises `NotBuilt` where a needed one is missing.
+
+    `KUBEBUILDER_ASSETS` goes first, and is not filled up from the cache: the versions might not fit each other.
+    """
+    if chosen := os.environ.get(ENVTEST_VARIABLE):
+        return look_into(Path(chosen), f"{ENVTEST_VARIABLE}={chosen} is incomplete; unset it and `{BUILD_COMMAND}` builds a control plane")
+    return look_into(cache_folder(), f"no control plane is built; `{BUILD_COMMAND}` builds one")
+
+
+def look_into(folder: Path, otherwise: str) -> Assets:
+    """What a folder holds. kwok counts only with its stages: it does not start without. Raises `NotBuilt`, with the text given."""
+    present = {program.name for program in versions.PROGRAMS if os.access(folder / program.name, os.X_OK)}
+    if not (folder / versions.STAGES).is_file():
+        present.discard("kwok")
+    if missing := [name for name in versions.NEEDED if name not in present]:
+        raise NotBuilt(f"{otherwise} (missing: {', '.join(missing)})")
+    return Assets(folder, frozenset(present))

@@ -1,0 +1,110 @@
+"""Builds the control plane from its Go modules into the cache.
+
+Programs are built in a folder of their own, which gets the cache's name by one rename when all of them are done: a build that was
+interrupted is never used, and the next one goes on where it stopped. A lock on a file lets one build run at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from applier.testing import assets, locks, toolchain, versions
+from applier.testing.assets import Assets
+from applier.testing.errors import ControlPlaneError
+from applier.testing.progress import Progress
+
+STAGE_FILES = ("node/fast/node-*.yaml", "node/heartbeat-with-lease/node-*.yaml", "pod/fast/pod-*.yaml")
+"""The stages in kwok's module with which nodes and pods come up at once."""
+
+
+def build(progress: Progress | None = None) -> Assets:
+    """The control plane of the pinned versions, built where it is not there yet. Raises `ControlPlaneError`."""
+    progress = progress or Progress()
+    folder = assets.cache_folder()
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_name(f"{folder.name}.lock")
+        with locks.held(lock, lambda: progress.say("another build of the control plane is running; waiting for it")):
+            if not folder.is_dir():
+                _build_all(folder, progress)
+    return assets.look_into(folder, f"{folder} is damaged, remove it")
+
+
+def _build_all(folder: Path, progress: Progress) -> None:
+    go = toolchain.find()
+    products = ", ".join(f"{name} {versions.version(name)}" for name in ("kubernetes", "etcd", "kwok"))
+    progress.say(f"building the control plane for tests with {toolchain.version(go)}, once: {products}; about 10 minutes on two cores")
+    unfinished = folder.with_name(f"{folder.name}.unfinished")
+    unfinished.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="applier-go-") as sources:
+        # Go may want to write beside go.mod, for example with GOFLAGS=-mod=mod: it gets a copy.
+        shutil.copytree(versions.MODULES, sources, dirs_exist_ok=True)
+        for number, program in enumerate(versions.PROGRAMS, 1):
+            progress.begin(number, len(versions.PROGRAMS), program.name)
+            target = unfinished / program.name
+            if target.is_file():
+                progress.end("already built")
+                continue
+            _build_one(go, program, Path(sources), target, progress)
+            progress.end()
+        _write_whole(unfinished / versions.STAGES, _stages(go, Path(sources) / "kwok"))
+    unfinished.rename(folder)
+    progress.say(f"the control plane is in {folder}")
+
+
+def _build_one(go: str, program: versions.Program, sources: Path, target: Path, progress: Progress) -> None:
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    command = [go, "build", "-trimpath", "-ldflags", versions.linker_flags(program), "-o", str(partial), program.package]
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        process = subprocess.Popen(command, cwd=sources / program.module, env=_environment(), stdout=output, stderr=subprocess.STDOUT)
+        try:
+            while _running(process):
+                progress.tick()
+            if process.returncode:
+                progress.end("failed")
+                output.seek(0)
+                raise ControlPlaneError(f"{program.name} could not be built:\n{_last_lines(output.read())}")
+            partial.rename(target)
+        finally:
+            process.kill()
+            process.wait()
+            partial.unlink(missing_ok=True)
+
+
+def _running(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(timeout=1)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _environment() -> dict[str, str]:
+    """The user's own settings of Go hold. No C compiler is needed, and a workspace around the folder does not count."""
+    return {"CGO_ENABLED": "0", **os.environ, "GOWORK": "off"}
+
+
+def _last_lines(output: str, count: int = 12) -> str:
+    lines = [line for line in output.splitlines() if not line.startswith("go: downloading ")]
+    return "\n".join(lines[-count:]) or "go said nothing"
+
+
+def _stages(go: str, module: Path) -> str:
+    command = [go, "mod", "download", "-json", "sigs.k8s.io/kwok"]
+    done = subprocess.run(command, cwd=module, env=_environment(), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ControlPlaneError(f"kwok's module could not be read:\n{_last_lines(done.stderr or done.stdout)}")
+    folder = Path(json.loads(done.stdout)["Dir"]) / "kustomize" / "stage"
+    files = [path for pattern in STAGE_FILES for path in sorted(folder.glob(pattern))]
+    return "\n---\n".join(path.read_text("utf-8").strip() for path in files) + "\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text, "utf-8")
+    partial.rename(path)

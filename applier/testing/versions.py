@@ -1,0 +1,74 @@
+"""Which programs make up the control plane, in which versions, and what a build of them is called."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+MODULES = Path(__file__).parent / "go"
+
+
+class Program(NamedTuple):
+    """A program of the control plane: the folder of the Go module that pins it, and its package there."""
+
+    name: str
+    module: str
+    package: str
+
+
+PROGRAMS = (
+    Program("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    Program("etcd", "kubernetes", "go.etcd.io/etcd/server/v3"),
+    Program("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    Program("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    Program("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+)
+
+NEEDED = ("etcd", "kube-apiserver", "kubectl")
+"""Without these there is no control plane. They are also what envtest's `KUBEBUILDER_ASSETS` holds."""
+
+OPTIONAL = ("kube-controller-manager", "kube-scheduler", "kwok")
+
+STAGES = "kwok-stages.yaml"
+"""How kwok moves nodes and pods; lies beside the programs."""
+
+_REQUIRED = {
+    "kubernetes": ("kubernetes", "k8s.io/kubernetes"),
+    "etcd": ("kubernetes", "go.etcd.io/etcd/server/v3"),
+    "kwok": ("kwok", "sigs.k8s.io/kwok"),
+}
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def version(product: str) -> str:
+    """The version of `kubernetes`, `etcd` or `kwok` that go.mod pins, without the v."""
+    module, path = _REQUIRED[product]
+    found = re.search(rf"^\s*(?:require\s+)?{re.escape(path)} v(\S+)", (MODULES / module / "go.mod").read_text("utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{module}/go.mod does not require {path}")
+    return found[1]
+
+
+def linker_flags(program: Program) -> str:
+    """Strips symbols, and tells Kubernetes its version: without, `kubectl version` cannot read its own."""
+    if not program.package.startswith("k8s.io/kubernetes/"):
+        return "-s -w"
+    major, minor, _ = version("kubernetes").split(".", 2)
+    variables = {"gitVersion": f"v{version('kubernetes')}", "gitMajor": major, "gitMinor": minor}
+    return "-s -w " + " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in variables.items())
+
+
+def key() -> str:
+    """The name of a build: versions, platform, and a digest of everything that is pinned."""
+    digest = hashlib.sha256()
+    for program in PROGRAMS:
+        digest.update(f"{program} {linker_flags(program)}".encode())
+    for path in sorted(MODULES.glob("*/go.*")):
+        digest.update(path.read_bytes())
+    machine = platform.machine().lower()
+    where = f"{platform.system().lower()}-{_ARCHITECTURES.get(machine, machine)}"
+    return f"kubernetes-{version('kubernetes')}-kwok-{version('kwok')}-{where}-{digest.hexdigest()[:8]}"
