@@ -1,0 +1,57 @@
+"""The API server's audit log as counts of requests: what reached it, from whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from applier.testing.counts import Request
+from applier.testing.users import SERVERS
+
+AGENT = "applier-testing/"
+"""The beginning of the user agent of our own requests, which are never counted."""
+
+POLICY: dict[str, Any] = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "None", "users": ["system:apiserver", *SERVERS]}, {"level": "Metadata"}],
+}
+"""Who asked for what, without bodies; not what the control plane's servers do by themselves."""
+
+
+def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
+    """Each request in the log once, with its URL, beginning at a byte of the file.
+
+    A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
+    """
+    with log.open("rb") as stream:
+        stream.seek(start)
+        for line in stream:
+            if not line.endswith(b"\n"):
+                return
+            event = json.loads(line)
+            code = event.get("responseStatus", {}).get("code", 0)
+            begins, watches = event["stage"] == "ResponseStarted", event["verb"] == "watch"
+            if begins == (watches and code < 400):
+                yield _request(event, code), event["requestURI"]
+
+
+def _request(event: dict[str, Any], code: int) -> Request:
+    target = event.get("objectRef", {})
+    group = target.get("apiGroup", "")
+    resource = target.get("resource", "")
+    uri = event["requestURI"]
+    return Request(
+        event["verb"],
+        (f"{resource}.{group}" if group else resource) or uri.partition("?")[0],
+        target.get("subresource", ""),
+        target.get("namespace", ""),
+        target.get("name", ""),
+        event["user"]["username"],
+        event.get("userAgent", ""),
+        "dryRun=" in uri,
+        code,
+    )

@@ -1,0 +1,109 @@
+"""Requests that were made, to be counted: as an audit log tells them, or a proxy saw them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+class Request(NamedTuple):
+    """One request in Kubernetes' words. `resource` is `pods` or `deployments.apps`; both it and `verb` are as RBAC has them.
+
+    Requests to paths without a resource, such as `/version` or discovery, have the path as resource. `code` is 0 where no answer came.
+    """
+
+    verb: str
+    resource: str
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    user: str = ""
+    agent: str = ""
+    dry_run: bool = False
+    code: int = 0
+
+
+class Requests:
+    """A number of requests: countable, and narrowed down by what they were."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._requests = tuple(requests)
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def __iter__(self) -> Iterator[Request]:
+        return iter(self._requests)
+
+    def __repr__(self) -> str:
+        return f"Requests({dict(self.by('verb', 'resource'))})"
+
+    def by(self, *fields: str) -> Counter[str]:
+        """How many there are of each, named by these fields joined with a blank: `by("verb", "resource")["patch configmaps"]`."""
+        return Counter(" ".join(str(getattr(request, field)) for field in fields) for request in self._requests)
+
+    def only(self, *, verb: str = "", resource: str = "", namespace: str = "", user: str = "", agent: str = "") -> Requests:
+        """Those that fit everything that is given; `agent` is the beginning of the user agent."""
+        wanted = {"verb": verb, "resource": resource, "namespace": namespace, "user": user}
+        exact = {field: value for field, value in wanted.items() if value}
+        return Requests(
+            request
+            for request in self._requests
+            if request.agent.startswith(agent) and all(getattr(request, field) == value for field, value in exact.items())
+        )
+
+    @property
+    def writes(self) -> Requests:
+        """Those that change something; dry runs do not."""
+        return Requests(request for request in self._requests if is_write(request))
+
+
+def is_write(request: Request) -> bool:
+    """Whether a request is to change something in the cluster. Reviews of access only ask."""
+    return (
+        request.verb in WRITES
+        and not request.dry_run
+        and not request.resource.endswith((".authorization.k8s.io", ".authentication.k8s.io"))
+    )
+
+
+def parse(method: str, target: str, agent: str = "") -> Request:
+    """What a request is for, from its method and its path with query, as the API server reads them."""
+    parts = urlsplit(target)
+    query = parse_qs(parts.query)
+    words = [word for word in parts.path.split("/") if word]
+    if words[:1] == ["api"] and len(words) > 2:
+        group, words = "", words[2:]
+    elif words[:1] == ["apis"] and len(words) > 3:
+        group, words = words[1], words[3:]
+    else:
+        return Request(method.lower(), parts.path, agent=agent)
+    namespace = ""
+    if words[0] == "namespaces" and len(words) > 1:
+        namespace = words[1]
+        # /namespaces/NAME and its subresources are about the namespace itself.
+        if len(words) > 2 and words[2] not in ("status", "finalize"):
+            words = words[2:]
+    resource, name, subresource = (*words, "", "")[:3]
+    watch = query.get("watch", ["false"])[0] in ("true", "1")
+    return Request(
+        _verb(method, named=bool(name), watch=watch),
+        f"{resource}.{group}" if group else resource,
+        "/".join(words[2:]) or subresource,
+        namespace,
+        name,
+        agent=agent,
+        dry_run="dryRun" in query,
+    )
+
+
+def _verb(method: str, *, named: bool, watch: bool) -> str:
+    if method in ("GET", "HEAD"):
+        return "watch" if watch else "get" if named else "list"
+    if method == "DELETE":
+        return "delete" if named else "deletecollection"
+    return {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(method, method.lower())
