@@ -102,6 +102,7 @@ def _configuration(intake: Intake) -> Configuration:
     found = intake.of_kind(CONFIGURATION_KIND)
     for entry in found[1:]:
         finding = Diagnostic("input/two-configurations", "error", f"a second {CONFIGURATION_KIND}; there can be one", "kind")
+        finding.hint = "--config says which one counts instead of those in folders"
         intake.findings.append(entry.locate(finding))
     return read_configuration(found[0].manifest if found else None)
 

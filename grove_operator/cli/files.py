@@ -25,25 +25,27 @@ class UnreadableInput(Exception):
 
 
 class InputFile(NamedTuple):
-    """One file's name, as messages show it, and its content."""
+    """One file's name, as messages show it, and its content. `is_found` says that nobody named it: it lay in a folder."""
 
     name: str
     data: bytes
+    is_found: bool = False
 
 
-def read_all(arguments: Sequence[str]) -> list[InputFile]:
+def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list[InputFile]:
     """The content of every file that `FILE… | DIR | -` means, in order, each file once.
 
-    Folders are walked in sorted order; hidden entries are left out. Raises `UnreadableInput` with every problem at once.
+    Folders are walked in sorted order; hidden entries are left out, and so are `roles`, the files that options name. Raises
+    `UnreadableInput` with every problem at once.
     """
     files: list[InputFile] = []
     problems: list[str] = []
     total = 0
-    for path in _without_repeats(arguments, problems):
+    for path, is_found in _without_repeats(arguments, problems, {os.path.realpath(path) for path in roles if path}):
         if len(files) >= MOST_FILES:
             raise UnreadableInput([f"more than {MOST_FILES} files"])
         try:
-            files.append(read_one(path))
+            files.append(read_one(path)._replace(is_found=is_found))
             total += len(files[-1].data)
         except UnreadableInput as error:
             problems += error.problems
@@ -82,28 +84,31 @@ def _not_text(data: bytes) -> str:
     return ""
 
 
-def _without_repeats(arguments: Sequence[str], problems: list[str]) -> Iterator[str]:
+def _without_repeats(arguments: Sequence[str], problems: list[str], roles: set[str]) -> Iterator[tuple[str, bool]]:
     seen: set[str] = set()
+    named = {os.path.realpath(argument) for argument in arguments}
     for argument in arguments:
-        for path in _expand(argument, problems):
+        for path, is_found in _expand(argument, problems):
             real = path if path == STDIN else os.path.realpath(path)
-            if real not in seen:
+            is_meant = not is_found or real in named
+            if real not in seen and (is_meant or real not in roles):
                 seen.add(real)
-                yield path
+                yield path, not is_meant
 
 
-def _expand(argument: str, problems: list[str]) -> Iterator[str]:
+def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
+    """The files that an argument means, and whether it is a folder in which they were found."""
     try:
         is_folder = argument != STDIN and stat.S_ISDIR(os.stat(argument).st_mode)
     except OSError:  # reading it reports why
         is_folder = False
     if not is_folder:
-        yield argument
+        yield argument, False
         return
     found, before = False, len(problems)
     for path in _walk(argument, problems):
         found = True
-        yield path
+        yield path, True
     if not found and len(problems) == before:
         problems.append(f"{argument}: no manifests here (no *.yaml, *.yml or *.json file)")
 

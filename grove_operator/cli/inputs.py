@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from grove_compiler.compile import Inputs
@@ -30,9 +31,12 @@ class InputReader:
         snapshot: str | None = None,
         old: str | None = None,
     ) -> Inputs:
-        """Everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing."""
-        read = read_all(files)
-        documents = [document for file in read for document in self._documents(file)]
+        """Everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
+
+        What is no input in a folder is named on standard error.
+        """
+        read = read_all(files, (config, snapshot, old))
+        documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
             raise UnreadableInput([f"{file.name}: empty, there is no manifest in it" for file in read])
         return Inputs(
@@ -46,6 +50,19 @@ class InputReader:
     def find_file(self, name: str) -> InputFile | None:
         """The file that a finding names, if it was one of ours."""
         return self._files.get(name)
+
+    def _all(self, files: Sequence[InputFile]) -> list[Document]:
+        return [document for file in files for document in self._documents(file)]
+
+    def _sorted_out(self, files: Sequence[InputFile], config: str | None) -> list[Document]:
+        from grove_operator.cli.passed_over import pass_over  # only for folders
+
+        found = pass_over([(file, self._documents(file)) for file in files], config)
+        if not found.documents and found.passed and not self.problems:
+            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in found.passed])
+        if sys.stderr:
+            sys.stderr.write(found.notice(config))
+        return found.documents
 
     def _documents(self, file: InputFile) -> list[Document]:
         self._files[file.name] = file

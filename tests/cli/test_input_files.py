@@ -98,7 +98,7 @@ class TestWhichFiles:
 
     def test_a_hyphen_means_standard_input_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a: 1\n")))
-        assert read_all(["-", "-"]) == [("<stdin>", b"a: 1\n")]
+        assert read_all(["-", "-"]) == [("<stdin>", b"a: 1\n", False)]
 
     @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
     def test_text_with_a_byte_order_mark_is_no_binary_file(self, encoding: str) -> None:

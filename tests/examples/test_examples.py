@@ -85,6 +85,24 @@ def test_all_examples_together_compile_to_the_same_bytes_under_any_hash_seed() -
     assert outputs[0] == outputs[1]
 
 
+def test_the_folder_of_examples_compiles_at_once(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = (ROOT / "examples" / "operator-configuration.yaml").read_text()
+    [line] = re.findall(r"^# grove (compile examples .+)$", text, re.MULTILINE)
+    code = run([*shlex.split(line), "-o", "json", "--mnnvl-shape", "driver"])
+    printed = capfdbinary.readouterr()
+    made = {
+        item["metadata"]["labels"]["app.kubernetes.io/part-of"] for item in json.loads(printed.out)["items"] if item["kind"] == "Service"
+    }
+    sets = {
+        document["metadata"]["name"]
+        for path in EXAMPLES
+        for document in yaml.safe_load_all(path.read_text())
+        if document["kind"] == "PodCliqueSet"
+    }
+    assert (code, made) == (0, sets)
+    assert printed.err.count(b"passed over") == 1
+
+
 def test_an_example_prints_yaml_that_other_readers_understand_as_ours_prints_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     for path in EXAMPLES:
         run(objects_command(path))
