@@ -22,11 +22,14 @@ class ClusterError(ApplierError):
 
 
 class Unreachable(ClusterError):
-    """No answer came. `maybe_done` says that the request may have been carried out all the same."""
+    """No answer came. `maybe_done` says that the request may have been carried out all the same.
 
-    def __init__(self, message: str, *, maybe_done: bool = False) -> None:
+    `passing` says that it may work a moment later: a reset passes, a certificate that nobody trusts does not.
+    """
+
+    def __init__(self, message: str, *, maybe_done: bool = False, passing: bool = True) -> None:
         super().__init__(message)
-        self.maybe_done = maybe_done
+        self.maybe_done, self.passing = maybe_done, passing
 
 
 class CredentialsError(ClusterError):

@@ -1,0 +1,224 @@
+"""A cluster behind a Kubernetes API server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from applier.cluster import Listing, Resource, WatchEvent
+from applier.errors import AlreadyExists, NotFound, Unreachable, WriteConflict
+from applier.events import Sink, nowhere
+from applier.ref import Kind, Manifest, Ref
+from applier.transport.discovery import Discovery
+from applier.transport.disk import Disk
+from applier.transport.listing import list_all
+from applier.transport.openapi import OpenApi
+from applier.transport.patience import Patience
+from applier.transport.target import Target
+from applier.transport.watching import Watching
+from applier.transport.wire import Answer, Asked, Uncertain, Wire
+
+APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
+
+Warn = Callable[[Ref, str], None]
+"""Takes what the server warns of when an object is written: deprecated versions, unknown fields, and so on."""
+
+
+def unheard(ref: Ref, warning: str) -> None:
+    """For whoever wants no warnings."""
+
+
+class ApiCluster:
+    """Implements `applier.cluster.Cluster`. Used inside one event loop; `close` ends its connections."""
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        user_agent: str = "applier",
+        cache_dir: Path | None = None,
+        sink: Sink = nowhere,
+        warn: Warn = unheard,
+        validation: str = "Strict",
+        patience: Patience | None = None,
+    ) -> None:
+        self.server, self.namespace = target.server, target.namespace
+        self.warn, self.validation = warn, validation
+        self.wire = Wire(target, user_agent=user_agent, patience=patience or Patience(), sink=sink)
+        self.disk = Disk(cache_dir, target.server)
+        self.discovery = Discovery(self.wire, self.disk)
+        self.openapi = OpenApi(self.wire, self.disk)
+        self.watching = Watching(self.wire)
+
+    @property
+    def requests(self) -> Counter[tuple[str, str]]:
+        """How many requests were sent, by verb and plural name; each try counts."""
+        return self.wire.requests
+
+    @property
+    def throttled(self) -> int:
+        """How many answers asked us to slow down."""
+        return self.wire.throttled
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        await self.wire.close()
+
+    async def version(self) -> dict[str, str]:
+        """The server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
+        answer = await self.wire.call(Asked("get", "version"), "GET", "/version")
+        version: dict[str, str] = orjson.loads(answer.body)
+        return version
+
+    async def resource(self, kind: Kind) -> Resource:
+        """How the server serves a kind. Raises `UnknownKind`."""
+        return await self.discovery.resource(kind)
+
+    async def resources(self) -> list[Resource]:
+        """Everything that the server serves, in each group's preferred version."""
+        return (await self.discovery.all()).preferred()
+
+    async def schemas(self, kinds: Iterable[Kind]) -> Any:
+        """The schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""
+        return await self.openapi.schemas(kinds)
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        """One object. Raises `NotFound`."""
+        asked = Asked("get", resource.plural, _ref(resource, namespace, name))
+        return _object(await self.wire.call(asked, "GET", _path(resource, namespace, name)))
+
+    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        """All objects of a kind, of one namespace or of all; in pages, joined."""
+        return await list_all(self.wire, resource, _path(resource, namespace), namespace, labels=labels, fields=fields)
+
+    def watch(
+        self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        """Changes since a version, or with `initial` the state first, until the server ends the stream.
+
+        Whoever stops early closes the iterator (`contextlib.aclosing`), or its connection stays until it is collected. Raises `Gone` when
+        the version is too old, and `Unreachable` when the stream breaks or stalls.
+        """
+        path = _path(resource, namespace)
+        if initial:
+            return self.watching.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
+        return self.watching.changes(resource, path, namespace, labels, resource_version)
+
+    async def apply(
+        self,
+        resource: Resource,
+        manifest: Manifest,
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+        validation: str = "",
+    ) -> Manifest:
+        """Server-side apply; gives the object as it is then. `validation` is Strict, Warn or Ignore.
+
+        Raises `FieldConflict`, `Invalid` and the rest. Repeated when its fate is unknown: applying twice is as good as once.
+        """
+        namespace, name = _names(manifest)
+        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
+        path = _path(resource, namespace, name, subresource) + _query(manager, validation or self.validation, dry_run, force)
+        return _object(self._heard(asked, await self.wire.call(asked, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY)))
+
+    async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
+        """Makes an object. Raises `AlreadyExists`; and `Unreachable` with `maybe_done` when it exists after a try of unknown fate,
+        because then nobody knows who made it."""
+        namespace, name = _names(manifest)
+        asked = Asked("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
+        path = _path(resource, namespace) + _query(manager, self.validation, dry_run)
+        try:
+            return _object(self._heard(asked, await self.wire.call(asked, "POST", path, body=orjson.dumps(manifest))))
+        except Uncertain as error:
+            if isinstance(error.error, AlreadyExists):
+                raise Unreachable(f"{asked.ref} exists now, but whether we made it is not known: no answer came", maybe_done=True) from None
+            raise error.error from None
+
+    async def patch(
+        self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
+    ) -> Manifest:
+        """A JSON patch when `patch` is a list, a merge patch when it is a map.
+
+        A JSON patch is not repeated when its fate is unknown: `Unreachable` with `maybe_done`.
+        """
+        is_merge = isinstance(patch, dict)
+        harmless = is_merge and not _versioned(patch)
+        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), harmless, patch if is_merge else None)
+        path = _path(resource, namespace, name, subresource) + _query(manager, self.validation, dry_run)
+        kind = MERGE_PATCH if is_merge else JSON_PATCH
+        return _object(self._heard(asked, await self.wire.call(asked, "PATCH", path, body=orjson.dumps(patch), content_type=kind)))
+
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> None:
+        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
+
+        After a try of unknown fate, both of these mean that it is gone.
+        """
+        asked = Asked("delete", resource.plural, _ref(resource, namespace, name))
+        wanted = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": wanted}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        try:
+            self._heard(asked, await self.wire.call(asked, "DELETE", _path(resource, namespace, name), body=orjson.dumps(options)))
+        except Uncertain as error:
+            if isinstance(error.error, NotFound) or (isinstance(error.error, WriteConflict) and not resource_version):
+                return
+            raise error.error from None
+
+    def _heard(self, asked: Asked, answer: Answer) -> Answer:
+        """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
+        if "Warning" in answer.headers and asked.ref is not None:
+            for warning in answer.headers.getall("Warning"):
+                self.warn(asked.ref, warning.partition('"')[2].rpartition('"')[0].replace('\\"', '"') or warning)
+        return answer
+
+
+def _object(answer: Answer) -> Manifest:
+    manifest: Manifest = orjson.loads(answer.body)
+    return manifest
+
+
+def _ref(resource: Resource, namespace: str, name: str) -> Ref:
+    return Ref(resource.kind.group, resource.kind.kind, namespace, name)
+
+
+def _names(manifest: Manifest) -> tuple[str, str]:
+    metadata = manifest.get("metadata") or {}
+    return metadata.get("namespace") or "", metadata.get("name") or ""
+
+
+def _versioned(manifest: Manifest) -> bool:
+    """Whether it is meant for one version of the object: then doing it twice is refused, even if once would have been fine."""
+    return bool((manifest.get("metadata") or {}).get("resourceVersion"))
+
+
+def _path(resource: Resource, namespace: str, name: str = "", subresource: str = "") -> str:
+    return resource.path(quote(namespace), quote(name, safe=":"), subresource)
+
+
+@lru_cache(maxsize=64)
+def _query(manager: str, validation: str, dry_run: bool, force: bool = False) -> str:
+    query = {"fieldManager": manager} if manager else {}
+    query |= {"fieldValidation": validation} if validation else {}
+    query |= {"force": "true"} if force else {}
+    query |= {"dryRun": "All"} if dry_run else {}
+    return f"?{urlencode(query)}" if query else ""

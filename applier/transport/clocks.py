@@ -1,0 +1,95 @@
+"""Times in tokens, certificates and answers: what to blame on a clock."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import re
+import ssl
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from itertools import pairwise
+
+import orjson
+
+FAR = 60.0  # seconds by which two clocks may differ without a word
+
+Times = tuple[datetime.datetime | None, datetime.datetime | None]
+"""From when and until when something holds; None where it does not say."""
+
+
+def token_times(header: str) -> Times:
+    """When a bearer token that is a JSON web token begins and ends. It is read, not verified: that is the server's part."""
+    parts = header.removeprefix("Bearer ").split(".")
+    if len(parts) != 3:
+        return None, None
+    try:
+        claims = orjson.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        return _moment(claims.get("nbf")), _moment(claims.get("exp"))
+    except (binascii.Error, ValueError, AttributeError):
+        return None, None
+
+
+def _moment(seconds: object) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromtimestamp(float(seconds), datetime.UTC) if isinstance(seconds, int | float) else None
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+TIME = re.compile(rb"\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z")
+"""DER's UTCTime and GeneralizedTime. In a certificate (RFC 5280) the first two that follow each other are its validity."""
+
+
+def certificate_times(pem: str) -> Times:
+    """From when until when a certificate in PEM text holds."""
+    start, end = pem.find("-----BEGIN CERTIFICATE-----"), pem.find("-----END CERTIFICATE-----")
+    if start < 0 or end < 0:
+        return None, None
+    try:
+        der = ssl.PEM_cert_to_DER_cert(pem[start : end + len("-----END CERTIFICATE-----")])
+    except (ValueError, binascii.Error):
+        return None, None
+    found = list(TIME.finditer(der))
+    for first, second in pairwise(found):
+        if first.end() == second.start():
+            return _der_time(first), _der_time(second)
+    return None, None
+
+
+def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
+    text = (match[1] or match[2]).decode()
+    if match[1]:  # two digits: 50 to 99 are of the last century (RFC 5280, section 4.1.2.5.1)
+        text = ("19" if text >= "5" else "20") + text
+    try:
+        return datetime.datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=datetime.UTC)
+    except ValueError:
+        return None
+
+
+def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
+    """The server's clock as the Date of its answer tells it."""
+    try:
+        return parsedate_to_datetime(headers["Date"])
+    except (KeyError, ValueError):
+        return None
+
+
+def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
+    """What is wrong with the time of a token or certificate; empty when it holds now."""
+    begins, ends = times
+    if begins and now < begins:
+        return f"{what} is valid only from {begins:%Y-%m-%d %H:%M:%S} UTC on"
+    if ends and now > ends:
+        return f"{what} ended at {ends:%Y-%m-%d %H:%M:%S} UTC"
+    return ""
+
+
+def skew(headers: Mapping[str, str], now: datetime.datetime) -> str:
+    """A hint when the server's clock is far from ours; empty when it is not."""
+    theirs = server_time(headers)
+    if theirs is None or abs((theirs - now).total_seconds()) <= FAR:
+        return ""
+    seconds = (now - theirs).total_seconds()
+    return f"this machine's clock is {abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the server's"

@@ -1,0 +1,117 @@
+"""Which kinds a server serves: asked once, kept in memory and for a while on disk, asked again for a kind that nobody knows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import orjson
+
+from applier.cluster import Resource
+from applier.errors import ApiError, ClusterError, NotFound, UnknownKind
+from applier.ref import Kind
+from applier.transport.disk import Disk
+from applier.transport.served import AGGREGATED, Served, group_versions, read_aggregated, read_plain
+from applier.transport.wire import Asked, Wire
+
+LIFE = 600.0  # seconds that what is on disk may be old; a kind that it lacks is asked for at once
+AGAIN = 2.0  # seconds in which a second unknown kind does not make us ask again
+
+
+class Discovery:
+    """What one server serves."""
+
+    def __init__(self, wire: Wire, disk: Disk) -> None:
+        self.wire, self.disk = wire, disk
+        self.served: Served | None = None
+        self.asked_at = float("-inf")
+        self._lock = asyncio.Lock()
+
+    async def resource(self, kind: Kind) -> Resource:
+        """How a kind is served. Raises `UnknownKind`, which says what is served instead."""
+        found = (await self.all()).by_kind.get(kind)
+        if found is None and time.monotonic() - self.asked_at > AGAIN:
+            found = (await self.refresh()).by_kind.get(kind)
+        if found is None:
+            raise self._unknown(kind)
+        return found
+
+    async def all(self) -> Served:
+        """Everything, from memory, disk or the server."""
+        if self.served is None:
+            async with self._lock:
+                if self.served is None:
+                    self.served = self._from_disk() or await self._ask()
+        return self.served
+
+    async def refresh(self) -> Served:
+        """Everything, from the server; once for all who wait for it."""
+        before = self.served
+        async with self._lock:
+            if self.served is before or self.served is None:
+                self.served = await self._ask()
+            return self.served
+
+    def forget(self) -> None:
+        """What was known may no longer hold: a kind that should be served was not found."""
+        self.served = None
+        self.disk.drop("discovery.json")
+
+    def _from_disk(self) -> Served | None:
+        kept = self.disk.read("discovery.json", LIFE)
+        if kept is None:
+            return None
+        try:
+            return Served.load(orjson.loads(kept))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    async def _ask(self) -> Served:
+        self.asked_at = time.monotonic()
+        core, groups = await asyncio.gather(self._get("/api", AGGREGATED), self._get("/apis", AGGREGATED))
+        if all(document.get("kind") == "APIGroupDiscoveryList" for document in (core, groups)):
+            served = read_aggregated((core, groups))
+        else:
+            served = await self._ask_each(groups)
+        self.disk.write("discovery.json", orjson.dumps(served.dump()))
+        return served
+
+    async def _ask_each(self, groups: dict[str, Any]) -> Served:
+        """One request for each group version, for servers and proxies without aggregated discovery. One that fails blocks no other."""
+        versions = ["v1", *group_versions(groups)]
+        paths = [f"/apis/{version}" if "/" in version else f"/api/{version}" for version in versions]
+        answers = await asyncio.gather(*(self._get(path) for path in paths), return_exceptions=True)
+        served = Served()
+        for version, answer in zip(versions, answers, strict=True):
+            if isinstance(answer, NotFound | UnknownKind):
+                continue
+            if isinstance(answer, ApiError):
+                served.broken.append(version)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                read_plain(version, answer, served)
+        return served
+
+    async def _get(self, path: str, accept: str = "application/json") -> dict[str, Any]:
+        answer = await self.wire.call(Asked("get", "discovery"), "GET", path, headers={"Accept": accept})
+        try:
+            document = orjson.loads(answer.body)
+        except orjson.JSONDecodeError:
+            document = None
+        if not isinstance(document, dict):
+            raise ClusterError(f"{self.wire.target.server}{path} does not answer like a Kubernetes API server; is the address right?")
+        return document
+
+    def _unknown(self, kind: Kind) -> UnknownKind:
+        served = self.served or Served()
+        if kind.api_version in served.broken:
+            return UnknownKind(f"the API service of {kind.api_version} does not answer, so that {kind.kind} cannot be read or written")
+        others = served.versions(kind)
+        if others:
+            group = kind.group or "the core"
+            return UnknownKind(f"the server serves {kind.kind} of {group} not in {kind.version}, but in {', '.join(others)}")
+        groups = sorted({known.api_version for known in served.by_kind if known.kind == kind.kind})
+        hint = f"; {kind.kind} is known in {', '.join(groups)}" if groups else "; install its CustomResourceDefinition first"
+        return UnknownKind(f"the server serves no {kind.kind} of {kind.api_version}{hint}")

@@ -1,0 +1,147 @@
+"""Kubeconfig files: found, merged by kubectl's rules, and one context of them chosen."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from applier.errors import CredentialsError
+
+
+class Entry(NamedTuple):
+    """A cluster, user or context, and the file that it is from: paths in it are relative to that file's folder."""
+
+    value: dict[str, Any]
+    file: Path
+
+    def path(self, key: str) -> Path | None:
+        """The file that a field names; None where it names none."""
+        given = self.value.get(key)
+        return self.file.parent / str(given) if given else None
+
+
+@dataclass(slots=True, eq=False)
+class Kubeconfig:
+    """Several files as one. Of two entries with one name, the first counts; so does the first `current-context`."""
+
+    files: list[Path] = field(default_factory=list)
+    clusters: dict[str, Entry] = field(default_factory=dict)
+    users: dict[str, Entry] = field(default_factory=dict)
+    contexts: dict[str, Entry] = field(default_factory=dict)
+    current: str = ""
+
+    @property
+    def said(self) -> str:
+        """The files, for errors."""
+        return os.pathsep.join(map(str, self.files))
+
+
+class Chosen(NamedTuple):
+    """A context with its cluster and user. `said` names it in errors."""
+
+    context: str
+    namespace: str
+    cluster: Entry
+    user: Entry
+    said: str
+
+
+def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
+    """The kubeconfig files that count: the one asked for, else those of KUBECONFIG, else `~/.kube/config`. Missing ones are left out.
+
+    Raises `CredentialsError` when the one asked for is missing.
+    """
+    if kubeconfig:
+        path = Path(kubeconfig).expanduser()
+        if not path.is_file():
+            raise CredentialsError(f"there is no kubeconfig {path}")
+        return [path]
+    if named := environment.get("KUBECONFIG"):
+        paths = [Path(one).expanduser() for one in dict.fromkeys(named.split(os.pathsep)) if one]
+    else:
+        paths = [Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"]
+    return [path for path in paths if path.is_file()]
+
+
+def read(paths: Iterable[Path]) -> Kubeconfig:
+    """Reads and merges files. Raises `CredentialsError`."""
+    merged = Kubeconfig()
+    for path in paths:
+        given = _load(path)
+        merged.files.append(path)
+        merged.current = merged.current or str(given.get("current-context") or "")
+        for plural, kept in (("clusters", merged.clusters), ("users", merged.users), ("contexts", merged.contexts)):
+            for name, value in _entries(given, plural, path):
+                kept.setdefault(name, Entry(value, path))
+    return merged
+
+
+def _load(path: Path) -> dict[str, Any]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        given = yaml.load(path.read_bytes(), loader)
+    except OSError as error:
+        raise CredentialsError(f"cannot read the kubeconfig {path}: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise CredentialsError(f"the kubeconfig {path} is not YAML{where}: {getattr(error, 'problem', None) or 'unreadable'}") from None
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise CredentialsError(f"the kubeconfig {path} is no map with clusters, users and contexts")
+    return given
+
+
+def _entries(given: dict[str, Any], plural: str, path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    rows = given.get(plural) or []
+    if not isinstance(rows, list):
+        raise CredentialsError(f"the kubeconfig {path} has {plural} that are no list")
+    singular = plural[:-1]
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict) or not row.get("name"):
+            raise CredentialsError(f"the kubeconfig {path} has a {singular} without a name: {plural}[{number}]")
+        value = row.get(singular) or {}
+        if not isinstance(value, dict):
+            raise CredentialsError(f"the kubeconfig {path} has a {singular} {row['name']!r} that is no map")
+        yield str(row["name"]), value
+
+
+def choose(config: Kubeconfig, context: str) -> Chosen:
+    """A context by name, or the current one. Raises `CredentialsError` with the nearest name that exists."""
+    name = context or config.current
+    if not name:
+        raise CredentialsError(f"{config.said} has no current-context; choose one: {_listed(config.contexts)}")
+    if name not in config.contexts:
+        asked = "there is no context" if context else "its current-context is"
+        rest = "" if context else ", which does not exist"
+        raise CredentialsError(f"{config.said}: {asked} {name!r}{rest}{_nearest(name, config.contexts)}")
+    entry = config.contexts[name]
+    said = f"context {name!r} of {entry.file}"
+    cluster = _named(config.clusters, entry, "cluster", said)
+    user = _named(config.users, entry, "user", said) if entry.value.get("user") else Entry({}, entry.file)
+    return Chosen(name, str(entry.value.get("namespace") or "default"), cluster, user, said)
+
+
+def _named(entries: dict[str, Entry], context: Entry, what: str, said: str) -> Entry:
+    name = str(context.value.get(what) or "")
+    if not name:
+        raise CredentialsError(f"{said} names no {what}")
+    if name not in entries:
+        raise CredentialsError(f"{said} is for {what} {name!r}, which does not exist{_nearest(name, entries)}")
+    return entries[name]
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {_listed(names)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

@@ -1,0 +1,104 @@
+"""How long and how often a request is tried, and when that ends."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from applier.errors import ApiError, ClusterError, ServerFailure, TooManyRequests, Unreachable
+
+WEBHOOK_TRIES = 2  # a webhook that fails mostly keeps failing, and each try may take it ten seconds
+FIRST_CONTACT_TRIES = 2  # a server that has never answered is more likely a wrong address than a restart
+
+
+@dataclass(slots=True, eq=False)
+class Patience:
+    """All times in seconds. `timeout` is for one try, `deadline` for all tries of a request; waits grow from `first` to `longest`.
+
+    `stall` is how long a watch may be silent. Servers send a bookmark every minute, so that silence of more than that means a dead
+    connection.
+    """
+
+    tries: int = 6
+    timeout: float = 60.0
+    connect: float = 10.0
+    deadline: float = 120.0
+    first: float = 0.1
+    longest: float = 10.0
+    stall: float = 90.0
+
+
+@dataclass(slots=True, eq=False)
+class Budget:
+    """What all requests of a cluster may spend on repeating, so that a dead server is not hammered.
+
+    `left` tries are there at once; `per_second` more come back as time goes by, up to `most`.
+    """
+
+    most: float = 200.0
+    per_second: float = 10.0
+    now: Callable[[], float] = time.monotonic
+    left: float = field(init=False)
+    asked: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left, self.asked = self.most, self.now()
+
+    def take(self) -> bool:
+        """Whether one more try may be made."""
+        now = self.now()
+        self.left = min(self.most, self.left + (now - self.asked) * self.per_second)
+        self.asked = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+@dataclass(slots=True, eq=False)
+class Tries:
+    """The tries of one request. `harmless` says that doing it twice does no harm; `unsure` that an earlier try may have been done."""
+
+    patience: Patience
+    budget: Budget
+    harmless: bool
+    known: bool = True
+    now: Callable[[], float] = time.monotonic
+    count: int = 1
+    unsure: bool = False
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.now()
+
+    def pause(self, error: ClusterError) -> float | None:
+        """How many seconds to wait before the next try; None when there is to be none."""
+        if not self._may_repeat(error):
+            return None
+        pause = self._backoff()
+        if isinstance(error, ApiError) and error.retry_after is not None:
+            pause = error.retry_after + random.uniform(0, self.patience.first)
+        if self.now() - self.started + pause > self.patience.deadline or not self.budget.take():
+            return None
+        self.count += 1
+        return pause
+
+    def _may_repeat(self, error: ClusterError) -> bool:
+        if isinstance(error, TooManyRequests):
+            return self.count < self.patience.tries
+        if isinstance(error, Unreachable):
+            most = self.patience.tries if self.known else FIRST_CONTACT_TRIES
+            self.unsure = self.unsure or error.maybe_done
+            return error.passing and self.count < most and (self.harmless or not error.maybe_done)
+        if isinstance(error, ServerFailure):
+            most = WEBHOOK_TRIES if "webhook" in error.message else self.patience.tries
+            self.unsure = True
+            return self.harmless and error.status != 501 and self.count < most
+        return False
+
+    def _backoff(self) -> float:
+        """Exponential, with half of it left to chance: many who failed together do not come back together."""
+        whole = min(self.patience.longest, self.patience.first * float(2 ** (self.count - 1)))
+        return whole * random.uniform(0.5, 1.0)

@@ -1,0 +1,116 @@
+"""What a server's refusal means: its Status object, told apart and said in one line."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from applier.errors import (
+    AlreadyExists,
+    ApiError,
+    Cause,
+    ClusterError,
+    FieldConflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    NotFound,
+    ServerFailure,
+    TooManyRequests,
+    Unauthorized,
+    UnknownKind,
+    WriteConflict,
+)
+from applier.transport.clocks import server_time
+from applier.transport.sentences import Refused, sentence
+
+if TYPE_CHECKING:
+    from applier.transport.target import Target
+    from applier.transport.wire import Asked
+
+DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
+TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
+TOO_LARGE = ("request is too large", "Request entity too large", "trying to send message larger than max")
+
+
+def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, target: Target) -> ClusterError:
+    """The error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
+    given = _status_object(body)
+    message = str(given.get("message") or _plain(body) or f"HTTP status {status}")
+    reason = str(given.get("reason") or "")
+    details = given.get("details") or {}
+    causes = _causes(details)
+    made = _type(status, reason, message, causes)
+    if made is NotFound and _no_such_kind(message, given, details):
+        return UnknownKind(f"the server does not serve {asked.plural}; is its definition installed, in this version?")
+    text = sentence(Refused(made, status, message, causes, details, asked, target, headers))
+    return made(status, reason, text, causes, _retry_after(headers, details), details)
+
+
+def status_error(given: dict[str, Any], asked: Asked, target: Target) -> ClusterError:
+    """The error for a Status object that came inside of a watch."""
+    return refusal(int(given.get("code") or 500), {}, orjson.dumps(given), asked, target)
+
+
+def _status_object(body: bytes) -> dict[str, Any]:
+    try:
+        given = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    return given if isinstance(given, dict) and given.get("kind") == "Status" else {}
+
+
+def _plain(body: bytes) -> str:
+    """What a body that is no Status object says; pages of a proxy lose their markup."""
+    text = re.sub(r"<[^>]*>", " ", body[:4096].decode("utf-8", "replace"))
+    return " ".join(text.split())[:300]
+
+
+def _causes(details: dict[str, Any]) -> tuple[Cause, ...]:
+    given = details.get("causes") or ()
+    return tuple(Cause(str(one.get("reason", "")), str(one.get("field", "")), str(one.get("message", ""))) for one in given)
+
+
+def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
+    """Which error a refusal is. A webhook chooses its own status, so that its words come first."""
+    if DENIED.search(message):
+        return Forbidden
+    if any(words in message for words in TOO_LARGE) or status == 413 or (status >= 400 and TYPED.search(message)):
+        return Invalid
+    if status == 409:
+        return _conflict(reason, causes)
+    if status >= 500:
+        return ServerFailure
+    simple = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound, 410: Gone, 422: Invalid, 429: TooManyRequests}
+    return simple.get(status, Invalid if 405 <= status < 500 else ApiError)
+
+
+def _conflict(reason: str, causes: tuple[Cause, ...]) -> type[ApiError]:
+    if reason == "AlreadyExists":
+        return AlreadyExists
+    return FieldConflict if any(cause.reason == "FieldManagerConflict" for cause in causes) else WriteConflict
+
+
+def _no_such_kind(message: str, given: dict[str, Any], details: dict[str, Any]) -> bool:
+    """A missing object is named in the details; a missing kind leaves them empty, or is no Status object at all."""
+    return not given or (not details.get("name") and "could not find the requested resource" in message)
+
+
+def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float | None:
+    """Seconds to wait, from the header (a number or a date, RFC 9110 section 10.2.3) or from the Status object."""
+    said = headers.get("Retry-After", "")
+    if not said:
+        seconds = details.get("retryAfterSeconds")
+        return float(seconds) if seconds else None
+    if said.strip().isdigit():
+        return float(said)
+    try:
+        until = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    return max(0.0, (until - (server_time(headers) or datetime.datetime.now(datetime.UTC))).total_seconds())

@@ -1,0 +1,159 @@
+"""A server's refusals as sentences that say what to do."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from applier.errors import ApiError, Cause, FieldConflict, Forbidden, Gone, Invalid, NotFound, ServerFailure, Unauthorized, WriteConflict
+from applier.ref import Manifest
+from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
+
+if TYPE_CHECKING:
+    from applier.transport.target import Target
+    from applier.transport.wire import Asked
+
+
+class Refused(NamedTuple):
+    """A refusal with all that is known about it."""
+
+    made: type[ApiError]
+    status: int
+    message: str
+    causes: tuple[Cause, ...]
+    details: dict[str, Any]
+    asked: Asked
+    target: Target
+    headers: Mapping[str, str]
+
+
+def sentence(refused: Refused) -> str:
+    """What a refusal says to a person: one line, without values of Secrets."""
+    say = SAYS.get(refused.made)
+    text = say(refused) if say else refused.message
+    return hide_values(" ".join(text.split()), refused.asked.sent)
+
+
+RBAC = re.compile(
+    r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) (?:resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"|path "(?P<path>[^"]*)")'
+    r'(?: (?:in the namespace "(?P<namespace>[^"]*)"|at the cluster scope))?'
+)
+QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>.*?), used: (?P<used>.*?), limited: (?P<limit>.*)")
+WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P<name>[^"]+)"')
+
+
+def _forbidden(refused: Refused) -> str:
+    message = refused.message
+    if match := RBAC.search(message):
+        return _permission(match)
+    if match := QUOTA.search(message):
+        return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
+    if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
+        namespace = refused.asked.ref.namespace if refused.asked.ref else ""
+        return f"namespace {namespace!r} is being deleted: nothing can be made in it until it is gone and made again"
+    return message
+
+
+def _permission(match: re.Match[str]) -> str:
+    """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it."""
+    user, verb, namespace = match["user"], match["verb"], match["namespace"]
+    if match["path"]:
+        rule = f'{{nonResourceURLs: ["{match["path"]}"], verbs: ["{verb}"]}}'
+        return f'user "{user}" may not {verb} {match["path"]}; a ClusterRole with the rule {rule} allows it'
+    resource, group = match["resource"], match["group"]
+    where = f'in namespace "{namespace}"' if namespace else "in the whole cluster"
+    role = "a Role there" if namespace else "a ClusterRole"
+    rule = f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: ["{verb}"]}}'
+    return f'user "{user}" may not {verb} {resource}{f".{group}" if group else ""} {where}; {role} with the rule {rule} allows it'
+
+
+def _fields(refused: Refused) -> str:
+    """Who owns which of the fields that an apply wants."""
+    owned: dict[str, list[str]] = {}
+    for cause in refused.causes:
+        manager = re.search(r'conflict with "([^"]+)"', cause.message)
+        owned.setdefault(manager[1] if manager else "another manager", []).append(cause.field)
+    parts = [f"{manager!r} owns {', '.join(fields)}" for manager, fields in owned.items()]
+    return f"{'; '.join(parts)}, with other values"
+
+
+def _unauthorized(refused: Refused) -> str:
+    """Why the credentials may not be accepted: their time, or the clocks."""
+    target, now = refused.target, datetime.datetime.now(datetime.UTC)
+    header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
+    hints = [
+        why_not_now("the token", token_times(header), now),
+        why_not_now("the client certificate", certificate_times(certificate), now),
+        skew(refused.headers, now),
+    ]
+    if not header and not certificate:
+        hints.append("there are none")
+    said = "; ".join(hint for hint in hints if hint) or "log in again, or renew them"
+    return f"the server does not accept the credentials of {target.said or target.server}: {said}"
+
+
+def _not_found(refused: Refused) -> str:
+    details, asked = refused.details, refused.asked
+    if details.get("kind") == "namespaces" and asked.plural != "namespaces":
+        return f"namespace {str(details.get('name'))!r} does not exist"
+    return refused.message
+
+
+def _invalid(refused: Refused) -> str:
+    if refused.status == 413 or "too large" in refused.message or "larger than max" in refused.message:
+        limit = re.search(r"limit is (\d+)", refused.message)
+        most = f"{int(limit[1]) / 2**20:.3g} MiB" if limit else "about 1.5 MiB, unless etcd is told otherwise"
+        return f"the object is too large for the server: the limit is {most}"
+    return refused.message
+
+
+def _failure(refused: Refused) -> str:
+    message = refused.message
+    if match := WEBHOOK.search(message):
+        why = message.rpartition('": ')[2]
+        if "deadline exceeded" in message or "Timeout" in message or "timed out" in message:
+            return f'webhook "{match["name"]}" did not answer in time'
+        return f'webhook "{match["name"]}" cannot be asked: {why}'
+    return f"the server failed ({refused.status}): {message}"
+
+
+def _write_conflict(refused: Refused) -> str:
+    message = refused.message
+    if "UID in precondition" in message:
+        return "an object of this name is there, but it is another one than the one that was read: its UID differs"
+    if "object has been modified" in message or "ResourceVersion in precondition" in message:
+        return "the object was changed by somebody else since it was read"
+    return message
+
+
+def _gone(refused: Refused) -> str:
+    return f"the server no longer keeps this part of its history: {refused.message}"
+
+
+SAYS = {
+    Forbidden: _forbidden,
+    FieldConflict: _fields,
+    Unauthorized: _unauthorized,
+    NotFound: _not_found,
+    Invalid: _invalid,
+    ServerFailure: _failure,
+    WriteConflict: _write_conflict,
+    Gone: _gone,
+}
+
+GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
+SHORTEST = 3  # characters of a value that is looked for: shorter ones would be found everywhere
+
+
+def hide_values(text: str, sent: Manifest | None) -> str:
+    """Text without the values of the Secret that was sent. Servers quote what they cannot read."""
+    if sent is None or sent.get("kind") != "Secret":
+        return text
+    text = GO_VALUE.sub("a hidden value", text)
+    values = [str(value) for part in ("data", "stringData") for value in (sent.get(part) or {}).values()]
+    for value in sorted(values, key=len, reverse=True):
+        if len(value) >= SHORTEST:
+            text = text.replace(value, "(hidden)")
+    return text

@@ -1,0 +1,99 @@
+"""What a server serves, read from its discovery documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from applier.cluster import Resource
+from applier.ref import Kind
+
+AGGREGATED = ",".join(
+    [*(f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")), "application/json"]
+)
+
+
+@dataclass(slots=True, eq=False)
+class Served:
+    """Resources by kind, each group's preferred version first. `broken` are group versions whose API service does not answer."""
+
+    by_kind: dict[Kind, Resource] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+
+    def add(self, resource: Resource) -> None:
+        """Takes up a resource. Where two share a kind, the first counts."""
+        self.by_kind.setdefault(resource.kind, resource)
+
+    def preferred(self) -> list[Resource]:
+        """Every kind of every group, once: in the first version that has it."""
+        first: dict[tuple[str, str], Resource] = {}
+        for kind, resource in self.by_kind.items():
+            first.setdefault((kind.group, kind.kind), resource)
+        return list(first.values())
+
+    def versions(self, kind: Kind) -> list[str]:
+        """The versions in which a kind is served, whichever was asked for."""
+        return [known.version for known in self.by_kind if (known.group, known.kind) == (kind.group, kind.kind)]
+
+    def dump(self) -> dict[str, Any]:
+        """JSON for a cache on disk."""
+        rows = [[*r.kind, r.plural, r.namespaced, sorted(r.verbs), sorted(r.subresources)] for r in self.by_kind.values()]
+        return {"resources": rows, "broken": self.broken}
+
+    @classmethod
+    def load(cls, dumped: dict[str, Any]) -> Served:
+        """What `dump` gave. Raises KeyError, TypeError or ValueError when it is something else."""
+        served = cls(broken=list(dumped["broken"]))
+        for group, version, kind, plural, namespaced, verbs, subresources in dumped["resources"]:
+            served.add(Resource(Kind(group, version, kind), plural, namespaced, frozenset(verbs), frozenset(subresources)))
+        return served
+
+
+def read_aggregated(documents: Iterable[dict[str, Any]]) -> Served:
+    """From APIGroupDiscoveryLists (apidiscovery.k8s.io/v2), one for the core and one for all groups.
+
+    A version whose freshness is Stale comes from an API service that does not answer now; it is noted and keeps nothing else back.
+    """
+    served = Served()
+    for document in documents:
+        for group in document.get("items") or ():
+            name = str((group.get("metadata") or {}).get("name") or "")
+            for version in group.get("versions") or ():
+                _add_version(served, name, version)
+    return served
+
+
+def _add_version(served: Served, group: str, version: dict[str, Any]) -> None:
+    number = str(version["version"])
+    if version.get("freshness") == "Stale":
+        served.broken.append(f"{group}/{number}" if group else number)
+    for given in version.get("resources") or ():
+        answers = given.get("responseKind") or {}
+        kind = Kind(answers.get("group") or group, answers.get("version") or number, str(answers.get("kind") or ""))
+        below = frozenset(one["subresource"] for one in given.get("subresources") or ())
+        served.add(Resource(kind, given["resource"], given.get("scope") == "Namespaced", frozenset(given.get("verbs") or ()), below))
+
+
+def group_versions(groups: dict[str, Any]) -> list[str]:
+    """The group versions of an APIGroupList, the preferred one of each group first."""
+    found = []
+    for group in groups.get("groups") or ():
+        preferred = (group.get("preferredVersion") or {}).get("groupVersion")
+        found += sorted((one["groupVersion"] for one in group.get("versions") or ()), key=lambda version: version != preferred)
+    return found
+
+
+def read_plain(group_version: str, document: dict[str, Any], served: Served) -> None:
+    """Adds an APIResourceList of a server that knows no aggregated discovery. Its subresources are rows of their own: `pods/status`."""
+    below: dict[str, set[str]] = {}
+    rows = document.get("resources") or ()
+    for row in rows:
+        plural, _, subresource = row["name"].partition("/")
+        if subresource:
+            below.setdefault(plural, set()).add(subresource)
+    own = Kind.read(group_version, "")
+    for row in rows:
+        if "/" not in row["name"]:
+            kind = Kind(row.get("group") or own.group, row.get("version") or own.version, row["kind"])
+            served.add(Resource(kind, row["name"], row["namespaced"], frozenset(row["verbs"]), frozenset(below.get(row["name"], ()))))

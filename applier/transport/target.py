@@ -1,0 +1,69 @@
+"""Which server is meant, and how it is to be trusted."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from applier.transport.credentials import Credentials
+
+
+@dataclass(slots=True, eq=False)
+class Target:
+    """A server as a kubeconfig or a pod's environment names it. `said` is what to call it in errors: context and file.
+
+    `ca` is PEM text; empty stands for the certificates that the machine trusts. `certificate` and `key` are the client's, as PEM text.
+    """
+
+    server: str
+    credentials: Credentials
+    namespace: str = "default"
+    context: str = ""
+    said: str = ""
+    ca: str = ""
+    server_name: str = ""
+    insecure: bool = False
+    proxy: str = ""
+    certificate: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the server is on this machine: then nothing is gained by compressing."""
+        host = urlsplit(self.server).hostname or ""
+        return host == "localhost" or host.startswith("127.") or host == "::1"
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the server is spoken to over TLS."""
+        return self.server.startswith("https:")
+
+
+def tls(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:
+    """How to speak TLS to a target, with a client certificate where there is one. Raises `ssl.SSLError` and ValueError on bad PEM."""
+    context = ssl.create_default_context(cadata=target.ca or None)
+    # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if target.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if certificate:
+        _load_pair(context, certificate, key)
+    return context
+
+
+def _load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
+    """Python loads client certificates from files only; this one is readable by us alone, and gone at once."""
+    import os
+    import tempfile
+
+    handle, path = tempfile.mkstemp(suffix=".pem")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(f"{certificate}\n{key}\n")
+        context.load_cert_chain(path)
+    finally:
+        os.unlink(path)

@@ -1,0 +1,103 @@
+"""Watches: changes as they happen, from a version on or from the whole state on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+
+from applier.cluster import Listing, Resource, WatchEvent
+from applier.errors import ApiError, Gone, Invalid
+from applier.ref import Manifest, Ref
+from applier.transport.breakage import Breakage
+from applier.transport.lines import Lines
+from applier.transport.refusals import status_error
+from applier.transport.wire import Asked, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+INITIAL_END = "k8s.io/initial-events-end"
+SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch; by chance, so that many watches do not come back at once
+
+
+class Watching:
+    """Opens watches on one server. `lists` says whether it starts a watch with the whole state (KEP-3157); known after the first try."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.lists = True
+
+    async def state_and_changes(
+        self, resource: Resource, path: str, namespace: str, labels: str, listed: Callable[[], Awaitable[Listing]]
+    ) -> AsyncIterator[WatchEvent]:
+        """The state as ADDED events, a bookmark that ends it, then changes. `listed` makes a list where the server cannot do this."""
+        if self.lists:
+            try:
+                async for event in self.changes(resource, path, namespace, labels, "", initial=True):
+                    yield event
+                return
+            except Invalid as error:
+                if "sendInitialEvents" not in str(error):
+                    raise
+                self.lists = False
+        state = await listed()
+        for item in state.items:
+            yield WatchEvent("ADDED", item)
+        bookmark = {"metadata": {"resourceVersion": state.resource_version, "annotations": {INITIAL_END: "true"}}}
+        yield WatchEvent("BOOKMARK", {"apiVersion": resource.kind.api_version, "kind": resource.kind.kind, **bookmark}, initial_end=True)
+        async for event in self.changes(resource, path, namespace, labels, state.resource_version):
+            yield event
+
+    async def changes(
+        self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        """Changes since a version, until the server ends the stream. A silence longer than the patience with it is `Unreachable`."""
+        asked = Asked("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
+        response = await self.wire.stream(asked, f"{path}?{_query(labels, resource_version, initial)}")
+        lines = Lines()
+        try:
+            while chunk := await response.content.readany():
+                for line in lines.feed(chunk):
+                    yield self._event(line, asked)
+        except Breakage as error:
+            raise self.wire.broken(error) from None
+        finally:
+            response.close()
+
+    def _event(self, line: bytes, asked: Asked) -> WatchEvent:
+        try:
+            given: dict[str, Any] = orjson.loads(line)
+            kind, manifest = given["type"], given["object"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise self.wire.broken(ConnectionError("a watch event is not JSON")) from None
+        if kind == "ERROR":
+            raise _error(manifest, asked, self.wire)
+        return WatchEvent(kind, manifest, kind == "BOOKMARK" and _ends_initial(manifest))
+
+
+def _query(labels: str, resource_version: str, initial: bool) -> str:
+    query = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(SHORTEST, LONGEST))}
+    if initial:
+        query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+    if resource_version:
+        query["resourceVersion"] = resource_version
+    if labels:
+        query["labelSelector"] = labels
+    return urlencode(query)
+
+
+def _ends_initial(manifest: Manifest) -> bool:
+    metadata = manifest.get("metadata") or {}
+    return (metadata.get("annotations") or {}).get(INITIAL_END) == "true"
+
+
+def _error(given: Manifest, asked: Asked, wire: Wire) -> Exception:
+    """An ERROR event. Old servers say "too old resource version" without the status that goes with it."""
+    error = status_error(given, asked, wire.target)
+    if isinstance(error, ApiError) and "too old resource version" in str(error):
+        return Gone(410, "Expired", str(error))
+    return error
