@@ -1,0 +1,143 @@
+"""The options of commands that talk to a cluster, with kubectl's names and meanings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from grove_operator.cli.options import FILES, _kube_version, _namespace, mnnvl_shape_option, rules_option
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FIELD_MANAGER = "grove"
+
+
+@dataclass(slots=True, eq=False)
+class Target:
+    """Which cluster, and which namespace of it; empty is what the kubeconfig says."""
+
+    namespace: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """What a command line wants to exist. `kube_version` is the server's when it is empty."""
+
+    files: tuple[str, ...]
+    selector: str = ""
+    config: str | None = None
+    kube_version: str = ""
+    rules: tuple[str, ...] = ()
+    strict: bool = False
+    pods: bool = False
+    mnnvl_shape: str | None = None
+    force: tuple[str, ...] = ()
+
+
+def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """Seconds: `30s`, `5m`, `1h30m`, or a plain number of them."""
+    if value is None:
+        return None
+    from grove_compiler.kube import duration as go  # only where one is given
+
+    try:
+        seconds = float(value) if value.replace(".", "", 1).isdecimal() else go.parse(value) / go.SECOND
+    except go.DurationError as error:
+        raise click.BadParameter(str(error)) from None
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise click.BadParameter(f"{value!r} is no time to wait: expected something like 30s, 5m or 1h30m.")
+    return seconds
+
+
+def _optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    return _namespace(context, parameter, value) if value else ""
+
+
+def _optional_version(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    return _kube_version(context, parameter, value) if value else ""
+
+
+_TARGET = (
+    click.option(
+        "-n",
+        "--namespace",
+        default="",
+        metavar="NAME",
+        callback=_optional_namespace,
+        help="Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none.",
+    ),
+    click.option("--context", default="", metavar="NAME", help="A context of the kubeconfig other than the current one."),
+    click.option("--kubeconfig", default="", metavar="FILE", type=FILES, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
+)
+
+_INPUT = (
+    click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
+    click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
+    click.option("-R", "--recursive", is_flag=True, help="Taken for kubectl's sake: folders are always searched with all below them."),
+    click.option("-l", "--selector", default="", metavar="SELECTOR", help="Only objects with these labels: app=web,tier!=cache."),
+    click.option("--config", metavar="FILE", type=FILES, help="An OperatorConfiguration for the compilation."),
+    click.option(
+        "--kube-version",
+        default="",
+        metavar="VERSION",
+        callback=_optional_version,
+        help="Compile for this version of Kubernetes. Unless told: the server's.",
+    ),
+    rules_option,
+    click.option("--strict", is_flag=True, help="Warnings of the compilation fail, too."),
+    click.option("--pods", is_flag=True, help="The sets' Pods as well; without it, whoever runs the PodCliques makes them."),
+    mnnvl_shape_option,
+)
+
+_MANAGER = (
+    click.option(
+        "--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which fields become ours."
+    ),
+    click.option(
+        "--force-conflicts",
+        "force",
+        multiple=True,
+        metavar="[=MANAGER]",
+        help="Take fields that others own: from everybody, or from the managers named; repeatable.",
+    ),
+)
+
+
+def _adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+target_options = _adding(_TARGET)
+"""Which cluster and namespace; gives `Target`'s fields."""
+input_options = _adding(_INPUT)
+"""What is to exist; gives what `take_asked` takes."""
+manager_options = _adding(_MANAGER)
+"""Under which name, and whose fields may be taken."""
+
+
+def take_target(given: dict[str, Any]) -> Target:
+    """The target among a command's values, which are taken out."""
+    return Target(given.pop("namespace"), given.pop("context"), given.pop("kubeconfig"))
+
+
+def take_asked(given: dict[str, Any], *, required: bool = True) -> Asked:
+    """What is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
+    files = (*given.pop("arguments"), *given.pop("filenames"))
+    if required and not files:
+        raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")
+    given.pop("recursive")
+    names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
+    asked = Asked(files, **{name: given.pop(name) for name in names})
+    asked.force = given.pop("force", ())
+    return asked

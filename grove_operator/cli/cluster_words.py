@@ -1,0 +1,77 @@
+"""Names and accounts of objects, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
+from applier.plan.reasons import dotted
+from applier.ref import Ref
+
+ORDER = tuple(Action)
+BAD = frozenset({Action.FAILED, Action.HELD})
+COLOURS = {
+    Action.CREATED: "32",
+    Action.CONFIGURED: "33",
+    Action.RECREATED: "35",
+    Action.PRUNED: "31",
+    Action.YIELDED: "36",
+    Action.HELD: "33",
+    Action.FAILED: "31",
+}
+"""SGR colours of actions; unchanged has none."""
+
+
+def name_of(ref: Ref) -> str:
+    """kubectl's `kind.group/name`."""
+    kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
+    return f"{kind.lower()}/{ref.name}"
+
+
+def tally(counts: Mapping[Action, int]) -> str:
+    """`2 created, 1 configured, 997 unchanged`; `nothing` when there is nothing."""
+    return ", ".join(f"{counts[action]} {action}" for action in ORDER if counts.get(action)) or "nothing"
+
+
+def step_value(step: Step) -> dict[str, Any]:
+    """A step as a JSON value; what is empty is left out."""
+    value: dict[str, Any] = {**_ref_value(step.ref), "action": str(step.action), "reason": step.reason}
+    value["changes"] = [_change_value(change) for change in step.changes]
+    value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
+    return {key: part for key, part in value.items() if part not in ("", [])}
+
+
+def outcome_value(outcome: Outcome) -> dict[str, Any]:
+    """What became of an object as a JSON value; what is empty is left out. `seconds` is how long it took."""
+    value = step_value(outcome.step)
+    value |= {"action": str(outcome.action), "reason": outcome.reason, "uid": outcome.uid, "seconds": round(outcome.seconds, 4)}
+    return {key: part for key, part in value.items() if part not in ("", [], 0.0)}
+
+
+def summary_value(actions: Iterable[Action]) -> dict[str, int]:
+    """How many objects ended as what."""
+    counts: dict[str, int] = {}
+    for action in actions:
+        counts[str(action)] = counts.get(str(action), 0) + 1
+    return {str(action): counts[str(action)] for action in ORDER if str(action) in counts}
+
+
+def _ref_value(ref: Ref) -> dict[str, str]:
+    return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+
+
+def _change_value(change: FieldChange) -> dict[str, Any]:
+    value: dict[str, Any] = {"path": dotted(change.path)}
+    value |= {key: part for key, part in (("old", change.old), ("new", change.new)) if part is not ABSENT}
+    if change.owners:
+        value["owners"] = [_owner_value(owner) for owner in change.owners]
+    return value
+
+
+def _conflict_value(conflict: Conflict) -> dict[str, Any]:
+    return {"path": dotted(conflict.path), "owner": _owner_value(conflict.owner)}
+
+
+def _owner_value(owner: Owner) -> dict[str, str]:
+    return {key: value for key, value in owner._asdict().items() if value}

@@ -1,0 +1,1 @@
+"""What joins the compiler and the applier: inputs become objects that should exist, and live objects become snapshots and trees."""

@@ -1,0 +1,128 @@
+"""Documents by what is to become of them: compiled, written as they are, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from applier.ref import Kind, Manifest
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.source.document import Document
+
+API_GROUP = "grove.io"
+MADE_BY_COMPILING = {
+    (API_GROUP, "PodClique"),
+    (API_GROUP, "PodCliqueScalingGroup"),
+    ("scheduler.grove.io", "PodGang"),
+}
+"""Kinds of ours that are results: manifests of them are taken as they are, as `grove compile` printed them."""
+SUBJECTS = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
+"""What is compiled and exists in a cluster as well, as the owner of what it becomes."""
+REFERENCES = {("resource.k8s.io", "ResourceClaimTemplate")}
+"""What sets refer to: written as it is, and known to the compiler."""
+
+
+class Item(NamedTuple):
+    """One manifest and where it stands."""
+
+    manifest: Manifest
+    document: Document
+
+    @property
+    def source(self) -> str:
+        return f"{self.document.file}:{self.document.line}" if self.document.file else ""
+
+
+@dataclass(slots=True, eq=False)
+class Sorted:
+    """`compiled` goes to the compiler; `plain` is written as it is; `subjects`, of both, own what they become."""
+
+    compiled: list[Document] = field(default_factory=list)
+    plain: list[Item] = field(default_factory=list)
+    subjects: list[Item] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+
+
+def sort_documents(documents: Sequence[Document]) -> Sorted:
+    """What is to become of each manifest; the items of a `List` count as manifests of their own."""
+    found = Sorted()
+    for document in documents:
+        items = list(_items(document))
+        ours = [_is_ours(value) for _, value in items]
+        if items and all(ours):
+            found.compiled.append(document)  # as a whole: findings keep their lines
+        for (at, value), is_ours in zip(items, ours, strict=True):
+            if is_ours:
+                _take_ours(found, document, value, alone=not all(ours))
+            else:
+                _take_plain(found, document, at, value)
+    if found.compiled:
+        found.compiled += [item.document for item in found.plain if _group_kind(item.manifest) in REFERENCES]
+    return found
+
+
+def _take_ours(found: Sorted, document: Document, value: Manifest, *, alone: bool) -> None:
+    part = Document(value, document.file, document.index, document.line) if alone else document
+    if alone:
+        found.compiled.append(part)
+    if _group_kind(value)[0] == API_GROUP and value["kind"] in SUBJECTS and _name_of(value):
+        found.subjects.append(Item(value, part))
+
+
+def _take_plain(found: Sorted, document: Document, at: FieldPath, value: Any) -> None:
+    problem = _problem(value)
+    if problem is None:
+        whole = value is document.value
+        found.plain.append(Item(value, document if whole else Document(value, document.file, document.index, document.line)))
+        return
+    path, message = problem
+    line, column = document.place((*at, *path))
+    type = "Required value" if path else ""
+    found.findings.append(Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=type))
+
+
+def _items(document: Document) -> Iterator[tuple[FieldPath, Any]]:
+    """The manifest of a document, or the items of a `List` with their paths."""
+    value = document.value
+    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
+    if isinstance(items, list):
+        for index, item in enumerate(items):
+            yield ("items", index), item
+    else:
+        yield (), value
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether the compiler has a say: a kind that it compiles, or one that it would call unknown in a group of ours."""
+    if not isinstance(value, dict) or not isinstance(value.get("apiVersion"), str) or not isinstance(value.get("kind"), str):
+        return False
+    group, kind = _group_kind(value)
+    return (group == API_GROUP or group.endswith(f".{API_GROUP}")) and (group, kind) not in MADE_BY_COMPILING
+
+
+def _group_kind(manifest: Manifest) -> tuple[str, str]:
+    kind = Kind.of(manifest)
+    return kind.group, kind.kind
+
+
+def _name_of(manifest: Manifest) -> str:
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _problem(value: Any) -> tuple[FieldPath, str] | None:
+    """The first thing that keeps a value from being an object with a name."""
+    if not isinstance(value, dict):
+        return (), "a manifest is a map with `apiVersion`, `kind` and `metadata`"
+    for key in ("apiVersion", "kind"):
+        if not isinstance(value.get(key), str) or not value[key]:
+            return (key,), f"`{key}` is missing or not text"
+    if not isinstance(value.get("metadata"), dict):
+        return ("metadata",), "`metadata` is missing or not a map"
+    if not _name_of(value):
+        generated = " (a name that the server generates cannot be applied again)" if value["metadata"].get("generateName") else ""
+        return ("metadata", "name"), f"`metadata.name` is missing or not text{generated}"
+    return None
