@@ -28,16 +28,19 @@ class Cost(NamedTuple):
     peak: float
 
 
-def run(command: Sequence[str], output: str = os.devnull) -> Cost:
-    """Runs a command once, its standard output to a file. Raises `RuntimeError` when it fails."""
+def run(command: Sequence[str], output: str = os.devnull, *, expect: int = 0, more: Mapping[str, str] | None = None) -> Cost:
+    """Runs a command once, its standard output to a file, with `more` in its environment.
+
+    Raises `RuntimeError` when it ends with another code than is expected.
+    """
     program = shutil.which(command[0])
     if program is None:
         raise RuntimeError(f"there is no {command[0]}")
     with tempfile.NamedTemporaryFile("r") as report:
         launcher = [sys.executable, "-I", "-S", LAUNCHER, report.name, output, program, *command[1:]]
-        subprocess.run(launcher, check=True, cwd=ROOT, env=ENVIRONMENT)
+        subprocess.run(launcher, check=True, cwd=ROOT, env={**ENVIRONMENT, **(more or {})})
         cost = json.load(report)
-    if cost["code"] != 0:
+    if cost["code"] != expect:
         raise RuntimeError(f"{' '.join(command)} ended with {cost['code']}")
     return Cost(cost["wall"], cost["cpu"], cost["peak"])
 

@@ -1,0 +1,127 @@
+"""Apply, diff and prune beside kubectl and a Go loop, on one API server: `python -m tests.benchmarks.applier_compare [OBJECTS]`.
+
+Each peer works in a namespace of its own. Requests are those that the server's audit log counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from applier.testing.control_plane import ControlPlane
+from applier.testing.counts import Requests
+from tests.benchmarks.applier_peers import GROVE, KUBECTL, Peer, peers
+from tests.benchmarks.applier_workload import Manifest, mixed_objects
+from tests.benchmarks.measure import Cost, machine, run, table
+
+OBJECTS = 1_000
+PRUNED = 10  # every tenth object is left out of the second apply of the set
+
+
+class Result(NamedTuple):
+    """What one peer did in one exercise."""
+
+    exercise: str
+    peer: str
+    cost: Cost
+    requests: Requests
+
+
+def written(folder: Path, name: str, objects: Sequence[Manifest]) -> Path:
+    """A file of these objects: JSON is YAML, and nobody's own way of writing it is favoured."""
+    path = folder / f"{name}.yaml"
+    path.write_text("---\n".join(json.dumps(manifest) + "\n" for manifest in objects))
+    return path
+
+
+def edited(manifest: Manifest) -> Manifest:
+    """The same object with one label more."""
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**metadata["labels"], "edited": "true"}}}
+
+
+class Course:
+    """One peer's way through all exercises."""
+
+    def __init__(self, plane: ControlPlane, peer: Peer, objects: int, folder: Path) -> None:
+        self.plane, self.peer = plane, peer
+        self.namespace = plane.create_namespace(f"{peer.short}-")
+        self.objects = mixed_objects(objects, self.namespace)
+        self.all = written(folder, f"{self.namespace}-all", self.objects)
+        self.edited = written(folder, f"{self.namespace}-edited", [edited(manifest) for manifest in self.objects])
+        self.fewer = written(folder, f"{self.namespace}-fewer", [one for number, one in enumerate(self.objects) if number % PRUNED])
+
+    def exercises(self) -> Iterator[Result]:
+        """Runs each exercise that the peer knows. Raises `RuntimeError` when a command fails."""
+        yield self.measured("first apply", self.peer.apply(self.all))
+        yield self.measured("apply again", self.peer.apply(self.all))
+        if self.peer.diff:
+            self.settle()
+            yield self.measured("diff, nothing", self.peer.diff(self.all))
+            yield self.measured("diff, every object", self.peer.diff(self.edited), expect=1)
+        if self.peer.apply_set:
+            self.measured("", self.peer.apply_set(self.all))
+            yield self.measured("prune 1 in 10", self.peer.apply_set(self.fewer))
+
+    def measured(self, exercise: str, command: Sequence[str], *, expect: int = 0) -> Result:
+        """One command, what it cost, and what it asked of the server."""
+        mark = self.plane.mark()
+        cost = run(
+            [*command, f"--namespace={self.namespace}"] if self.peer.namespaced else command,
+            expect=expect,
+            more={"KUBECTL_APPLYSET": "true"},
+        )
+        return Result(exercise, self.peer.name, cost, self.plane.requests(mark).only(agent=self.peer.agent))
+
+    def settle(self) -> None:
+        """Waits until controllers have seen every Deployment: their writes would be differences to a diff that runs beside them."""
+        path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments"
+        while any(
+            one.get("status", {}).get("observedGeneration") != one["metadata"]["generation"]
+            for one in self.plane.request("GET", path)["items"]
+        ):
+            time.sleep(0.2)
+
+    def survivors(self) -> set[str]:
+        """What is left of our objects, as kind and name."""
+        kinds = "configmaps,secrets,services,serviceaccounts,roles,deployments"
+        lines = self.plane.kubectl("get", kinds, "-n", self.namespace, "-l", "app.kubernetes.io/part-of=bench", "-o", "name").stdout
+        return set(lines.split())
+
+
+def rows(results: Sequence[Result]) -> Iterator[list[str]]:
+    """The table's rows; the last column says how many times faster we were."""
+    ours = {result.exercise: result.cost.wall for result in results if result.peer == GROVE}
+    for result in sorted(results, key=lambda one: list(ours).index(one.exercise)):
+        verbs = ", ".join(f"{count} {verb}" for verb, count in sorted(result.requests.by("verb").items()))
+        cost = result.cost
+        times = f"{cost.wall / ours[result.exercise]:.1f}"
+        yield [f"{result.exercise}: {result.peer}", f"{cost.wall:.2f}", f"{cost.cpu:.2f}", f"{cost.peak:.0f}", times, verbs or "none"]
+
+
+def main(objects: int) -> int:
+    results: list[Result] = []
+    survivors: dict[str, set[str]] = {}
+    with ControlPlane.start() as plane, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for peer in peers(plane, folder):
+            course = Course(plane, peer, objects, folder)
+            results += course.exercises()
+            if peer.apply_set:
+                survivors[peer.name] = course.survivors()
+    print(f"{objects} mixed objects ({machine()})\n")
+    print(table(["", "wall s", "CPU s", "peak MB", "x ours", "requests"], list(rows(results))))
+    if survivors[GROVE] != survivors[KUBECTL]:
+        print(f"\nsurvivors differ: {sorted(survivors[GROVE] ^ survivors[KUBECTL])[:5]}")
+        return 1
+    print(f"\n{len(survivors[GROVE])} survivors, the same for both.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else OBJECTS))
