@@ -8,6 +8,8 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import check
 from grove_compiler.source.document import Document
 
 Shape = Any
@@ -43,13 +45,26 @@ def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> li
     )
     objects = []
     for at, item in found:
-        wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1]
+        wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1] or _misfits(item)
         if not wrong:
             objects.append(item)
         for path, message in wrong:
             line, column = document.place((*at, *path))
             report(Diagnostic("snapshot/not-an-object", "error", message, render((*at, *path)), document.file, line, column))
     return objects
+
+
+def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
+    """Values that have another type than the fields of our kinds: rules read them as what an API server would have stored.
+
+    What is missing, or not known, may well be so in a cluster of another version.
+    """
+    schema = KINDS.get((manifest["apiVersion"], manifest["kind"]))
+    found = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
+    name = f"{manifest['kind']} {manifest['metadata']['name']!r}"
+    return [
+        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in found if one.code == "schema/wrong-type"
+    ]
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
