@@ -1,0 +1,49 @@
+"""Label selectors as `kubectl -l` and the API write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from applier.ref import Manifest
+
+_SET = re.compile(r"\s*([^\s,()=!]+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
+_EQUAL = re.compile(r"\s*([^\s,()=!]+)\s*(==|=|!=)\s*([^\s,()=!]*)\s*$")
+_THERE = re.compile(r"\s*(!?)\s*([^\s,()=!]+)\s*$")
+_BETWEEN = re.compile(r",(?![^(]*\))")
+
+
+class Requirement(NamedTuple):
+    """`key` is in `values`, or not in them; with no values: it is there, or not."""
+
+    key: str
+    wanted: bool
+    values: frozenset[str] | None = None
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        """As `labels.Requirement.Matches` of apimachinery: an absent label is never in a set, and so always outside of one."""
+        there = self.key in labels and (self.values is None or labels[self.key] in self.values)
+        return there is self.wanted
+
+
+class Selector:
+    """What is said of labels; all of it must hold. The empty text selects everything. Raises ValueError for what is no selector."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.requirements = [_requirement(part, text) for part in _BETWEEN.split(text)] if text.strip() else []
+
+    def matches(self, manifest: Manifest) -> bool:
+        labels = (manifest.get("metadata") or {}).get("labels") or {}
+        return all(requirement.holds(labels) for requirement in self.requirements)
+
+
+def _requirement(part: str, text: str) -> Requirement:
+    if found := _SET.match(part):
+        return Requirement(found[1], found[2] == "in", frozenset(value.strip() for value in found[3].split(",")))
+    if found := _EQUAL.match(part):
+        return Requirement(found[1], found[2] != "!=", frozenset((found[3],)))
+    if found := _THERE.match(part):
+        return Requirement(found[2], not found[1])
+    raise ValueError(f"{text!r} is no label selector: {part.strip()!r} is not understood")

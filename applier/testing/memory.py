@@ -1,0 +1,319 @@
+"""A cluster in memory: the `Cluster` protocol with the behaviour of a real API server that matters to whoever writes and watches.
+
+It numbers versions and UIDs the same way each time, so that tests can say them. What it does not do: convert between versions of a
+kind, validate against schemas, and default fields; `admit` can.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from applier.cache.selectors import Selector
+from applier.cluster import Listing, Resource, WatchEvent
+from applier.errors import Invalid
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.testing import memory_refusals as refusals
+from applier.testing.memory_faults import Fault, Faults, Request, When
+from applier.testing.memory_fields import applied, updated
+from applier.testing.memory_garbage import Garbage
+from applier.testing.memory_kinds import Kinds, defined
+from applier.testing.memory_patch import patched
+from applier.testing.memory_rules import IMMUTABLE, check_immutable, is_same, settle
+from applier.testing.memory_store import Store, copied
+from applier.testing.memory_watch import watched
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+NO_WATCH_LIST = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+ESTABLISHED = {"conditions": [{"type": kind, "status": "True"} for kind in ("NamesAccepted", "Established")]}
+
+
+async def _at_once(_: Request) -> None:
+    """Lets other tasks run in between, as any request does."""
+    await asyncio.sleep(0)
+
+
+class MemoryCluster:
+    """Objects, their history, watches and garbage collection, with faults on demand.
+
+    `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` are how many were
+    under way at once. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` sees every object before
+    it is stored, and may change or refuse it. `history` is how many changes a watch can go back.
+    """
+
+    def __init__(
+        self,
+        *,
+        namespaces: Iterable[str] = ("default", "kube-system"),
+        now: Callable[[], datetime] = lambda: START,
+        history: int = 1000,
+        immutable: Mapping[str, tuple[str, ...]] = IMMUTABLE,
+        admit: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+        before: Callable[[Request], Awaitable[None]] = _at_once,
+        watch_list: bool = True,
+        schemas: Any = None,
+    ) -> None:
+        self.store = Store(history)
+        self.kinds = Kinds()
+        self.faults = Faults()
+        self.garbage = Garbage(self.store)
+        self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
+        self.watch_list = watch_list
+        self._schemas = schemas
+        self.log: list[Request] = []
+        self.requests: Counter[tuple[str, str]] = Counter()
+        self.in_flight = self.most_in_flight = 0
+        self.seed(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in namespaces))
+
+    # What tests say and ask without a request.
+
+    def seed(self, *manifests: Manifest, manager: str = "") -> list[Manifest]:
+        """Stores objects as they are, status and all, as if others had; `manager` is to own their fields. Gives what is stored."""
+        return [self._seed(manifest, manager) for manifest in manifests]
+
+    def find(self, ref: Ref) -> Manifest | None:
+        """An object as it is stored; not to be changed."""
+        return self.store.objects.get(ref)
+
+    def writes(self) -> list[Request]:
+        """The requests so far that were to change something."""
+        return [request for request in self.log if request.writes]
+
+    def forget_requests(self) -> None:
+        """Begins a new log, whose requests are numbered from 1 again."""
+        self.log.clear()
+        self.requests.clear()
+        self.most_in_flight = self.in_flight
+
+    def fail(self, when: When, error: Exception, *, after: bool = False, times: int = 1) -> None:
+        """Lets requests meet an error: the one with a number, those of a verb, or those that a function picks; -1 `times` is always.
+
+        `after` lets the request be carried out first: the answer is lost, not the deed.
+        """
+        self.faults.faults.append(Fault(when, error, after, times))
+
+    def end_watches(self, error: Exception | None = None) -> None:
+        """Ends all streams, as a server does after some minutes, or breaks them with an error."""
+        self.store.tell(error or StopAsyncIteration())
+
+    def stall_watches(self) -> None:
+        """Lets all streams fall silent for ever."""
+        self.store.watchers.clear()
+
+    def bookmark(self) -> None:
+        """Sends a bookmark to all who watch."""
+        self.store.tell(None)
+
+    def serve(self, resource: Resource) -> None:
+        """Serves one more kind, without a definition."""
+        self.kinds.serve(resource)
+
+    # The protocol.
+
+    async def resource(self, kind: Kind) -> Resource:
+        return self.kinds.get(kind)
+
+    async def resources(self) -> list[Resource]:
+        return list(self.kinds)
+
+    async def schemas(self, kinds: Iterable[Kind]) -> Any:  # noqa: ARG002 - one answer for all
+        return self._schemas
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        async with self._request("get", resource, namespace, name) as request:
+            return self._shown(self._live(request), resource)
+
+    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        if fields:
+            raise refusals.bad_request("a cluster in memory knows no field selectors")
+        selector = Selector(labels)
+        async with self._request("list", resource, namespace):
+            found = self.store.of(resource.kind.group, resource.kind.kind, namespace)
+            items = [self._shown(manifest, resource) for manifest in found if selector.matches(manifest)]
+            return Listing(items, str(self.store.version))
+
+    async def watch(
+        self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        async with self._request("watch", resource, namespace):
+            self.kinds.get(resource.kind)
+            if initial and not self.watch_list:
+                raise Invalid(
+                    422,
+                    "Invalid",
+                    "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+                )
+            events = watched(self.store, resource, namespace, Selector(labels), resource_version, initial)
+        async for event in events:
+            yield event
+
+    async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
+        ref = Ref.of(manifest)
+        async with self._request("apply", resource, ref.namespace, ref.name, manager, dry_run=dry_run) as request:
+            self._check_identity(resource, manifest)
+            if manifest["metadata"].get("managedFields"):
+                raise refusals.bad_request("metadata.managedFields must be nil")
+            live = self.find(request.ref)
+            self._check_version(request, manifest, live)
+            new = applied(manifest, live, manager=manager, force=force, now=self._time())
+            return self._write(request, new, live)
+
+    async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
+        manifest = _named(manifest, self.store.version)
+        ref = Ref.of(manifest)
+        async with self._request("create", resource, ref.namespace, ref.name, manager, dry_run=dry_run) as request:
+            self._check_identity(resource, manifest)
+            if self.find(request.ref) is not None:
+                raise refusals.already_exists(resource, ref.name)
+            new = updated(copied(manifest), None, manager=manager, subresource="", now=self._time())
+            return self._write(request, new, None)
+
+    async def patch(
+        self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
+    ) -> Manifest:
+        async with self._request("patch", resource, namespace, name, manager, subresource, dry_run) as request:
+            live = self._live(request)
+            new = patched(live, patch)
+            self._check_version(request, new, live)
+            if new["metadata"].get("managedFields") == live["metadata"].get("managedFields"):
+                new = updated(new, live, manager=manager, subresource=subresource, now=self._time())
+            return self._write(request, new, live)
+
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> None:
+        async with self._request("delete", resource, namespace, name, dry_run=dry_run) as request:
+            live = self._live(request)
+            if uid_of(live) != uid:
+                raise refusals.other_uid(resource, name, uid, uid_of(live))
+            if resource_version and resource_version_of(live) != resource_version:
+                raise refusals.moved_on(resource, name)
+            if not dry_run:
+                self.garbage.delete(request.ref, propagation, self._time())
+                if request.ref.kind == "CustomResourceDefinition":
+                    self._undefine(live)
+
+    @asynccontextmanager
+    async def _request(
+        self,
+        verb: str,
+        resource: Resource,
+        namespace: str = "",
+        name: str = "",
+        manager: str = "",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> AsyncIterator[Request]:
+        request = Request(len(self.log) + 1, verb, resource, namespace, name, manager, subresource, dry_run)
+        self.log.append(request)
+        self.requests[verb, resource.plural] += 1
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            await self.before(request)
+            self.kinds.get(resource.kind)
+            self.faults.check(request, after=False)
+            yield request
+            self.faults.check(request, after=True)
+        finally:
+            self.in_flight -= 1
+
+    def _write(self, request: Request, new: Manifest, old: Manifest | None) -> Manifest:
+        """Stores an object that somebody wants written, if that changes anything. Gives it as it is then."""
+        new = self.admit(settle(new, old, request.resource, request.subresource))
+        if old is None:
+            self._begin(request, new)
+        else:
+            if not request.subresource:
+                check_immutable(new, old, request.resource, self.immutable)
+            if is_same(new, old):
+                return self._shown(old, request.resource)
+        if request.dry_run:
+            return self._shown(new, request.resource)
+        stored = self._put(new)
+        self.garbage.finish(Ref.of(stored), self._time())
+        return self._shown(stored, request.resource)
+
+    def _begin(self, request: Request, new: Manifest) -> None:
+        """Gives a new object what the server gives it, if its namespace may hold it."""
+        if request.ref.namespace:
+            namespace = self.find(Ref("", "Namespace", "", request.ref.namespace))
+            if namespace is None:
+                raise refusals.no_namespace(request.ref.namespace)
+            if "deletionTimestamp" in namespace["metadata"]:
+                raise refusals.terminating(request.resource, request.name, request.ref.namespace)
+        new["metadata"].update(uid=self.store.new_uid(), creationTimestamp=self._time())
+        if "spec" in new:
+            new["metadata"]["generation"] = 1
+
+    def _put(self, new: Manifest) -> Manifest:
+        if new["kind"] == "CustomResourceDefinition":
+            new = {**new, "status": ESTABLISHED}
+            for resource in defined(new):
+                self.kinds.serve(resource)
+        return self.store.put(new)
+
+    def _undefine(self, definition: Manifest) -> None:
+        for resource in defined(definition):
+            self.kinds.forget(resource)
+            for manifest in list(self.store.of(resource.kind.group, resource.kind.kind)):
+                self.store.remove(Ref.of(manifest))
+
+    def _seed(self, manifest: Manifest, manager: str) -> Manifest:
+        old = self.find(Ref.of(manifest))
+        new = copied(manifest)
+        given = {"uid": old["metadata"]["uid"] if old else self.store.new_uid(), "creationTimestamp": self._time()}
+        new["metadata"] = {**given, **new["metadata"]}
+        if "spec" in new:
+            new["metadata"].setdefault("generation", 1)
+        return self._put(updated(new, old, manager=manager, subresource="", now=self._time()) if manager else new)
+
+    def _live(self, request: Request) -> Manifest:
+        live = self.find(request.ref)
+        if live is None:
+            raise refusals.not_found(request.resource, request.name)
+        return live
+
+    def _check_identity(self, resource: Resource, manifest: Manifest) -> None:
+        if Kind.of(manifest) != resource.kind:
+            raise refusals.bad_request(f"the object is a {manifest.get('kind')}, the path is that of {resource.plural}")
+        if not Ref.of(manifest).name:
+            raise refusals.bad_request("name is required")
+        if resource.namespaced and not Ref.of(manifest).namespace:
+            raise refusals.bad_request("namespace is required")
+
+    def _check_version(self, request: Request, wanted: Manifest, live: Manifest | None) -> None:
+        """Who says which UID or version is meant writes to that one only."""
+        if uid_of(wanted) and uid_of(wanted) != (uid_of(live) if live else ""):
+            raise refusals.other_uid(request.resource, request.name, uid_of(wanted), uid_of(live) if live else "")
+        version = resource_version_of(wanted)
+        if version and version != (resource_version_of(live) if live else ""):
+            raise refusals.moved_on(request.resource, request.name)
+
+    def _shown(self, manifest: Manifest, resource: Resource) -> Manifest:
+        shown: Manifest = copied(manifest)
+        shown["apiVersion"] = resource.kind.api_version
+        return shown
+
+    def _time(self) -> str:
+        return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _named(manifest: Manifest, number: int) -> Manifest:
+    """A manifest with a name of its own, where it asks for one by `generateName`."""
+    metadata = manifest.get("metadata") or {}
+    if metadata.get("name") or not metadata.get("generateName"):
+        return manifest
+    return {**manifest, "metadata": {**metadata, "name": f"{metadata['generateName']}{number:05d}"}}

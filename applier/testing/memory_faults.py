@@ -1,0 +1,62 @@
+"""What was asked of a cluster in memory, and what goes wrong on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from applier.cluster import Resource
+from applier.ref import Ref
+
+
+class Request(NamedTuple):
+    """One request. `number` counts from 1; `verb` is the method of `Cluster`: get, list, watch, apply, create, patch or delete."""
+
+    number: int
+    verb: str
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    manager: str = ""
+    subresource: str = ""
+    dry_run: bool = False
+
+    @property
+    def ref(self) -> Ref:
+        return Ref(self.resource.kind.group, self.resource.kind.kind, self.namespace if self.resource.namespaced else "", self.name)
+
+    @property
+    def writes(self) -> bool:
+        return not self.dry_run and self.verb not in ("get", "list", "watch")
+
+
+When = int | str | Callable[[Request], bool]
+
+
+class Fault:
+    """An error that requests meet. `left` is how often still; below zero stands for always."""
+
+    def __init__(self, when: When, error: Exception, after: bool, times: int) -> None:
+        self.when, self.error, self.after, self.left = when, error, after, times
+
+    def meets(self, request: Request, after: bool) -> bool:
+        return self.after is after and self.left != 0 and self._is_meant(request)
+
+    def _is_meant(self, request: Request) -> bool:
+        if isinstance(self.when, int):
+            return request.number == self.when
+        return request.verb == self.when if isinstance(self.when, str) else self.when(request)
+
+
+class Faults:
+    """The faults that are still to come, the first that fits first."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def check(self, request: Request, *, after: bool) -> None:
+        """Raises the error that this request is to meet, if any."""
+        for fault in self.faults:
+            if fault.meets(request, after):
+                fault.left -= 1
+                raise fault.error

@@ -1,0 +1,111 @@
+"""Deletion in a cluster in memory: preconditions, finalizers, owners and namespaces."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest, Ref, uid_of
+from applier.testing.memory_store import Store, copied
+
+WAITS = "foregroundDeletion"
+ORPHANS = "orphan"
+
+
+class Garbage:
+    """Takes objects away as the API server and the garbage collector do, but at once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def delete(self, ref: Ref, propagation: str, now: str) -> None:
+        """Begins a deletion. What has finalizers stays, marked, until they are gone; what is owned follows its owner."""
+        live = self.store.objects[ref]
+        if propagation == "Orphan":
+            self._orphan(uid_of(live))
+        finalizers = list(live["metadata"].get("finalizers") or ())
+        if propagation == "Foreground" and self._blocking(uid_of(live)):
+            finalizers.append(WAITS)
+        if ref[:2] == ("", "Namespace"):
+            finalizers += ["kubernetes"] if self._inside(ref.name) else []
+        if finalizers:
+            self._mark(live, finalizers, now)
+            self._begin_below(ref, uid_of(live), propagation, now)
+        else:
+            self.remove(ref, now)
+
+    def remove(self, ref: Ref, now: str) -> None:
+        """Takes an object away, and then what only it owned, what waited for that, and the namespace that it was the last of."""
+        gone = self.store.objects[ref]
+        self.store.remove(ref)
+        self.collect(now, owned_by=uid_of(gone))
+        for entry in gone["metadata"].get("ownerReferences") or ():
+            self._release(self.store.by_uid(entry["uid"]), WAITS, now)
+        if ref.namespace and not self._inside(ref.namespace):
+            self._release(self.store.objects.get(Ref("", "Namespace", "", ref.namespace)), "kubernetes", now)
+
+    def collect(self, now: str, *, owned_by: str = "") -> list[Ref]:
+        """Deletes every object whose owners are all gone; with `owned_by`, only those of one owner. Gives what it deleted."""
+        there = {uid_of(manifest) for manifest in self.store.objects.values()}
+        doomed = [
+            ref
+            for ref, manifest in self.store.objects.items()
+            if (owners := _owners(manifest)) and not owners & there and (not owned_by or owned_by in owners)
+        ]
+        for ref in doomed:
+            if ref in self.store.objects and "deletionTimestamp" not in self.store.objects[ref]["metadata"]:
+                self.delete(ref, "Background", now)
+        return doomed
+
+    def finish(self, ref: Ref, now: str) -> None:
+        """Takes an object away that is being deleted and has no finalizers left."""
+        metadata = self.store.objects[ref]["metadata"]
+        if "deletionTimestamp" in metadata and not metadata.get("finalizers"):
+            self.remove(ref, now)
+
+    def _mark(self, live: Manifest, finalizers: list[str], now: str) -> None:
+        marked = copied(live)
+        metadata = marked["metadata"]
+        metadata["finalizers"] = list(dict.fromkeys(finalizers))
+        if "deletionTimestamp" not in metadata:
+            metadata.update(deletionTimestamp=now, deletionGracePeriodSeconds=0)
+        if marked["kind"] == "Namespace":
+            marked["status"] = {"phase": "Terminating"}
+        if marked != live:
+            self.store.put(marked)
+
+    def _begin_below(self, ref: Ref, uid: str, propagation: str, now: str) -> None:
+        below = self._inside(ref.name) if ref[:2] == ("", "Namespace") else []
+        below += self._blocking(uid) if propagation == "Foreground" else []
+        for other in below:
+            if other in self.store.objects:
+                self.delete(other, "Background" if ref.kind == "Namespace" else "Foreground", now)
+
+    def _release(self, manifest: Manifest | None, finalizer: str, now: str) -> None:
+        """Takes our finalizer from an object that waited, as soon as nothing below it is left."""
+        finalizers = (manifest or {}).get("metadata", {}).get("finalizers") or []
+        if manifest is None or finalizer not in finalizers or (finalizer == WAITS and self._blocking(uid_of(manifest))):
+            return
+        released = copied(manifest)
+        released["metadata"]["finalizers"] = [one for one in finalizers if one != finalizer]
+        self.store.put(released)
+        self.finish(Ref.of(released), now)
+
+    def _blocking(self, uid: str) -> list[Ref]:
+        return [
+            ref
+            for ref, manifest in self.store.objects.items()
+            for entry in manifest["metadata"].get("ownerReferences") or ()
+            if entry["uid"] == uid and entry.get("blockOwnerDeletion")
+        ]
+
+    def _inside(self, namespace: str) -> list[Ref]:
+        return [ref for ref in self.store.objects if ref.namespace == namespace]
+
+    def _orphan(self, uid: str) -> None:
+        for manifest in list(self.store.objects.values()):
+            if uid in _owners(manifest):
+                freed = copied(manifest)
+                freed["metadata"]["ownerReferences"] = [one for one in freed["metadata"]["ownerReferences"] if one["uid"] != uid]
+                self.store.put(freed)
+
+
+def _owners(manifest: Manifest) -> set[str]:
+    return {entry["uid"] for entry in manifest["metadata"].get("ownerReferences") or ()}

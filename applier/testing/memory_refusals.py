@@ -1,0 +1,50 @@
+"""The refusals of a cluster in memory, in the words of the real API server."""
+
+from __future__ import annotations
+
+from applier.cluster import Resource
+from applier.errors import AlreadyExists, Cause, Forbidden, Invalid, NotFound, WriteConflict
+
+
+def _what(resource: Resource) -> str:
+    return f"{resource.plural}.{resource.kind.group}" if resource.kind.group else resource.plural
+
+
+def not_found(resource: Resource, name: str) -> NotFound:
+    return NotFound(404, "NotFound", f'{_what(resource)} "{name}" not found', details={"name": name, "kind": resource.plural})
+
+
+def no_namespace(namespace: str) -> NotFound:
+    return NotFound(404, "NotFound", f'namespaces "{namespace}" not found', details={"name": namespace, "kind": "namespaces"})
+
+
+def already_exists(resource: Resource, name: str) -> AlreadyExists:
+    return AlreadyExists(409, "AlreadyExists", f'{_what(resource)} "{name}" already exists', details={"name": name})
+
+
+def other_uid(resource: Resource, name: str, asked: str, found: str) -> WriteConflict:
+    return _conflict(resource, name, f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}")
+
+
+def moved_on(resource: Resource, name: str) -> WriteConflict:
+    said = "the object has been modified; please apply your changes to the latest version and try again"
+    return _conflict(resource, name, said)
+
+
+def _conflict(resource: Resource, name: str, said: str) -> WriteConflict:
+    return WriteConflict(409, "Conflict", f'Operation cannot be fulfilled on {_what(resource)} "{name}": {said}')
+
+
+def invalid(resource: Resource, name: str, field: str, said: str) -> Invalid:
+    cause = Cause("FieldValueInvalid", field, f"Invalid value: {said}")
+    return Invalid(422, "Invalid", f'{resource.kind.group_kind} "{name}" is invalid: {field}: Invalid value: {said}', (cause,))
+
+
+def bad_request(said: str) -> Invalid:
+    return Invalid(400, "BadRequest", said)
+
+
+def terminating(resource: Resource, name: str, namespace: str) -> Forbidden:
+    said = f"unable to create new content in namespace {namespace} because it is being terminated"
+    causes = (Cause("NamespaceTerminating", "metadata.namespace", f"namespace {namespace} is being terminated"),)
+    return Forbidden(403, "Forbidden", f'{_what(resource)} "{name}" is forbidden: {said}', causes)

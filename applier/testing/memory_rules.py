@@ -1,0 +1,92 @@
+"""What a server checks and fills in before it stores an object: identity, generation, status, immutable fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from applier.cluster import Resource
+from applier.ref import Manifest
+from applier.testing import memory_refusals as refusals
+
+IMMUTABLE: Mapping[str, tuple[str, ...]] = {
+    "DaemonSet.apps": ("/spec/selector",),
+    "Deployment.apps": ("/spec/selector",),
+    "Job.batch": ("/spec/selector", "/spec/template", "/spec/completionMode"),
+    "Secret": ("/type",),
+    "Service": ("/spec/clusterIP",),
+    "StatefulSet.apps": ("/spec/selector", "/spec/serviceName", "/spec/volumeClaimTemplates"),
+    "RoleBinding.rbac.authorization.k8s.io": ("/roleRef",),
+    "ClusterRoleBinding.rbac.authorization.k8s.io": ("/roleRef",),
+}
+"""JSON pointers of fields that cannot change once they are set, by `Kind.group`."""
+
+KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+"""Metadata that no write changes."""
+
+
+def settle(new: Manifest, old: Manifest | None, resource: Resource, subresource: str = "") -> Manifest:
+    """`new` as a write makes it: what only the server sets stays, and each endpoint writes its own half of the object."""
+    new["apiVersion"] = resource.kind.api_version
+    if old is None:
+        return _without_status(new, resource)
+    if subresource == "status":
+        new = {**old, **({"status": new["status"]} if "status" in new else {}), "metadata": {**old["metadata"], **_managed(new)}}
+    elif "status" in resource.subresources:
+        new = {**_without_status(new, resource), **({"status": old["status"]} if "status" in old else {})}
+    metadata = {key: value for key, value in new["metadata"].items() if key not in KEPT}
+    new["metadata"] = {**metadata, **{key: old["metadata"][key] for key in KEPT if key in old["metadata"]}}
+    _next_generation(new, old)
+    return new
+
+
+def _managed(manifest: Manifest) -> dict[str, Any]:
+    managed = manifest["metadata"].get("managedFields")
+    return {"managedFields": managed} if managed is not None else {}
+
+
+def _without_status(manifest: Manifest, resource: Resource) -> Manifest:
+    if "status" not in resource.subresources:
+        return manifest
+    return {key: value for key, value in manifest.items() if key != "status"}
+
+
+def _next_generation(new: Manifest, old: Manifest) -> None:
+    """The generation counts changes of what is desired: of everything but metadata and status."""
+    before = old["metadata"].get("generation")
+    if before is not None:
+        same = _desired(new) == _desired(old) and new["metadata"].get("deletionTimestamp") == old["metadata"].get("deletionTimestamp")
+        new["metadata"]["generation"] = before if same else before + 1
+
+
+def _desired(manifest: Manifest) -> Manifest:
+    return {key: value for key, value in manifest.items() if key not in ("metadata", "status", "apiVersion")}
+
+
+def check_immutable(new: Manifest, old: Manifest, resource: Resource, table: Mapping[str, tuple[str, ...]]) -> None:
+    """Raises `Invalid` where a field changed that cannot."""
+    pointers = table.get(resource.kind.group_kind, ())
+    if resource.kind.group == "" and old.get("immutable") is True:
+        pointers = (*pointers, "/data", "/binaryData", "/immutable")
+    for pointer in pointers:
+        before = _at(old, pointer)
+        if before is not None and _at(new, pointer) != before:
+            raise refusals.invalid(resource, new["metadata"]["name"], pointer[1:].replace("/", "."), "field is immutable")
+
+
+def _at(manifest: Manifest, pointer: str) -> Any:
+    value: Any = manifest
+    for key in pointer[1:].split("/"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def is_same(new: Manifest, old: Manifest) -> bool:
+    """Whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
+    return _bare(new) == _bare(old)
+
+
+def _bare(manifest: Manifest) -> Manifest:
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "resourceVersion"}
+    managed = [{**entry, "time": "", "apiVersion": ""} for entry in metadata.get("managedFields") or ()]
+    return {**manifest, "metadata": {**metadata, "managedFields": managed}}

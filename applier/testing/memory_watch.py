@@ -1,0 +1,93 @@
+"""Watches of a cluster in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+from applier.cache.selectors import Selector
+from applier.cluster import Resource, WatchEvent
+from applier.errors import Gone
+from applier.ref import Manifest, Ref
+from applier.testing.memory_store import Change, Store, Watcher, copied
+
+
+def watched(
+    store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
+) -> AsyncIterator[WatchEvent]:
+    """The stream of one watch, which sees everything from this call on. Raises `Gone` when the version is too old."""
+    watcher = Watcher(store)
+    wanted = Wanted(resource, namespace, selector)
+    from_now = initial or not resource_version
+    past = [] if from_now else store.since(int(resource_version))
+    state = [manifest for manifest in store.objects.values() if wanted.holds(manifest)] if from_now else []
+    if past is None:
+        watcher.close()
+        raise Gone(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
+    return _stream(store, watcher, wanted, state, past, initial)
+
+
+class Wanted:
+    """Which objects a watch is about, and how they are shown to it."""
+
+    def __init__(self, resource: Resource, namespace: str, selector: Selector) -> None:
+        self.resource, self.namespace, self.selector = resource, namespace, selector
+
+    def holds(self, manifest: Manifest | None) -> bool:
+        return manifest is not None and self._is_here(Ref.of(manifest)) and self.selector.matches(manifest)
+
+    def event(self, change: Change) -> WatchEvent | None:
+        """What a change looks like from here: who enters the selection is added, who leaves it is deleted."""
+        before, after = self.holds(change.old), self.holds(change.new)
+        if not before and not after:
+            return None
+        if not after:
+            assert change.old is not None
+            return self.show("DELETED", change.old, str(change.version))
+        assert change.new is not None
+        return self.show("MODIFIED" if before else "ADDED", change.new, str(change.version))
+
+    def show(self, type: str, manifest: Manifest, version: str) -> WatchEvent:
+        shown = copied(manifest)
+        shown["apiVersion"] = self.resource.kind.api_version
+        shown["metadata"]["resourceVersion"] = version
+        return WatchEvent(type, shown)
+
+    def bookmark(self, version: int, *, initial_end: bool = False) -> WatchEvent:
+        kind = self.resource.kind
+        shown = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"resourceVersion": str(version)}}
+        return WatchEvent("BOOKMARK", shown, initial_end)
+
+    def _is_here(self, ref: Ref) -> bool:
+        kind = self.resource.kind
+        return ref[:2] == (kind.group, kind.kind) and (not self.namespace or ref.namespace == self.namespace)
+
+
+async def _stream(
+    store: Store, watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], initial: bool
+) -> AsyncIterator[WatchEvent]:
+    version = store.version
+    try:
+        for manifest in state:
+            yield wanted.show("ADDED", manifest, manifest["metadata"]["resourceVersion"])
+        if initial:
+            yield wanted.bookmark(version, initial_end=True)
+        for event in _events(past, wanted):
+            yield event
+        while True:
+            said = await watcher.queue.get()
+            if isinstance(said, StopAsyncIteration):
+                return
+            if isinstance(said, Exception):
+                raise said
+            if said is None:
+                yield wanted.bookmark(version)
+            else:
+                version = said.version
+                for event in _events([said], wanted):
+                    yield event
+    finally:
+        watcher.close()
+
+
+def _events(changes: list[Change], wanted: Wanted) -> Iterator[WatchEvent]:
+    return (event for event in map(wanted.event, changes) if event is not None)
