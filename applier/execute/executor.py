@@ -1,0 +1,159 @@
+"""A plan carried out: wave by wave, in parallel inside each, past failures to everything that does not depend on them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from applier.cluster import Cluster
+from applier.desired import Graph
+from applier.errors import ApplierError
+from applier.events import Finished, Sink, Started, WaveStarted, nowhere
+from applier.execute.concurrency import Concurrency
+from applier.execute.definitions import established
+from applier.execute.gone import StillThere
+from applier.execute.now import NoOwner
+from applier.execute.patience import Patience, Stop, Stopped
+from applier.execute.state import UNDONE, AfterWrite, Run
+from applier.execute.writing import WRITTEN, Written, carry_out
+from applier.outcome import Action, Outcome, Step
+from applier.plan import Plan
+from applier.plan.order import DEFINITION
+from applier.ref import Ref, uid_of
+
+WORKERS = 256
+"""Steps under way at once at most. Far fewer have a request in flight: the rest waits for its turn, or for a deleted object to go."""
+
+STOPPED = "not done: the run was stopped before"
+
+
+async def execute(
+    plan: Plan,
+    graph: Graph,
+    cluster: Cluster,
+    *,
+    sink: Sink = nowhere,
+    limit: Concurrency | None = None,
+    dry_run: bool = False,
+    exact: bool = False,
+    after_write: AfterWrite | None = None,
+    patience: Patience | None = None,
+    stop: Stop | None = None,
+) -> list[Outcome]:
+    """Carries out a plan under its manager; an outcome for each step, in the order of the plan. Steps that prune are left to pruning.
+
+    Nothing that goes wrong with an object is raised: it is the outcome of that object, and of those that depend on it. `exact` writes
+    only over what the plan was decided on. `stop` ends a run early: what is in flight is finished, the rest is held. Cancelling does
+    the same and raises in the end; a second time, it breaks off.
+    """
+    limit = limit or Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
+    run = Run(plan, graph, cluster, limit, sink, dry_run, exact, after_write, patience or Patience(), stop or Stop())
+    run.uids.update((step.ref, step.uid) for step in plan.steps if step.uid and step.action is not Action.CREATED)
+    for number, steps in enumerate(plan.waves()):
+        due = [step for step in steps if step.action is not Action.PRUNED]
+        if due:
+            sink(WaveStarted(number, len(due)))
+            await _carry_out_wave(run, due)
+    return [run.outcomes[step.ref] for step in plan.steps if step.ref in run.outcomes]
+
+
+async def _carry_out_wave(run: Run, steps: Sequence[Step]) -> None:
+    """Settles a wave: what needs no request at once, the rest in parallel."""
+    due: deque[Step] = deque()
+    for step in steps:
+        if step.action not in WRITTEN:
+            _settle(run, Outcome(step, step.action, step.reason, step.uid))
+        elif why := _held_back(run, step.ref):
+            _settle(run, Outcome(step, Action.HELD, why, step.uid))
+        else:
+            due.append(step)
+    workers = [asyncio.create_task(_work(run, due)) for _ in range(min(len(due), WORKERS))]
+    if workers:
+        await _all(run, workers)
+
+
+async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
+    """Waits for all workers. When cancelled, lets them finish what they have begun."""
+    try:
+        await asyncio.wait(workers)
+    except asyncio.CancelledError:
+        run.stop.ask()
+        try:
+            await asyncio.wait(workers)
+        except asyncio.CancelledError:
+            for worker in workers:
+                worker.cancel()
+        raise
+    for worker in workers:
+        worker.result()
+
+
+async def _work(run: Run, due: deque[Step]) -> None:
+    while due:
+        step = due.popleft()
+        if run.stop.asked:
+            _settle(run, Outcome(step, Action.HELD, STOPPED, step.uid))
+        else:
+            run.sink(Started(step))
+            _settle(run, await _outcome(run, step))
+
+
+async def _outcome(run: Run, step: Step) -> Outcome:
+    """What becomes of one step, whatever happens."""
+    started = time.monotonic()
+    error: Exception | None = None
+    try:
+        written = await _carry_out(run, step)
+    except (StillThere, NoOwner, Stopped) as why:
+        written = Written(Action.HELD, str(why) or STOPPED)
+    except ApplierError as failure:
+        written, error = Written(Action.FAILED, str(failure)), failure
+    if written.conflicts:
+        step.conflicts = list(written.conflicts)
+    uid = uid_of(written.live) if written.live else step.uid
+    return Outcome(step, written.action, _said(step, written), uid, time.monotonic() - started, error)
+
+
+def _said(step: Step, written: Written) -> str:
+    """What happened; and where that is what was meant, the reason of the plan, which says it best for what cannot be changed."""
+    meant = step.reason if written.action is step.action else ""
+    return meant or written.reason if written.action is Action.RECREATED else written.reason or meant
+
+
+async def _carry_out(run: Run, step: Step) -> Written:
+    desired = run.graph.objects[step.ref]
+    if run.dry_run and (before := _missing_on_paper(run, step.ref)):
+        return Written(step.action, f"not asked of the server: {before} does not exist yet")
+    written = await carry_out(run, desired, step)
+    if step.ref[:2] == DEFINITION and written.live is not None and written.action in WRITTEN:
+        await established(run, written.live)
+    return written
+
+
+def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:
+    """In a dry run: the namespace or definition that would be made by it, without which the server cannot be asked."""
+    needed = [Ref("", "Namespace", "", ref.namespace), run.defined.get(ref[:2]), run.graph.objects[ref].owner]
+    return next((other for other in needed if other is not None and run.is_new(other)), None)
+
+
+def _held_back(run: Run, ref: Ref) -> str:
+    """Why an object has to wait: what it needs was not done, or what comes before it is not even there. Names the first cause."""
+    needed, preceding = run.plan.needs.get(ref, ()), run.plan.follows.get(ref, ())
+    undone = [before for before in (*needed, *preceding) if before in run.outcomes and run.outcomes[before].action in UNDONE]
+    for before in undone:
+        if before in needed or not run.outcomes[before].uid:
+            cause = run.causes[ref] = run.causes.get(before, before)
+            fate = "failed" if run.outcomes[cause].action is Action.FAILED else "is held"
+            through = f"{before}, and that for {cause}" if cause != before else f"{before}"
+            return f"waits for {through}, which {fate}"
+    return ""
+
+
+def _settle(run: Run, outcome: Outcome) -> None:
+    ref = outcome.step.ref
+    run.outcomes[ref] = outcome
+    if outcome.uid:
+        run.uids[ref] = outcome.uid
+    run.sink(Finished(outcome))

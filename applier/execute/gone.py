@@ -1,0 +1,45 @@
+"""Deleting one object, that one and no other, and waiting until it is gone."""
+
+from __future__ import annotations
+
+from applier.errors import NotFound, Unreachable, WriteConflict
+from applier.execute.patience import looks
+from applier.execute.state import Run
+from applier.plan.reasons import being_deleted
+from applier.ref import Kind, Manifest, Ref, uid_of
+
+
+class StillThere(Exception):
+    """A deleted object that does not go; the text says what it waits for."""
+
+
+async def remove(run: Run, live: Manifest) -> Manifest | None:
+    """Deletes an object and waits until it is gone; gives what has its name then, None for nothing. Raises `StillThere`.
+
+    An object that is gone already, or whose place another one has taken, is not an error: it is what was wanted.
+    """
+    ref, kind = Ref.of(live), Kind.of(live)
+    resource = await run.resource(kind)
+    try:
+        await run.ask(lambda: run.cluster.delete(resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
+    except (NotFound, WriteConflict):
+        pass
+    except Unreachable as error:
+        if not error.maybe_done:
+            raise
+    return None if run.dry_run else await gone(run, live)
+
+
+async def gone(run: Run, live: Manifest) -> Manifest | None:
+    """Waits until an object that is being deleted is gone; gives what has its name then, None for nothing. Raises `StillThere`."""
+    ref, kind, uid = Ref.of(live), Kind.of(live), uid_of(live)
+    if run.dry_run:
+        return None
+    async for _ in looks(run.patience, run.stop, run.patience.gone):
+        now = await run.read(ref, kind)
+        if now is None or uid_of(now) != uid:
+            return now
+        live = now
+    if not live["metadata"].get("deletionTimestamp"):
+        raise StillThere(f"could not be deleted within {run.patience.gone:g} s")
+    raise StillThere(f"{being_deleted(live)}; it is made again by a run that finds it gone")

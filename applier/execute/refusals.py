@@ -1,0 +1,56 @@
+"""What a server's refusal means for a step: can it never be done in place, does it pass by itself, who is in the way."""
+
+from __future__ import annotations
+
+import re
+
+from applier.errors import ApiError, FieldConflict, Forbidden, Invalid, UnknownKind
+from applier.outcome import Conflict, Owner
+
+IMMUTABLE = re.compile(
+    r"immutable|may not (be )?changed?|must not be changed|cannot (be )?changed?|updates to .+ (are|is) forbidden", re.I | re.S
+)
+"""The ways in which Kubernetes' validation, and CRDs with transition rules, say that a field cannot be changed."""
+
+PASSING = re.compile(r'serviceaccount "[^"]*" not found|status unknown for quota|error looking up service account', re.S)
+"""Refusals in a namespace that is just made: controllers have not put there yet what admission asks for."""
+
+STALE_VERSION = re.compile(r"invalid group/version|no kind .+ is registered for version|failed to convert .+ managed", re.S)
+"""How the server says that managedFields name a version of the API that it no longer serves."""
+
+_MANAGER = re.compile(
+    r'conflict with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?(?P<update> using \S+(?: at (?P<time>\S+))?)?'
+)
+
+
+def is_immutable(error: Exception) -> bool:
+    """Says whether the object is refused only because of fields that cannot be changed in place.
+
+    If anything else is wrong with it, it could not be made again either, and must not be deleted.
+    """
+    if not isinstance(error, Invalid) or error.status != 422:
+        return False
+    said = [cause.message for cause in error.causes] or [error.message]
+    return all(IMMUTABLE.search(message) for message in said)
+
+
+def is_passing(error: Exception, *, defined: bool) -> bool:
+    """Says whether trying again soon may help, without anybody changing anything. `defined`: its kind was made in this run."""
+    return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))
+
+
+def names_stale_version(error: Exception) -> bool:
+    """Says whether the ownership that the server has recorded is in a version of the API that it cannot convert."""
+    return isinstance(error, ApiError) and bool(STALE_VERSION.search(error.message))
+
+
+def conflicts_of(error: FieldConflict) -> list[Conflict]:
+    """The fields in conflict as the server names them. Each path is one text, in the server's spelling."""
+    return [Conflict((cause.field.removeprefix("."),), _owner(cause.message)) for cause in error.causes]
+
+
+def _owner(message: str) -> Owner:
+    found = _MANAGER.search(message)
+    if found is None:
+        return Owner(message, "", "")
+    return Owner(found["manager"], "Update" if found["update"] else "Apply", found["time"] or "", found["subresource"] or "")

@@ -1,0 +1,92 @@
+"""What all steps of one run share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from applier.cluster import Cluster, Resource
+from applier.desired import Graph
+from applier.errors import NotFound
+from applier.events import Sink, nowhere
+from applier.execute.concurrency import Concurrency
+from applier.execute.patience import Patience, Stop
+from applier.outcome import Action, Outcome
+from applier.plan import Plan
+from applier.plan.order import defined_kinds
+from applier.ref import Kind, Manifest, Ref
+
+T = TypeVar("T")
+AfterWrite = Callable[[Manifest], None]
+
+UNDONE = frozenset({Action.FAILED, Action.HELD})
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One carrying out of a plan.
+
+    `outcomes` and `uids` grow as objects are settled. `exact` sends the resource versions that the plan was decided on along, so that
+    nothing is written over what has changed since. `made` holds resources of kinds that the graph itself defines;
+    `causes`, for what waits, the first cause of its waiting.
+    """
+
+    plan: Plan
+    graph: Graph
+    cluster: Cluster
+    limit: Concurrency
+    sink: Sink = nowhere
+    dry_run: bool = False
+    exact: bool = False
+    after_write: AfterWrite | None = None
+    patience: Patience = field(default_factory=Patience)
+    stop: Stop = field(default_factory=Stop)
+    outcomes: dict[Ref, Outcome] = field(default_factory=dict)
+    uids: dict[Ref, str] = field(default_factory=dict)
+    made: dict[Kind, Resource] = field(default_factory=dict)
+    causes: dict[Ref, Ref] = field(default_factory=dict)
+    defined: dict[tuple[str, str], Ref] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.defined = defined_kinds(self.graph)
+
+    @property
+    def manager(self) -> str:
+        """The field manager under which everything is written."""
+        return self.plan.intent.manager
+
+    async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Makes one request within the limit."""
+        return await self.limit.run(call)
+
+    async def resource(self, kind: Kind) -> Resource:
+        """How a kind is served. Raises `UnknownKind`."""
+        return self.made.get(kind) or await self.cluster.resource(kind)
+
+    async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
+        """The object as it is now; None when there is none."""
+        resource = await self.resource(kind)
+        return await self.ask(lambda: get(self.cluster, resource, ref))
+
+    async def schemas(self, kind: Kind) -> Any:
+        """The schema of a kind, for deciding again."""
+        return await self.cluster.schemas([kind])
+
+    def learn(self, manifest: Manifest) -> None:
+        """Tells the cache of what the server has just answered."""
+        if self.after_write is not None and not self.dry_run:
+            self.after_write(manifest)
+
+    def is_new(self, ref: Ref) -> bool:
+        """Says whether an object was made in this run."""
+        outcome = self.outcomes.get(ref)
+        return outcome is not None and outcome.action in (Action.CREATED, Action.RECREATED)
+
+
+async def get(cluster: Cluster, resource: Resource, ref: Ref) -> Manifest | None:
+    """One object; None when there is none."""
+    try:
+        return await cluster.get(resource, ref.namespace, ref.name)
+    except NotFound:
+        return None

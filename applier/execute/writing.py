@@ -1,0 +1,132 @@
+"""One step carried out: written, looked at again when somebody else was there first, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from applier.desired import Desired
+from applier.errors import AlreadyExists, ClusterError, Invalid, Unreachable, WriteConflict
+from applier.execute.applying import Blocked, apply, apply_over, forced, is_same, passing
+from applier.execute.gone import gone, remove
+from applier.execute.now import decide_again, owned
+from applier.execute.ownership import take_over
+from applier.execute.refusals import is_immutable
+from applier.execute.state import Run
+from applier.outcome import Action, Conflict, Step
+from applier.plan import QUIET
+from applier.plan.reasons import RECREATE, being_deleted, listed, makers, what_conflicts
+from applier.plan.sent import sent
+from applier.plan.takeover import entries_of
+from applier.ref import Kind, Manifest
+
+WRITTEN = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
+"""Steps that ask for a write."""
+
+
+class Written(NamedTuple):
+    """What a step came to, why, the object as it is now where that is known, and who was in the way."""
+
+    action: Action
+    reason: str = ""
+    live: Manifest | None = None
+    conflicts: Sequence[Conflict] = ()
+
+
+class Moved(Exception):
+    """Somebody else wrote to the object, so that the step has to be decided again. `cause` is what the server said."""
+
+    def __init__(self, cause: ClusterError) -> None:
+        self.cause = cause
+        super().__init__(str(cause))
+
+
+async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
+    """Does what a step says. Raises `ClusterError`, `StillThere` and `NoOwner`.
+
+    When the object has changed since the step was decided on, it is read and decided on again, a limited number of times. A request of
+    unknown fate is settled in the same way: if reading shows what was wanted, it was done.
+    """
+    live, meant = run.plan.found.get(desired.ref), step.action
+    for _ in range(run.patience.decisions):
+        try:
+            return await _write(run, desired, step, live)
+        except Moved as moved:
+            cause = moved.cause
+        live = await run.read(desired.ref, Kind.of(desired.manifest))
+        step = await decide_again(run, desired, live)
+        if step.action not in WRITTEN:
+            lost = isinstance(cause, Unreachable) and step.action in QUIET
+            return (
+                Written(meant, "no answer came, but it was done", live) if lost else Written(step.action, step.reason, live, step.conflicts)
+            )
+        if run.exact and not isinstance(cause, Unreachable):
+            return Written(Action.HELD, f"has changed since the plan was made: {cause}", live)
+    raise cause
+
+
+async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) -> Written:
+    """One try. Raises `Moved` when the object is not what the step was decided on."""
+    try:
+        if step.action is Action.CREATED or live is None:
+            return await _create(run, desired, live)
+        return await _configure(run, desired, live)
+    except (WriteConflict, AlreadyExists) as error:
+        raise Moved(error) from None
+    except Unreachable as error:
+        if error.maybe_done:
+            raise Moved(error) from None
+        raise
+
+
+async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
+    """Makes an object, once the old one of its name, which is being deleted, is gone."""
+    if old is not None and (other := await gone(run, old)) is not None:
+        raise Moved(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
+    manifest, policy = await owned(run, desired), desired.policy
+    if policy.adopt and not policy.create_only:
+        return _created(run, await apply(run, manifest, force="*" in forced(run, desired)))
+    resource = await run.resource(Kind.of(manifest))
+    return _created(
+        run, await passing(run, manifest, lambda: run.cluster.create(resource, manifest, manager=run.manager, dry_run=run.dry_run))
+    )
+
+
+def _created(run: Run, after: Manifest) -> Written:
+    """Whether we made the object: if others own fields of it, it was there before us, and was only changed."""
+    others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
+    run.learn(after)
+    return Written(Action.CONFIGURED, f"was made meanwhile by {others}", after) if others else Written(Action.CREATED, "", after)
+
+
+async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
+    """Applies over what is there; makes the object again where that cannot be done and may be."""
+    manifest = await owned(run, desired)
+    resource = await run.resource(Kind.of(manifest))
+    live = await take_over(run, resource, before)
+    wanted = sent(manifest, live, desired.policy.yields, run.manager)
+    try:
+        after = await apply_over(run, desired, wanted, live)
+    except Blocked as blocked:
+        return Written(Action.HELD, what_conflicts(blocked.conflicts), live, blocked.conflicts)
+    except Invalid as error:
+        if not is_immutable(error):
+            raise
+        if not desired.policy.recreate:
+            return Written(Action.HELD, f"{error}; {RECREATE}", live)
+        return await _recreate(run, desired, live, str(error))
+    if after["metadata"].get("deletionTimestamp"):
+        raise Moved(WriteConflict(409, "Conflict", f"{desired.ref} {being_deleted(after)}"))
+    run.learn(after)
+    return Written(Action.UNCHANGED if is_same(run, before, after) else Action.CONFIGURED, "", after)
+
+
+async def _recreate(run: Run, desired: Desired, live: Manifest, why: str) -> Written:
+    """Deletes this very object, waits until it is gone, and makes it again. A crash in between leaves one that the next run creates."""
+    other = await remove(run, live)
+    if other is not None:
+        raise Moved(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
+    if run.dry_run:
+        return Written(Action.RECREATED, why, live)
+    made = await _create(run, desired, None)
+    return Written(Action.RECREATED, why, made.live)

@@ -1,0 +1,81 @@
+"""The sentences of a plan: what differs and who changed it, who is in the way and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner, Path
+from applier.ref import Manifest
+
+NAMED = 3
+"""How many fields a sentence names before it only counts the rest."""
+
+WAYS_OUT = "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
+
+
+def dotted(path: Path) -> str:
+    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, ItemKey):
+            text += str(part)
+        elif isinstance(part, int):
+            text += f"[{part}]"
+        elif "." in part or "/" in part:
+            text += f'["{part}"]'
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a, b, c and 4 more`."""
+    names = list(dict.fromkeys(names))
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 0 else ", ".join(names[:NAMED]) + f" and {more} more"
+
+
+def who(owner: Owner) -> str:
+    """`kubectl-edit (Update at 2026-01-01T00:00:00Z)`."""
+    through = f" of {owner.subresource}" if owner.subresource else ""
+    when = f" at {owner.time}" if owner.time else ""
+    return f"{owner.manager} ({owner.operation}{through}{when})"
+
+
+def what_differs(changes: Sequence[FieldChange]) -> str:
+    """Which fields differ; and, where others hold them now, who."""
+    if not changes:
+        return "only who owns its fields changes"
+    said = listed(dotted(change.path) for change in changes)
+    drifted = listed(who(owner) for change in changes if change.old is not ABSENT for owner in change.owners)
+    return said + (f"; last set by {drifted}" if drifted else "")
+
+
+def what_conflicts(conflicts: Sequence[Conflict]) -> str:
+    """Which fields are in conflict, with whom, and the three ways out."""
+    by_owner: dict[str, list[str]] = {}
+    for conflict in conflicts:
+        by_owner.setdefault(who(conflict.owner), []).append(dotted(conflict.path))
+    said = "; ".join(f"{owner} owns {listed(paths)}" for owner, paths in by_owner.items())
+    return f"{said} with another value: {WAYS_OUT}"
+
+
+def what_is_fixed(paths: Sequence[Path]) -> str:
+    """Which fields cannot be changed in place."""
+    return f"{listed(map(dotted, paths))} cannot be changed once set"
+
+
+RECREATE = "it would have to be deleted and made again, which its policy does not allow (recreate)"
+
+
+def being_deleted(live: Manifest) -> str:
+    """Since when an object is being deleted, and what it still waits for."""
+    metadata: dict[str, Any] = live["metadata"]
+    held = ", held by " + listed(metadata["finalizers"]) if metadata.get("finalizers") else ""
+    return f"is being deleted since {metadata.get('deletionTimestamp')}{held}"
+
+
+def makers(live: Manifest) -> str:
+    """Who set the fields of an object, each manager once."""
+    return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"

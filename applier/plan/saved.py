@@ -1,0 +1,152 @@
+"""Plans that are kept: reviewed now, carried out later, and only if everything they were decided on is still so.
+
+A saved plan is JSON and holds the objects themselves, but no value of a Secret. Whoever carries out one that writes Secrets gives the
+input again, and it has to be the same input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from applier.cluster import Live
+from applier.desired import Graph
+from applier.errors import ApplierError
+from applier.outcome import Action, Step
+from applier.plan.forms import SECRET, desired_form, read_desired, read_step, step_form, values_of
+from applier.plan.planner import Plan
+from applier.plan.steps import Intent
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
+
+VERSION = 1
+
+
+class BadPlan(ApplierError):
+    """A saved plan that cannot be read, or that was made from another input."""
+
+
+@dataclass(slots=True, eq=False)
+class SavedPlan:
+    """A plan with all that is needed to carry it out, apart from values of Secrets.
+
+    `prints` holds the fingerprint of each live object that the plan was decided on.
+    """
+
+    plan: Plan
+    graph: Graph
+    input_hash: str
+    prints: dict[Ref, str] = field(default_factory=dict)
+
+    def lacks_values(self) -> list[Ref]:
+        """The Secrets that will be written and whose values are not known; empty once `with_input` was called."""
+        written = {step.ref for step in self.plan.changed()}
+        return [ref for ref, desired in self.graph.objects.items() if ref in written and _is_hidden(desired.manifest)]
+
+    def with_input(self, graph: Graph) -> SavedPlan:
+        """The same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
+        if input_hash(graph) != self.input_hash:
+            raise BadPlan("the plan was made from another input; plan again")
+        return SavedPlan(self.plan, graph, self.input_hash, self.prints)
+
+
+def _is_hidden(manifest: Manifest) -> bool:
+    return bool(values_of(manifest))
+
+
+def save(plan: Plan, graph: Graph) -> bytes:
+    """A plan as JSON, the same bytes for the same plan."""
+    saved = {
+        "version": VERSION,
+        "input": input_hash(graph),
+        "intent": {"manager": plan.intent.manager, "force": plan.intent.force, "takeOver": plan.intent.take_over},
+        "objects": [desired_form(desired) for desired in graph.objects.values()],
+        "steps": [{**step_form(step), "print": fingerprint(plan.found.get(step.ref))} for step in plan.steps],
+        "needs": [[ref, before] for ref, before in plan.needs.items()],
+        "follows": [[ref, before] for ref, before in plan.follows.items()],
+    }
+    return _canonical(saved)
+
+
+def load(data: bytes) -> SavedPlan:
+    """The inverse of `save`. Raises `BadPlan`."""
+    try:
+        saved = json.loads(data)
+    except ValueError as error:
+        raise BadPlan(f"not a saved plan: {error}") from None
+    version = saved.get("version") if isinstance(saved, dict) else None
+    if version != VERSION:
+        raise BadPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
+    try:
+        return _read(saved)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+
+
+def _read(saved: dict[str, Any]) -> SavedPlan:
+    intent = saved["intent"]
+    plan = Plan(
+        [read_step(form) for form in saved["steps"]],
+        Intent(intent["manager"], tuple(intent["force"]), tuple(intent["takeOver"])),
+        {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["needs"]},
+        {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["follows"]},
+    )
+    prints = {step.ref: form["print"] for step, form in zip(plan.steps, saved["steps"], strict=True)}
+    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints)
+
+
+def check(saved: SavedPlan, live: Live) -> list[str]:
+    """Every reason why a plan no longer holds, none when it does. What it finds is noted in the plan, for carrying it out."""
+    reasons: list[str] = []
+    for step in saved.plan.steps:
+        try:
+            found = live.get(step.ref)
+        except KeyError:
+            found = None
+        if found is not None:
+            saved.plan.found[step.ref] = found
+        reasons.extend(f"{step.ref} {why}" for why in _moved(step, found, saved.prints[step.ref]))
+    return reasons
+
+
+def _moved(step: Step, found: Manifest | None, before: str) -> Iterator[str]:
+    """In what way an object is not what the plan was decided on."""
+    if step.action is Action.FAILED:
+        return
+    uid = uid_of(found or {})
+    if not step.uid and uid:
+        yield "exists by now"
+    elif step.uid and not uid:
+        yield "is gone"
+    elif step.uid != uid:
+        yield "was deleted and made again"
+    elif found is not None and resource_version_of(found) != step.resource_version and (not before or fingerprint(found) != before):
+        yield "has changed"
+
+
+def input_hash(graph: Graph) -> str:
+    """A hash of all that is asked for. Values of Secrets go into it together and slowly, so that none can be guessed from it."""
+    forms = [desired_form(desired) for desired in graph.objects.values()]
+    values = [[ref, value] for ref, desired in graph.objects.items() if (value := values_of(desired.manifest))]
+    shown = hashlib.sha256(_canonical(forms)).digest()
+    secret = hashlib.scrypt(_canonical(values), salt=shown, n=2**14, r=8, p=1, dklen=32) if values else b""
+    return "sha256:" + hashlib.sha256(shown + secret).hexdigest()
+
+
+def fingerprint(live: Manifest | None) -> str:
+    """A hash of what a decision reads of a live object: not its status, nor who reported that and when.
+
+    Empty for a Secret, whose values are not known here: of it, only the same resource version is the same.
+    """
+    if live is None or Ref.of(live)[:2] == SECRET:
+        return ""
+    metadata = {key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")}
+    entries = [{**entry, "time": ""} for entry in live["metadata"].get("managedFields") or () if entry.get("subresource", "") != "status"]
+    read = {key: value for key, value in live.items() if key not in ("status", "metadata")}
+    return hashlib.sha256(_canonical([read, metadata, entries])).hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

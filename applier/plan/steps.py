@@ -1,0 +1,174 @@
+"""What is to be done with one object, decided without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from applier.cluster import Live
+from applier.decision import Decision, Schemas, Verdict, decide
+from applier.desired import Desired
+from applier.outcome import Action, Step
+from applier.plan.immutable import fixed_fields
+from applier.plan.owners import refers_to, with_owner
+from applier.plan.reasons import RECREATE, being_deleted, makers, what_conflicts, what_differs, what_is_fixed
+from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, taken_over
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+
+
+class Unread(Exception):
+    """What is there is not known; the text says why."""
+
+
+@dataclass(slots=True, eq=False)
+class Intent:
+    """Under which name we apply, whose fields may be taken (`force`), and whose ownership becomes ours (`take_over`)."""
+
+    manager: str
+    force: tuple[str, ...] = ()
+    take_over: tuple[str, ...] = CLIENT_SIDE
+
+
+class Known(Protocol):
+    """What deciding on one object needs to know of others."""
+
+    def found(self, desired: Desired) -> Manifest | None:
+        """The live object. Raises `Unread`."""
+
+    def uid(self, owner: Ref) -> str:
+        """The UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
+
+    def replaced(self, ref: Ref) -> str:
+        """Why the live object goes away before its step is due; empty when it does not."""
+
+
+@dataclass(slots=True, eq=False)
+class KnownLive:
+    """What a snapshot and the steps so far say.
+
+    `defined` holds what the graph itself defines, by group and kind; `seen` the live objects that were asked for.
+    """
+
+    live: Live
+    defined: Mapping[tuple[str, str], Ref] = field(default_factory=dict)
+    steps: dict[Ref, Step] = field(default_factory=dict)
+    seen: dict[Ref, Manifest] = field(default_factory=dict)
+
+    def found(self, desired: Desired) -> Manifest | None:
+        try:
+            live = self.live.get(desired.ref)
+            if live is not None:
+                self.seen[desired.ref] = live
+            return live
+        except KeyError:
+            definition = self.defined.get(desired.ref[:2])
+            if definition is not None and self._is_new(definition):
+                return None
+            raise Unread("what is there could not be read") from None
+
+    def uid(self, owner: Ref) -> str:
+        if owner in self.steps:
+            return "" if self._is_new(owner) else self.steps[owner].uid
+        try:
+            return uid_of(self.live.get(owner) or {})
+        except KeyError:
+            return ""
+
+    def replaced(self, ref: Ref) -> str:
+        namespace = Ref("", "Namespace", "", ref.namespace)
+        if ref.namespace and self._is_remade(namespace):
+            return f"{namespace} is deleted and made again, and it with it"
+        definition = self.defined.get(ref[:2])
+        if definition is not None and self._is_remade(definition):
+            return f"{definition} is deleted and made again, and it with it"
+        return ""
+
+    def _is_new(self, ref: Ref) -> bool:
+        return ref in self.steps and self.steps[ref].action in (Action.CREATED, Action.RECREATED)
+
+    def _is_remade(self, ref: Ref) -> bool:
+        return self._is_new(ref) and bool(self.steps[ref].uid)
+
+
+def step_for(desired: Desired, known: Known, schemas: Schemas, intent: Intent) -> Step:
+    """What is to be done with one object. Never raises: a comparison that fails is a failed step."""
+    step = Step(desired.ref, Action.UNCHANGED)
+    try:
+        live = known.found(desired)
+        if live is not None:
+            step.uid, step.resource_version = uid_of(live), resource_version_of(live)
+        _decide(step, desired, live, known, schemas, intent)
+    except Unread as unread:
+        _settle(step, Action.FAILED, str(unread))
+    except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
+        _settle(step, Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}")
+    return step
+
+
+def _settle(step: Step, action: Action, reason: str = "", *, unsure: bool = False) -> None:
+    step.action, step.reason, step.unsure = action, reason, unsure
+
+
+def _decide(step: Step, desired: Desired, live: Manifest | None, known: Known, schemas: Schemas, intent: Intent) -> None:
+    """Walks through what can be said of an object, the strongest reason first."""
+    policy = desired.policy
+    if live is None:
+        _settle(step, Action.CREATED)
+    elif live["metadata"].get("deletionTimestamp"):
+        _settle(step, Action.CREATED, f"the one that exists {being_deleted(live)}; it is made again once that is gone")
+    elif why := known.replaced(desired.ref):
+        _settle(step, Action.CREATED, why)
+    elif not policy.adopt and not applied_by(live, intent.manager):
+        _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
+    elif (manifest := _with_known_owner(desired, known)) is None:
+        _settle(step, Action.CONFIGURED, f"gets the UID of its owner {desired.owner} once that is known", unsure=True)
+    else:
+        _compare(step, desired, manifest, live, schemas, intent)
+
+
+def _with_known_owner(desired: Desired, known: Known) -> Manifest | None:
+    """The manifest with the UID of its owner; None when that is not known yet."""
+    if desired.owner is None or not refers_to(desired.manifest, desired.owner):
+        return desired.manifest
+    uid = known.uid(desired.owner)
+    return with_owner(desired.manifest, desired.owner, uid) if uid else None
+
+
+def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schemas: Schemas, intent: Intent) -> None:
+    """Decides as if ownership had been taken over already."""
+    policy = desired.policy
+    others = others_in(live, intent.manager, intent.take_over)
+    owned = taken_over(live, intent.manager, intent.take_over) if others else live
+    decision = decide(
+        manifest,
+        owned,
+        schemas.get(Kind.of(manifest)),
+        manager=intent.manager,
+        yields=policy.yields,
+        force=(*intent.force, *policy.force),
+    )
+    step.changes, step.conflicts = decision.changes, decision.conflicts
+    _judge(step, desired, live, decision)
+    if others and step.action in (Action.UNCHANGED, Action.YIELDED) and not policy.create_only:
+        _settle(step, Action.CONFIGURED, f"ownership is taken over from {', '.join(dict.fromkeys(others))}")
+
+
+def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:
+    """From a comparison to what is done about it."""
+    verdict, policy = decision.verdict, desired.policy
+    if policy.create_only:
+        differs = verdict not in (Verdict.SAME, Verdict.YIELDED)
+        return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
+    if verdict is Verdict.SAME:
+        return _settle(step, Action.UNCHANGED)
+    if verdict is Verdict.YIELDED:
+        return _settle(step, Action.YIELDED, decision.why)
+    if verdict is Verdict.CONFLICT:
+        return _settle(step, Action.HELD, what_conflicts(step.conflicts))
+    if verdict is Verdict.UNKNOWN:
+        return _settle(step, Action.CONFIGURED, decision.why, unsure=True)
+    if fixed := fixed_fields(desired.ref, live, step.changes):
+        said = what_is_fixed(fixed)
+        return _settle(step, Action.RECREATED, said) if policy.recreate else _settle(step, Action.HELD, f"{said}; {RECREATE}")
+    return _settle(step, Action.CONFIGURED, what_differs(step.changes))
