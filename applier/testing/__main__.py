@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
+from pathlib import Path
 
 from applier.testing import assets, build
 from applier.testing.errors import ControlPlaneError
@@ -16,8 +19,13 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build the control plane where it is not there yet")
     commands.add_parser("where", help="print the folder of its programs")
+    serving = commands.add_parser("serve", help="run a control plane until interrupted, and print how to reach it")
+    serving.add_argument("--parts", default="kube-controller-manager", help="optional programs, with commas (default: %(default)s)")
+    serving.add_argument("--run", type=Path, help=argparse.SUPPRESS)  # the folder of a test run that this process serves
     options = parser.parse_args(arguments)
     try:
+        if options.command == "serve":
+            return _serve([part for part in options.parts.split(",") if part], options.run)
         return {"build": _build, "where": _where}[options.command]()
     except ControlPlaneError as problem:
         print(problem, file=sys.stderr)
@@ -31,6 +39,22 @@ def _build() -> int:
 
 def _where() -> int:
     _print(assets.find())
+    return 0
+
+
+def _serve(parts: list[str], run: Path | None) -> int:
+    from applier.testing import shared
+    from applier.testing.control_plane import ControlPlane
+
+    if run:
+        shared.serve(run, parts)
+        return 0
+    with ControlPlane.start(parts=parts) as plane:
+        print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
+        print("running until interrupted; all of it is thrown away then", file=sys.stderr, flush=True)
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # noqa: ARG005
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.pause()
     return 0
 
 

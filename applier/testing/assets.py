@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from applier.testing import versions
 from applier.testing.errors import NotBuilt
 
-BUILD_COMMAND = "python -m applier.testing build"
 CACHE_VARIABLE = "APPLIER_CONTROL_PLANE"
 ENVTEST_VARIABLE = "KUBEBUILDER_ASSETS"
 
@@ -33,6 +35,16 @@ class Assets:
         return str(self.folder / program)
 
 
+def build_command() -> str:
+    """What to type, here and now, to build a control plane."""
+    python = Path(sys.executable)
+    if shutil.which("python") == str(python):
+        return "python -m applier.testing build"
+    if python.is_relative_to(Path.cwd()):
+        python = python.relative_to(Path.cwd())
+    return f"{shlex.quote(str(python))} -m applier.testing build"
+
+
 def cache_root() -> Path:
     """`$APPLIER_CONTROL_PLANE`, or `applier/control-plane` in the user's cache folder."""
     if chosen := os.environ.get(CACHE_VARIABLE):
@@ -52,8 +64,10 @@ def find() -> Assets:
     `KUBEBUILDER_ASSETS` goes first, and is not filled up from the cache: the versions might not fit each other.
     """
     if chosen := os.environ.get(ENVTEST_VARIABLE):
-        return look_into(Path(chosen), f"{ENVTEST_VARIABLE}={chosen} is incomplete; unset it and `{BUILD_COMMAND}` builds a control plane")
-    return look_into(cache_folder(), f"no control plane is built; `{BUILD_COMMAND}` builds one")
+        return look_into(
+            Path(chosen), f"{ENVTEST_VARIABLE}={chosen} is incomplete; unset it and `{build_command()}` builds a control plane"
+        )
+    return look_into(cache_folder(), f"no control plane is built; `{build_command()}` builds one")
 
 
 def look_into(folder: Path, otherwise: str) -> Assets:

@@ -1,0 +1,84 @@
+"""One control plane for a whole test run, however many processes run its tests.
+
+The run (pytest, or xdist's controller) owns a folder and holds the lock `run` in it for as long as it lives. The first process that needs
+a control plane starts, under the lock `start`, a process that serves one; the others find it. That process waits for the lock `run`: it
+gets it when the run is over or has been killed, and ends the control plane then.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from applier.testing import locks
+from applier.testing.control_plane import STATE, ControlPlane
+from applier.testing.errors import ControlPlaneError
+
+
+class Run:
+    """The folder of a test run, held by the process that began it. `close` ends what was served, and keeps logs if asked."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="control-plane-run-"))
+        self._closed = False
+        self._alive = locks.FileLock(self.folder / "run")
+        self._alive.acquire()
+
+    def close(self, *, keep_logs: bool = False) -> Path | None:
+        """Returns where the logs are, if there are any and they were to be kept. Once is enough; no harm in more."""
+        if self._closed:
+            return None
+        self._closed = True
+        logs = self.folder / "plane" / "logs"
+        if keep_logs:
+            (self.folder / "keep-logs").touch()
+        self._alive.release()
+        # Whoever serves holds this lock until the servers have ended.
+        serving = locks.FileLock(self.folder / "serving")
+        serving.acquire_within(20)
+        serving.release()
+        if keep_logs and logs.exists():
+            return logs
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return None
+
+
+def connect(run: Path, parts: Sequence[str]) -> ControlPlane:
+    """The control plane of a run, started if nobody has yet. Raises `ControlPlaneError` where it does not start, to everyone who asks."""
+    plane = run / "plane"
+    with locks.held(run / "start"):
+        if not (plane / STATE).exists() and not (run / "failure").exists():
+            _start(run, plane, parts)
+    if (run / "failure").exists():
+        raise ControlPlaneError((run / "failure").read_text("utf-8"))
+    return ControlPlane.attach(plane)
+
+
+def serve(run: Path, parts: Sequence[str]) -> None:
+    """Serves a control plane in a run's folder until the run is over."""
+    with locks.held(run / "serving"), ControlPlane.start(parts=parts, folder=run / "plane") as plane:
+        plane.publish()
+        locks.FileLock(run / "run").acquire()
+        plane.stop(keep_logs=(run / "keep-logs").exists())
+
+
+def _start(run: Path, plane: Path, parts: Sequence[str]) -> None:
+    output = run / "serve.log"
+    package = Path(__file__).parent.parent.parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
+    command = [sys.executable, "-m", "applier.testing", "serve", "--run", str(run), "--parts", ",".join(parts)]
+    with output.open("ab") as stream:
+        # Not a member of our process group: an interrupt from the keyboard must not end it before the tests that use it.
+        server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True)
+    while not (plane / STATE).exists():
+        if server.poll() is not None:
+            said = output.read_text("utf-8", errors="replace").strip() or "it ended without a word"
+            (run / "failure").write_text(f"the control plane did not start: {said}", "utf-8")
+            return
+        time.sleep(0.02)

@@ -1,0 +1,142 @@
+"""The control plane that tests run against: who may do what on it, and what was asked of it."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+import urllib.request
+
+import pytest
+
+from applier.testing.control_plane import ControlPlane
+from applier.testing.errors import ControlPlaneError, Refused
+
+pytestmark = pytest.mark.cluster
+
+APPLY = "application/apply-patch+yaml"
+
+
+def config_map(namespace: str, name: str, **data: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
+
+
+def path(namespace: str, name: str = "") -> str:
+    return f"/api/v1/namespaces/{namespace}/configmaps" + (f"/{name}" if name else "")
+
+
+def test_the_server_has_the_pinned_version(control_plane: ControlPlane) -> None:
+    assert control_plane.request("GET", "/version")["gitVersion"] == "v1.35.4"
+
+
+def test_kubectl_has_the_servers_version(control_plane: ControlPlane) -> None:
+    versions = json.loads(control_plane.kubectl("version", "-o", "json").stdout)
+    assert versions["clientVersion"]["gitVersion"] == versions["serverVersion"]["gitVersion"]
+
+
+def test_the_certificate_can_be_checked_strictly(control_plane: ControlPlane) -> None:
+    context = ssl.create_default_context(cafile=str(control_plane.certificate_authority))
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    with urllib.request.urlopen(f"{control_plane.url}/readyz", context=context) as answer:
+        assert answer.read() == b"ok"
+
+
+@pytest.mark.parametrize(
+    "version", ["resource.k8s.io/v1", "resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2", "scheduling.k8s.io/v1alpha1"]
+)
+def test_what_gangs_and_claims_need_is_served(control_plane: ControlPlane, version: str) -> None:
+    assert control_plane.request("GET", f"/apis/{version}")["groupVersion"] == version
+
+
+def test_an_object_is_applied_and_read_again(control_plane: ControlPlane, namespace: str) -> None:
+    target = path(namespace, "a") + "?fieldManager=test"
+    control_plane.request("PATCH", target, config_map(namespace, "a", key="value"), content_type=APPLY)
+    assert control_plane.request("GET", path(namespace, "a"))["data"] == {"key": "value"}
+
+
+def test_each_test_has_a_namespace_of_its_own(control_plane: ControlPlane, namespace: str) -> None:
+    other = control_plane.create_namespace()
+    assert other != namespace
+    control_plane.delete_namespace(other)
+
+
+@pytest.mark.cluster("kube-controller-manager")
+def test_a_deleted_namespace_goes_away_with_all_that_is_in_it(control_plane: ControlPlane) -> None:
+    name = control_plane.create_namespace()
+    control_plane.request("POST", path(name), config_map(name, "a"))
+    control_plane.delete_namespace(name)
+    deadline = time.monotonic() + 60
+    with pytest.raises(Refused, match="not found"):
+        while time.monotonic() < deadline:
+            control_plane.request("GET", f"/api/v1/namespaces/{name}")
+            time.sleep(0.1)
+
+
+@pytest.mark.cluster("kube-controller-manager")
+def test_what_an_owner_leaves_behind_is_collected(control_plane: ControlPlane, namespace: str) -> None:
+    owner = control_plane.request("POST", path(namespace), config_map(namespace, "owner"))
+    owned = config_map(namespace, "owned")
+    owned["metadata"]["ownerReferences"] = [  # type: ignore[index]
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    ]
+    control_plane.request("POST", path(namespace), owned)
+    control_plane.request("DELETE", path(namespace, "owner"))
+    control_plane.kubectl("wait", "--for=delete", "configmap/owned", "-n", namespace, "--timeout=60s")
+
+
+@pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
+def test_a_deployments_pods_run_on_a_node_of_kwok(control_plane: ControlPlane, namespace: str) -> None:
+    status = {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "110"}, "capacity": {"cpu": "8", "memory": "8Gi", "pods": "110"}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{namespace}"}, "status": status}
+    control_plane.request("POST", "/api/v1/nodes", node)
+    try:
+        control_plane.kubectl("create", "deployment", "web", "--image=any", "--replicas=2", "-n", namespace)
+        control_plane.kubectl("wait", "--for=condition=Available", "deployment/web", "-n", namespace, "--timeout=60s")
+    finally:
+        control_plane.request("DELETE", f"/api/v1/nodes/node-{namespace}")
+
+
+def test_a_viewer_reads_and_does_not_write(control_plane: ControlPlane, namespace: str) -> None:
+    assert control_plane.request("GET", path(namespace), user="viewer")["kind"] == "ConfigMapList"
+    with pytest.raises(Refused, match='User "viewer" cannot create resource "configmaps"'):
+        control_plane.request("POST", path(namespace), config_map(namespace, "a"), user="viewer")
+
+
+def test_nobody_may_do_what_is_granted_and_nothing_else(control_plane: ControlPlane, namespace: str) -> None:
+    with pytest.raises(Refused) as refused:
+        control_plane.request("GET", path(namespace), user="nobody")
+    assert refused.value.status == 403
+    control_plane.grant("nobody", ["list"], ["configmaps"], namespace=namespace)
+    control_plane.kubectl("get", "configmaps", "-n", namespace, user="nobody")
+    with pytest.raises(ControlPlaneError, match="forbidden"):
+        control_plane.kubectl("get", "secrets", "-n", namespace, user="nobody")
+
+
+def test_requests_are_counted_from_a_mark_on(control_plane: ControlPlane, namespace: str) -> None:
+    control_plane.request("GET", path(namespace), agent="before")
+    mark = control_plane.mark()
+    for name in "abc":
+        control_plane.request("POST", path(namespace), config_map(namespace, name), agent="counted/1")
+    control_plane.request("POST", path(namespace) + "?dryRun=All", config_map(namespace, "d"), agent="counted/1")
+    with pytest.raises(Refused):
+        control_plane.request("GET", path(namespace, "a"), user="nobody", agent="counted/1")
+    seen = control_plane.requests(mark).only(namespace=namespace)
+    assert seen.by("verb", "resource", "user", "code") == {"create configmaps admin 201": 4, "get configmaps nobody 403": 1}
+    assert len(seen.writes) == 3
+    assert len(seen.only(agent="before")) == 0
+
+
+def test_a_watch_is_counted_when_it_begins(control_plane: ControlPlane, namespace: str) -> None:
+    mark = control_plane.mark()
+    target = urllib.request.Request(
+        f"{control_plane.url}{path(namespace)}?watch=true", headers={"Authorization": f"Bearer {control_plane.token}"}
+    )
+    with urllib.request.urlopen(target, context=control_plane.tls):
+        assert control_plane.requests(mark).only(namespace=namespace).by("verb") == {"watch": 1}
+    time.sleep(0.2)
+    assert control_plane.requests(mark).only(namespace=namespace).by("verb") == {"watch": 1}
+
+
+def test_nothing_asked_is_nothing_counted(control_plane: ControlPlane, namespace: str) -> None:
+    mark = control_plane.mark()
+    assert len(control_plane.requests(mark).only(namespace=namespace)) == 0
