@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from applier.cluster import Listing, Resource, WatchEvent
-from applier.errors import AlreadyExists, NotFound, Unreachable, WriteConflict
+from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
 from applier.ref import Kind, Manifest, Ref
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
+from applier.transport.established import await_established
 from applier.transport.listing import list_all
 from applier.transport.openapi import OpenApi
 from applier.transport.patience import Patience
@@ -72,9 +73,7 @@ class ApiCluster:
 
     async def version(self) -> dict[str, str]:
         """The server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
-        answer = await self.wire.call(Asked("get", "version"), "GET", "/version")
-        version: dict[str, str] = orjson.loads(answer.body)
-        return version
+        return _object(await self.wire.call(Asked("get", "version"), "GET", "/version"))
 
     async def resource(self, kind: Kind) -> Resource:
         """How the server serves a kind. Raises `UnknownKind`."""
@@ -83,6 +82,13 @@ class ApiCluster:
     async def resources(self) -> list[Resource]:
         """Everything that the server serves, in each group's preferred version."""
         return (await self.discovery.all()).preferred()
+
+    async def await_established(self, kinds: Iterable[Kind], timeout: float = 30.0) -> None:
+        """Returns once the server serves these kinds, whose definitions may just have been made. `timeout` in seconds.
+
+        Raises `UnknownKind` that names what is missing and why.
+        """
+        await await_established(self, kinds, timeout)
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
         """The schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""
@@ -99,7 +105,7 @@ class ApiCluster:
 
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, or with `initial` the state first, until the server ends the stream.
 
         Whoever stops early closes the iterator (`contextlib.aclosing`), or its connection stays until it is collected. Raises `Gone` when
@@ -170,7 +176,7 @@ class ApiCluster:
     ) -> None:
         """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
 
-        After a try of unknown fate, both of these mean that it is gone.
+        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that.
         """
         asked = Asked("delete", resource.plural, _ref(resource, namespace, name))
         wanted = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
@@ -183,6 +189,9 @@ class ApiCluster:
             if isinstance(error.error, NotFound) or (isinstance(error.error, WriteConflict) and not resource_version):
                 return
             raise error.error from None
+        except WriteConflict as error:
+            if resource.plural != "namespaces" or not _ending(error):
+                raise
 
     def _heard(self, asked: Asked, answer: Answer) -> Answer:
         """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
@@ -193,8 +202,16 @@ class ApiCluster:
 
 
 def _object(answer: Answer) -> Manifest:
-    manifest: Manifest = orjson.loads(answer.body)
+    try:
+        manifest: Manifest = orjson.loads(answer.body)
+    except orjson.JSONDecodeError:
+        raise ClusterError("the server's answer is not JSON; is the address that of a Kubernetes API server?") from None
     return manifest
+
+
+def _ending(error: WriteConflict) -> bool:
+    """Whether a namespace is not deleted because that is under way: the server answers so while finalizers remain."""
+    return "ensuring all content is removed" in error.message
 
 
 def _ref(resource: Resource, namespace: str, name: str) -> Ref:

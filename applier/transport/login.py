@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 from applier.errors import CredentialsError
 from applier.transport.credentials import Credentials, Fixed, TokenFile
 from applier.transport.kubeconfig import Chosen, Entry, choose, locate, read
-from applier.transport.target import Target, tls
+from applier.transport.target import Target, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -61,7 +60,8 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         insecure=bool(cluster.value.get("insecure-skip-tls-verify")),
         proxy=_proxy(server, str(cluster.value.get("proxy-url") or ""), environment, said),
     )
-    _try_certificates(target)
+    if target.encrypted:  # so that a bad certificate is said before anything is sent
+        trust(target, *target.credentials.pair)
     return target
 
 
@@ -112,15 +112,3 @@ def _proxy(server: str, given: str, environment: Mapping[str, str], said: str) -
 
     parts = urlsplit(server)
     return "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")
-
-
-def _try_certificates(target: Target) -> None:
-    """Says early, and with the context's name, that a certificate or key cannot be used."""
-    if not target.encrypted:
-        return
-    for what, pair, ca in (("certificate authority", ("", ""), target.ca), ("client certificate", target.credentials.pair, target.ca)):
-        try:
-            tls(Target(target.server, Fixed(), ca=ca), *pair)
-        except (ssl.SSLError, ValueError) as error:
-            said = getattr(error, "reason", None) or str(error)
-            raise CredentialsError(f"{target.said}: its {what} cannot be used: {str(said).replace('_', ' ').lower()}") from None

@@ -57,6 +57,10 @@ class OpenApi:
             await asyncio.gather(*(self._add(found, one, index) for one in sorted(wanted)))
         return found
 
+    def forget(self) -> None:
+        """The index may have changed: new kinds have come."""
+        self.disk.drop("openapi.json")
+
     async def _add(self, found: Compiled, group_version: tuple[str, str], index: dict[str, str]) -> None:
         group, version = group_version
         url = index.get(f"apis/{group}/{version}" if group else f"api/{version}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from applier.errors import ApiError, ClusterError, ServerFailure, TooManyRequests, Unreachable
 
+FAILURE_TRIES = 4  # a server that fails (500) on one object mostly fails on it again; 502 to 504 pass
 WEBHOOK_TRIES = 2  # a webhook that fails mostly keeps failing, and each try may take it ten seconds
 FIRST_CONTACT_TRIES = 2  # a server that has never answered is more likely a wrong address than a restart
 
@@ -21,7 +22,7 @@ class Patience:
     connection.
     """
 
-    tries: int = 6
+    tries: int = 8
     timeout: float = 60.0
     connect: float = 10.0
     deadline: float = 120.0
@@ -74,26 +75,33 @@ class Tries:
         self.started = self.now()
 
     def pause(self, error: ClusterError) -> float | None:
-        """How many seconds to wait before the next try; None when there is to be none."""
+        """How many seconds to wait before the next try; None when there is to be none.
+
+        A server that says when to come back (429) is alive and costs nothing of the budget.
+        """
         if not self._may_repeat(error):
             return None
         pause = self._backoff()
         if isinstance(error, ApiError) and error.retry_after is not None:
             pause = error.retry_after + random.uniform(0, self.patience.first)
-        if self.now() - self.started + pause > self.patience.deadline or not self.budget.take():
+        if self.now() - self.started + pause > self.patience.deadline:
+            return None
+        if not isinstance(error, TooManyRequests) and not self.budget.take():
             return None
         self.count += 1
         return pause
 
     def _may_repeat(self, error: ClusterError) -> bool:
         if isinstance(error, TooManyRequests):
-            return self.count < self.patience.tries
+            return True
         if isinstance(error, Unreachable):
             most = self.patience.tries if self.known else FIRST_CONTACT_TRIES
             self.unsure = self.unsure or error.maybe_done
             return error.passing and self.count < most and (self.harmless or not error.maybe_done)
         if isinstance(error, ServerFailure):
-            most = WEBHOOK_TRIES if "webhook" in error.message else self.patience.tries
+            most = self.patience.tries
+            if error.status == 500:
+                most = min(most, WEBHOOK_TRIES if "webhook" in error.message else FAILURE_TRIES)
             self.unsure = True
             return self.harmless and error.status != 501 and self.count < most
         return False

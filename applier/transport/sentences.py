@@ -47,7 +47,7 @@ WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P
 def _forbidden(refused: Refused) -> str:
     message = refused.message
     if match := RBAC.search(message):
-        return _permission(match)
+        return _permission(match, applying="apiVersion" in (refused.asked.sent or {}))
     if match := QUOTA.search(message):
         return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
     if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
@@ -56,8 +56,8 @@ def _forbidden(refused: Refused) -> str:
     return message
 
 
-def _permission(match: re.Match[str]) -> str:
-    """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it."""
+def _permission(match: re.Match[str], *, applying: bool) -> str:
+    """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
     user, verb, namespace = match["user"], match["verb"], match["namespace"]
     if match["path"]:
         rule = f'{{nonResourceURLs: ["{match["path"]}"], verbs: ["{verb}"]}}'
@@ -65,7 +65,8 @@ def _permission(match: re.Match[str]) -> str:
     resource, group = match["resource"], match["group"]
     where = f'in namespace "{namespace}"' if namespace else "in the whole cluster"
     role = "a Role there" if namespace else "a ClusterRole"
-    rule = f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: ["{verb}"]}}'
+    verbs = '"create", "patch"' if applying and verb in ("create", "patch") else f'"{verb}"'
+    rule = f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{verbs}]}}'
     return f'user "{user}" may not {verb} {resource}{f".{group}" if group else ""} {where}; {role} with the rule {rule} allows it'
 
 
@@ -121,9 +122,9 @@ def _failure(refused: Refused) -> str:
 
 def _write_conflict(refused: Refused) -> str:
     message = refused.message
-    if "UID in precondition" in message:
+    if re.search(r"UID in (the )?precondition|uid mismatch", message):
         return "an object of this name is there, but it is another one than the one that was read: its UID differs"
-    if "object has been modified" in message or "ResourceVersion in precondition" in message:
+    if re.search(r"object has been modified|ResourceVersion in (the )?precondition|resourceVersion.* in (the )?precondition", message):
         return "the object was changed by somebody else since it was read"
     return message
 

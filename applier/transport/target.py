@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from applier.errors import CredentialsError
+
 if TYPE_CHECKING:
     from applier.transport.credentials import Credentials
 
@@ -40,6 +42,19 @@ class Target:
     def encrypted(self) -> bool:
         """Whether the server is spoken to over TLS."""
         return self.server.startswith("https:")
+
+
+def trust(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:
+    """`tls`, with a mistake in the PEM text as a sentence. Raises `CredentialsError`."""
+    what = "certificate authority"
+    try:
+        if certificate:
+            tls(target)
+            what = "client certificate"
+        return tls(target, certificate, key)
+    except (ssl.SSLError, ValueError) as error:
+        said = str(getattr(error, "reason", None) or error).replace("_", " ").lower()
+        raise CredentialsError(f"{target.said or target.server}: its {what} cannot be used: {said}") from None
 
 
 def tls(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -33,12 +34,13 @@ class Watching:
 
     async def state_and_changes(
         self, resource: Resource, path: str, namespace: str, labels: str, listed: Callable[[], Awaitable[Listing]]
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         """The state as ADDED events, a bookmark that ends it, then changes. `listed` makes a list where the server cannot do this."""
         if self.lists:
             try:
-                async for event in self.changes(resource, path, namespace, labels, "", initial=True):
-                    yield event
+                async with aclosing(self.changes(resource, path, namespace, labels, "", initial=True)) as events:
+                    async for event in events:
+                        yield event
                 return
             except Invalid as error:
                 if "sendInitialEvents" not in str(error):
@@ -49,12 +51,13 @@ class Watching:
             yield WatchEvent("ADDED", item)
         bookmark = {"metadata": {"resourceVersion": state.resource_version, "annotations": {INITIAL_END: "true"}}}
         yield WatchEvent("BOOKMARK", {"apiVersion": resource.kind.api_version, "kind": resource.kind.kind, **bookmark}, initial_end=True)
-        async for event in self.changes(resource, path, namespace, labels, state.resource_version):
-            yield event
+        async with aclosing(self.changes(resource, path, namespace, labels, state.resource_version)) as events:
+            async for event in events:
+                yield event
 
     async def changes(
         self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. A silence longer than the patience with it is `Unreachable`."""
         asked = Asked("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
         response = await self.wire.stream(asked, f"{path}?{_query(labels, resource_version, initial)}")

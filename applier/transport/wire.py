@@ -15,7 +15,7 @@ from applier.ref import Manifest, Ref
 from applier.transport.breakage import Breakage, Broken, unreachable
 from applier.transport.patience import Budget, Patience, Tries
 from applier.transport.refusals import refusal
-from applier.transport.target import Target, tls
+from applier.transport.target import Target, trust
 
 if TYPE_CHECKING:
     import ssl
@@ -198,7 +198,7 @@ class Wire:
         """Prepares TLS; again whenever the client certificate is another one."""
         self._pair = self.target.credentials.pair
         if self.target.encrypted:
-            self._tls = tls(self.target, *self._pair)
+            self._tls = trust(self.target, *self._pair)
 
     async def _renew(self) -> bool:
         """Gets new credentials, once for all who wait for them. Says whether it is worth trying again."""

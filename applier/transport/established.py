@@ -1,0 +1,96 @@
+"""Waiting until new kinds can be used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from applier.errors import Gone, UnknownKind, Unreachable
+from applier.ref import Kind, Manifest
+
+if TYPE_CHECKING:
+    from applier.transport.api_cluster import ApiCluster
+    from applier.transport.served import Served
+
+DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+FIRST, LONGEST = 0.05, 1.0  # seconds between looks at discovery, which follows a definition a moment later
+
+
+async def await_established(cluster: ApiCluster, kinds: Iterable[Kind], timeout: float) -> None:
+    """Returns once the server serves all these kinds. Raises `UnknownKind` after `timeout` seconds, naming what is missing and why."""
+    waiting = Waiting(cluster, kinds)
+    try:
+        async with asyncio.timeout(timeout):
+            await waiting.until_served()
+    except TimeoutError:
+        raise UnknownKind(waiting.why()) from None
+
+
+class Waiting:
+    """Kinds that are waited for, and what their definitions say of themselves so far."""
+
+    def __init__(self, cluster: ApiCluster, kinds: Iterable[Kind]) -> None:
+        self.cluster = cluster
+        self.kinds = list(dict.fromkeys(kinds))
+        self.definitions: dict[tuple[str, str], Manifest] = {}
+
+    async def until_served(self) -> None:
+        """Watches definitions until all are established, then discovery until it has them."""
+        discovery = self.cluster.discovery
+        if not self._missing(await discovery.all()) or not self._missing(await discovery.refresh()):
+            return
+        while any(self._trouble(kind) for kind in self._missing(await discovery.all())):
+            await self._watch()
+        pause = FIRST
+        while self._missing(await discovery.refresh()):
+            await asyncio.sleep(pause)
+            pause = min(LONGEST, pause * 2)
+        self.cluster.openapi.forget()
+
+    def why(self) -> str:
+        """What is missing, and why, of all kinds at once."""
+        served = self.cluster.discovery.served
+        missing = self._missing(served) if served else self.kinds
+        return "; ".join(f"{kind.kind} of {kind.api_version} cannot be used: {self._trouble(kind) or 'not served yet'}" for kind in missing)
+
+    def _missing(self, served: Served) -> list[Kind]:
+        return [kind for kind in self.kinds if kind not in served.by_kind]
+
+    async def _watch(self) -> None:
+        """One watch over definitions, until nothing more is waited for or the watch ends."""
+        resource = await self.cluster.resource(DEFINITION)
+        missing = self._missing(await self.cluster.discovery.all())
+        try:
+            async with aclosing(self.cluster.watch(resource, initial=True)) as events:
+                async for event in events:
+                    if event.type != "BOOKMARK":
+                        self._take(event.type, event.object)
+                    if not any(self._trouble(kind) for kind in missing):
+                        return
+        except (Gone, Unreachable):
+            await asyncio.sleep(FIRST)
+
+    def _take(self, type: str, definition: Manifest) -> None:
+        spec = definition.get("spec") or {}
+        key = str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")
+        if type == "DELETED":
+            self.definitions.pop(key, None)
+        else:
+            self.definitions[key] = definition
+
+    def _trouble(self, kind: Kind) -> str:
+        """Why a kind's definition does not serve it; empty when it does."""
+        definition = self.definitions.get((kind.group, kind.kind))
+        if definition is None:
+            return "there is no CustomResourceDefinition for it"
+        versions = {one["name"]: one.get("served") for one in definition["spec"].get("versions") or ()}
+        if not versions.get(kind.version):
+            return f"its definition serves only {', '.join(name for name, served in versions.items() if served) or 'no version'}"
+        conditions = {one["type"]: one for one in (definition.get("status") or {}).get("conditions") or ()}
+        if (conditions.get("Established") or {}).get("status") == "True":
+            return ""
+        refused = conditions.get("NamesAccepted") or {}
+        why = refused if refused.get("status") == "False" else conditions.get("Established") or {}
+        return f"its definition is not established: {why.get('message') or 'the server has not looked at it yet'}"
