@@ -10,6 +10,8 @@ from typing import Any
 
 LARGEST_REPEAT = 100_000
 LARGEST_NUMBER = 2**4096
+LARGEST_TEXT = 1 << 20
+"""Of what an expression of a user makes; an API server stores no object of that size."""
 
 
 class EvaluationError(Exception):

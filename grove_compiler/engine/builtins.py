@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grove_compiler.engine.access import EvaluationError, as_text, bounded_range, contains, describe, each
+from grove_compiler.engine.access import LARGEST_TEXT, EvaluationError, as_text, bounded_range, contains, describe, each
 
 Key = Callable[[Any], Any]
+MOST_COMPARED = 5000
 
 
 def length(value: Any) -> int:
@@ -17,7 +18,10 @@ def length(value: Any) -> int:
 
 def join(items: Any, separator: str = "") -> str:
     """The items as one text, with a separator between them."""
-    return separator.join(as_text(item) for item in each(items))
+    texts = [as_text(item) for item in each(items)]
+    if len(separator) * len(texts) > LARGEST_TEXT:
+        raise EvaluationError(f"joining {len(texts)} items by so long a separator makes more than {LARGEST_TEXT} characters")
+    return separator.join(texts)
 
 
 def map_(items: Any, key: Key) -> list[Any]:
@@ -45,25 +49,40 @@ def sort(items: Any, key: Key | None = None) -> list[Any]:
 
 def unique(items: Any, key: Key | None = None) -> list[Any]:
     """Each value once, in order of first appearance; `unique(attribute='a')` compares an attribute."""
-    seen: list[Any] = []
-    result = []
-    for item in each(items):
-        value = key(item) if key else item
-        if value not in seen:
-            seen.append(value)
-            result.append(item)
-    return result
+    seen = _Values()
+    return [item for item in each(items) if seen.is_new(key(item) if key else item)]
 
 
 def duplicates(items: Any) -> list[Any]:
     """The values that occur more than once, each once, in order of their second appearance."""
-    seen: list[Any] = []
-    result: list[Any] = []
-    for item in each(items):
-        if item in seen and item not in result:
-            result.append(item)
-        seen.append(item)
-    return result
+    seen, told = _Values(), _Values()
+    return [item for item in each(items) if not seen.is_new(item) and told.is_new(item)]
+
+
+class _Values:
+    """Values that are compared with one another: lists and maps one by one, all else at once."""
+
+    __slots__ = ("_others", "_simple")
+
+    def __init__(self) -> None:
+        self._simple: set[Any] = set()
+        self._others: list[Any] = []
+
+    def is_new(self, value: Any) -> bool:
+        """Whether no equal value was there before; then it is there now."""
+        try:
+            known: set[Any] | list[Any] = self._simple
+            is_new = value not in known
+        except TypeError:  # a list or a map
+            known = self._others
+            is_new = value not in known
+        if is_new and isinstance(known, set):
+            known.add(value)
+        elif is_new:
+            self._others.append(value)
+        if len(self._others) > MOST_COMPARED:
+            raise EvaluationError(f"more than {MOST_COMPARED} different lists or maps to compare")
+        return is_new
 
 
 def first(items: Any) -> Any:
@@ -159,7 +178,10 @@ def trim(value: Any) -> str:
 
 def replace(value: Any, old: str, new: str) -> str:
     """With every occurrence of one text replaced by another."""
-    return as_text(value).replace(old, new)
+    text = as_text(value)
+    if len(text) * len(new) > LARGEST_TEXT and len(text) + text.count(old) * (len(new) - len(old)) > LARGEST_TEXT:
+        raise EvaluationError(f"replacing so often by so long a text makes more than {LARGEST_TEXT} characters")
+    return text.replace(old, new)
 
 
 def tojson(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any
 
 from grove_compiler.engine.build import compile_rules
@@ -53,7 +53,7 @@ class CountingProgram(Program):
 
         return counted
 
-    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], *report: Callable[..., Any]) -> None:
+    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], *report: Callable[..., Any], made: Sized = ()) -> None:
         emit, *rest = report
 
         def counted(*arguments: Any) -> None:
@@ -61,4 +61,4 @@ class CountingProgram(Program):
             self._touched.clear()
             emit(*arguments)
 
-        super()._run(index, rule, scope, counted if rule.verb == "generate" else emit, *rest)
+        super()._run(index, rule, scope, counted if rule.verb == "generate" else emit, *rest, made=made)

@@ -21,9 +21,13 @@ _SAME_LIST_FILTERS = {"select", "reject", "selectattr", "rejectattr", "sort", "u
 
 
 class ExpressionCompiler:
-    """Turns Jinja2 expressions into Python for one vocabulary. Without state of its own, so one serves all rules."""
+    """Turns Jinja2 expressions into Python for one vocabulary. Without state of its own, so one serves all rules.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    With `metered`, what expressions make and go through is paid for (see `effort`).
+    """
+
+    def __init__(self, vocabulary: Vocabulary, metered: bool = False) -> None:
+        self.metered = metered
         self.functions = {**builtins.FUNCTIONS, **vocabulary.functions}
         self.filters = {**builtins.FILTERS, **vocabulary.functions}
 
@@ -45,7 +49,7 @@ class ExpressionCompiler:
     def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
         """Raises `ExpressionError` for what Python's own parser would refuse, so that one rule cannot spoil the others' module."""
         try:
-            code = translate(node, scope)
+            code = self._paid(translate(node, scope))
             if len(code.python) > 100:
                 compile(code.python, "expression", "eval")
         except (SyntaxError, RecursionError, MemoryError, ValueError):
@@ -68,7 +72,16 @@ class ExpressionCompiler:
             raise ExpressionError(f"{type(node).__name__} is not part of the rules language")
         return method(node, scope)
 
+    def _paid(self, code: Code) -> Code:
+        """The same value, paid for where rules are metered and where it may be large."""
+        kind = types.without_none(code.type)
+        if not self.metered or kind in (int, bool, float, type(None)) or types.is_model(kind):
+            return code
+        return Code(f"pay({code.python})", code.type, code.depth, code.may_omit)
+
     def _concatenate(self, codes: list[Code]) -> Code:
+        if self.metered and codes:
+            return Code(f"concat({', '.join(code.python for code in codes)})", str, _depth(codes))
         parts = [code.python if code.type is str else f"as_text({code.python})" for code in codes]
         python = "(" + " + ".join(parts) + ")" if parts else "''"
         return Code(python, str, _depth(codes))
@@ -128,6 +141,7 @@ class ExpressionCompiler:
     def _getitem(self, node: nodes.Getitem, scope: Scope) -> Code:
         base = self.compile(node.node, scope)
         if isinstance(node.arg, nodes.Slice):
+            base = self._paid(base)
             bounds = [self.compile(bound, scope) if bound else None for bound in (node.arg.start, node.arg.stop, node.arg.step)]
             parts = ", ".join(bound.python if bound else "None" for bound in bounds)
             return Code(f"get_item({base.python}, slice({parts}))", base.type, _depth([base, *(b for b in bounds if b)]))
@@ -177,7 +191,7 @@ class ExpressionCompiler:
             raise ExpressionError(f"unknown filter {node.name!r}", nearest(node.name, self.filters))
         if node.node is None:
             raise ExpressionError(f"the filter {node.name!r} needs something to its left")
-        base = self.compile(node.node, scope)
+        base = self._paid(self.compile(node.node, scope))
         if node.name in ("map", "select", "reject", "selectattr", "rejectattr"):
             return self._each_filter(node, base, scope)
         if node.name in KEYED_FILTERS:
@@ -227,7 +241,7 @@ class ExpressionCompiler:
             raise ExpressionError(f"{word!r} takes nothing here")
         arguments, depth = self._arguments(given, [], scope)
         kind = self._result(word, key) if name == "map" else bool
-        return Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth))
+        return self._paid(Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth)))
 
     def _result(self, name: str, base: Code) -> Any:
         if name in builtins.RESULTS:
@@ -256,7 +270,7 @@ class ExpressionCompiler:
         left = self.compile(node.expr, scope)
         parts, codes = [], [left]
         for operand in node.ops:
-            right = self.compile(operand.expr, scope)
+            right = self._paid(self.compile(operand.expr, scope))
             codes.append(right)
             if operand.op in ("in", "notin"):
                 parts.append(f"{'not ' if operand.op == 'notin' else ''}contains({left.python}, {right.python})")
@@ -271,7 +285,7 @@ class ExpressionCompiler:
         if type(node) is nodes.Mod and left.type is not int:
             # A formatting operator on text would be a way around all checks.
             return Code(f"modulo({left.python}, {right.python})", Any, _depth([left, right]))
-        return Code(f"({left.python} {_BINARY[type(node)]} {right.python})", kind, _depth([left, right]))
+        return self._paid(Code(f"({left.python} {_BINARY[type(node)]} {right.python})", kind, _depth([left, right])))
 
     def _mul(self, node: nodes.Mul, scope: Scope) -> Code:
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)

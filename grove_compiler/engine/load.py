@@ -40,12 +40,12 @@ class _Loader:
         documents, problems = read_yaml(source.text, source.file)
         self.problems += problems
         if source.is_template and not documents:
-            file = RuleFile(source.file, lambda _: 1, self._report)
+            file = RuleFile(source.file, lambda _: 1, self._report, source.is_metered)
             if not problems:
                 file.fail((), "a template file holds one document; this one is empty")
             self.templates[source.template_name] = Template(source.template_name, MapShape([], [], None, ()), file, usable=False)
         for document in documents:
-            file = RuleFile(source.file, _line_of(document), self._report)
+            file = RuleFile(source.file, _line_of(document), self._report, source.is_metered)
             if not isinstance(document.value, dict):
                 file.fail((), "expected a map" if source.is_template else "a rule is a map with `rule`, `doc` and a verb")
             elif source.is_template:

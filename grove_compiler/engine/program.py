@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType
@@ -14,13 +14,14 @@ from typing import Any
 from grove_compiler.engine import builtins, patching
 from grove_compiler.engine.access import EvaluationError, as_text, contains, describe, each, get_field, get_item, multiply, power
 from grove_compiler.engine.defaulting import apply_default
+from grove_compiler.engine.effort import STEPS_OF_A_FINDING, Effort
 from grove_compiler.engine.growing import Items, Loop, Record
 from grove_compiler.engine.omit import OMIT
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
-FORMAT = f"grove-rules-3 {sys.implementation.cache_tag}"
+FORMAT = f"grove-rules-4 {sys.implementation.cache_tag}"
 """What a dump begins with. It changes with the form of generated code; Python's tag stands for that of bytecode."""
 
 MODULE = "<grove rules>"
@@ -93,7 +94,8 @@ class Program:
         self._roots = vocabulary.words
         self._growing = vocabulary.growing
         self._first_subject = next(iter(vocabulary.subjects), "")
-        self._namespace = runtime(vocabulary.functions)
+        self._effort = Effort()
+        self._namespace = runtime(vocabulary.functions, self._effort)
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
 
     # -- kept and brought back ---------------------------------------------------------------------------------------------
@@ -139,6 +141,7 @@ class Program:
             severity: Severity = rule.details["severity"]
             nearest = _nearest(value, known) if known else ""
             kind = rule.details["type"]
+            self._effort.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
         for index, rule in enumerate(self.rules):
@@ -187,8 +190,8 @@ class Program:
     def _arguments(self, scope: Mapping[str, Any]) -> list[Any]:
         return [scope.get(word) for word in self._roots]
 
-    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], *report: Callable[..., Any]) -> None:
-        self._guarded(rule, self._function(index), *self._arguments(scope), *report)
+    def _run(self, index: int, rule: RuleInfo, scope: Mapping[str, Any], *report: Callable[..., Any], made: Sized = ()) -> None:
+        self._guarded(rule, self._function(index), *self._arguments(scope), *report, made=made)
 
     def _run_recorded(
         self,
@@ -202,16 +205,17 @@ class Program:
     ) -> None:
         """Runs a rule that puts out through `report` to `output`. Its outermost loop may be one that reuses."""
         if self._growing is None or not rule.details["grows"]:
-            self._run(index, rule, scope, report)
+            self._run(index, rule, scope, report, made=output)
         elif record is None:
-            self._run(index, rule, scope, report, _each)
+            self._run(index, rule, scope, report, _each, made=output)
         else:
             loop = Loop(self._growing, output, record.former.made.get(index) if record.former else None, check)
-            self._run(index, rule, scope, report, loop)
+            self._run(index, rule, scope, report, loop, made=output)
             record.made[index] = loop.finish()
 
-    def _guarded(self, rule: RuleInfo, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _guarded(self, rule: RuleInfo, function: Callable[..., Any], *arguments: Any, made: Sized = ()) -> Any:
         """Calls; what goes wrong inside an expression becomes a `RuleFailure` with the place of the expression."""
+        self._effort.start(made)
         try:
             return function(*arguments)
         except TooManyObjects:
@@ -236,10 +240,11 @@ class Program:
         return place
 
 
-def runtime(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-    """The names that generated code uses."""
+def runtime(functions: Mapping[str, Callable[..., Any]], effort: Effort) -> dict[str, Any]:
+    """The names that generated code uses. Metered code pays by `effort`."""
     names: dict[str, Any] = {
-        "OMIT": OMIT, "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
+        "OMIT": OMIT, "pay": effort.pay, "concat": effort.concat,
+        "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
         "multiply": multiply, "power": power, "modulo": modulo, "merge": patching.merge, "pointer": patching.pointer,
         "patch_add": patching.patch_add, "patch_replace": patching.patch_replace, "patch_remove": patching.patch_remove,
         "patch_test": patching.patch_test, "patch_merge": patching.patch_merge,

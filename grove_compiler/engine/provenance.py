@@ -7,12 +7,14 @@ every scalar to its place, run for that object alone, and read off. What was rea
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.engine import access, traced
 from grove_compiler.engine.build import compile_rules
+from grove_compiler.engine.effort import Effort
 from grove_compiler.engine.load import load
 from grove_compiler.engine.omit import OMIT
 from grove_compiler.engine.program import RuleInfo, runtime
@@ -103,7 +105,7 @@ class Tracer:
         self.rules: list[RuleInfo] = compiled.rules
         self.roots = vocabulary.words
         self.recorder = recorder or Recorder()
-        self._namespace = runtime(vocabulary.functions) | self._words()
+        self._namespace = runtime(vocabulary.functions, _boundless()) | self._words()
         self._begin(None)
         exec(compiled.code, self._namespace)
 
@@ -252,6 +254,13 @@ class Tracer:
             return object
         self._trace.operations.append(Operation(self._rule, word, path, *place))
         return _CHANGES[word](object, path, *new)
+
+
+def _boundless() -> Effort:
+    """What is traced has run before, within its bounds."""
+    effort = Effort()
+    effort.start(range(sys.maxsize))
+    return effort
 
 
 def _derived(value: Any, inputs: tuple[Input, ...]) -> Any:

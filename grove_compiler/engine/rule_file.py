@@ -10,11 +10,15 @@ from grove_compiler.graph.field_path import FieldPath
 
 @dataclass(slots=True, eq=False)
 class RuleFile:
-    """One document of one file. `broken` says whether a mistake was reported since it was made."""
+    """One document of one file. `broken` says whether a mistake was reported since it was made.
+
+    What stands in it is `metered` unless it ships with the program.
+    """
 
     file: str
     line_of: Callable[[FieldPath], int]
     report: Callable[[str, int, FieldPath, str, str], None]
+    metered: bool = False
     broken: bool = False
 
     def line(self, path: FieldPath) -> int:

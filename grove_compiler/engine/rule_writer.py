@@ -39,7 +39,7 @@ class RuleWriter:
     """Writes one rule after another into a module."""
 
     def __init__(self, vocabulary: Vocabulary, module: ModuleWriter, traced: bool = False, counted: bool = False) -> None:
-        self.compiler = ExpressionCompiler(vocabulary)
+        self.compilers = {metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)}
         self.vocabulary = vocabulary
         self.module = module
         self.traced = traced
@@ -63,11 +63,12 @@ class _RuleFunction:
     """The function of one rule, from its head to its last line."""
 
     def __init__(self, writer: RuleWriter, index: int, rule: Rule) -> None:
-        self.compiler = writer.compiler
+        self.compilers = writer.compilers
+        self.compiler = writer.compilers[rule.source.metered]
         self.module = writer.module
         self.rule = rule
         self.index = index
-        self.shapes = ShapeWriter(writer.compiler, rule.source, writer.traced, rule.id)
+        self.shapes = ShapeWriter(self.compiler, rule.source, writer.traced, rule.id)
         self.traced = writer.traced
         self.counted = writer.counted
         self.grows = not writer.traced and rule.grows(writer.vocabulary)
@@ -131,11 +132,12 @@ class _RuleFunction:
             python = traced_name("owner", code.python, expression) if self.traced else code.python
             self.block.add(f"owner = {python}{self._mark(('owner',))}")
             self.scope, owner = self.scope.with_name("owner", Name("owner", ObjectRef, code.depth)), "owner"
-        shapes = ShapeWriter(self.compiler, template.source, self.traced, self.rule.id)
+        shapes = ShapeWriter(self.compilers[template.source.metered], template.source, self.traced, self.rule.id)
         made = shapes.write(shape, self.scope, self.block, self.depth)
         self.block.add(f"o = {made.python}{self._mark(('generate',))}")
         for patch in patches:
-            PatchWriter(self.compiler, patch, self.traced, self.counted).write(self.rule, self.scope, self.block, self.depth)
+            compiler = self.compilers[patch.source.metered]
+            PatchWriter(compiler, patch, self.traced, self.counted).write(self.rule, self.scope, self.block, self.depth)
         loop = "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
         self.block.add(f"emit({self.index}, o, {loop}, {owner}){self._mark(('generate',))}")
         self._leave()

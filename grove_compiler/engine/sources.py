@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from grove_compiler.engine.growing import Growing
 from grove_compiler.graph.diagnostic import Diagnostic
 
+SHIPPED = "grove"
+
 
 class RuleSource(NamedTuple):
     """One file of rules or one template.
@@ -24,6 +26,11 @@ class RuleSource(NamedTuple):
     @property
     def is_template(self) -> bool:
         return self.file.startswith("templates/")
+
+    @property
+    def is_metered(self) -> bool:
+        """Whether what it does is counted and bounded."""
+        return self.origin != SHIPPED
 
     @property
     def template_name(self) -> str:

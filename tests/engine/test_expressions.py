@@ -91,6 +91,8 @@ FILTERS = {
     "shelf.books | unique(attribute='author.country') | length": 2,
     "book.words | duplicates": ["wit"],
     "[1, 1, 1, 2, 2] | duplicates": [1, 2],
+    "[[1], 1, [1], {'a': 1}, 1, {'a': 1}, [1]] | duplicates": [[1], 1, {"a": 1}],
+    "[[1], 1, [1], {'a': 1}, true, {'a': 1}] | unique": [[1], 1, {"a": 1}],
     "book.words | first": "wit",
     "[] | first": None,
     "book.words | last": "wit",
