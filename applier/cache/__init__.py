@@ -1,1 +1,10 @@
 """What is known of a cluster: read once, or kept up to date by watches."""
+
+from __future__ import annotations
+
+from applier.cache.read import Unread, read_once
+from applier.cache.selectors import Selector
+from applier.cache.snapshot import Snapshot, Wanted
+from applier.cache.watch_cache import WatchCache
+
+__all__ = ["Selector", "Snapshot", "Unread", "Wanted", "WatchCache", "read_once"]

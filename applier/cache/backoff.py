@@ -1,0 +1,26 @@
+"""How long to wait before the next try."""
+
+from __future__ import annotations
+
+import random
+
+
+class Backoff:
+    """Twice as long after each failure, at most `longest` seconds, each time by chance between half of that and all of it.
+
+    The first wait and the longest are client-go's for its reflectors: 0.8 s and 30 s. Chance keeps the clients of a restarted server
+    from all coming back at once.
+    """
+
+    def __init__(self, first: float = 0.8, longest: float = 30.0, chance: random.Random | None = None) -> None:
+        self.first, self.longest, self.failures = first, longest, 0
+        self._chance = chance or random.Random()
+
+    def next(self) -> float:
+        """Seconds to wait after one more failure."""
+        wait = min(self.longest, self.first * 2.0 ** min(self.failures, 32))
+        self.failures += 1
+        return wait * self._chance.uniform(0.5, 1.0)
+
+    def reset(self) -> None:
+        self.failures = 0

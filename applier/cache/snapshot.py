@@ -1,0 +1,61 @@
+"""What was read of a cluster at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from applier.ref import Kind, Manifest, Ref
+
+
+class Wanted(NamedTuple):
+    """What is to be read or watched: a kind, in one namespace or in all; with `names`, only these objects.
+
+    `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs.
+    """
+
+    kind: Kind
+    namespace: str = ""
+    names: tuple[str, ...] = ()
+    managed: bool = True
+
+
+class Snapshot:
+    """Objects as they were read (a `Live`). What is asked for and was not read is a KeyError, never "there is none"."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Ref, Manifest] = {}
+        self.unserved: set[Kind] = set()  # kinds that the server does not serve, so that no object of them exists
+        self._whole: set[tuple[str, str, str]] = set()
+        self._asked: set[Ref] = set()
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The live object, or None when there was none. Raises KeyError when nobody looked."""
+        found = self.objects.get(ref)
+        if found is None and not self.covers(ref):
+            raise KeyError(f"{ref} was not read")
+        return found
+
+    def covers(self, ref: Ref) -> bool:
+        """Whether it is known if there is such an object."""
+        group, kind, namespace, _ = ref
+        return ref in self._asked or (group, kind, "") in self._whole or (group, kind, namespace) in self._whole
+
+    def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
+        """The objects of a kind that were read, of one namespace or of all."""
+        for ref, manifest in self.objects.items():
+            if ref[:2] == (group, kind) and namespace in ("", ref.namespace):
+                yield manifest
+
+    def add_all(self, kind: Kind, namespace: str, manifests: list[Manifest], *, whole: bool = True) -> None:
+        """Takes a list over. `whole` says that nothing else of the kind is there."""
+        if whole:
+            self._whole.add((kind.group, kind.kind, namespace))
+        for manifest in manifests:
+            self.objects[Ref.of(manifest)] = manifest
+
+    def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
+        """Takes the answer to a question for one object over."""
+        self._asked.add(ref)
+        if manifest is not None:
+            self.objects[ref] = manifest

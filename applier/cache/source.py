@@ -1,0 +1,175 @@
+"""One list and watch that never ends: how a cache learns what happens to a kind.
+
+A stream that ends or breaks is taken up where it stopped. Where the server no longer knows that point (410) everything is listed again and
+compared with what was known, so that deletions in between are noticed. Meanwhile the cache goes on serving what it knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+
+from applier.cache.backoff import Backoff
+from applier.cache.compact import Compactor
+from applier.cache.objects import Objects
+from applier.cache.snapshot import Wanted
+from applier.cluster import Cluster, Resource, WatchEvent
+from applier.errors import ApiError, CredentialsError, Forbidden, Gone, Invalid, Unauthorized, UnknownKind, Unreachable
+from applier.ref import Manifest, Ref, resource_version_of
+
+FATAL = (Forbidden, Unauthorized, CredentialsError)
+"""What waiting does not mend: somebody has to do something."""
+
+TOO_LARGE = "ResourceVersionTooLarge"
+BREATHER = 256  # events; a busy stream lets others run after so many
+
+
+class Source:
+    """Keeps the objects of one kind, in one namespace or in all, as the server has them.
+
+    `stall` is after how many seconds of silence a stream counts as dead: servers send bookmarks about once a minute. `settled` is set
+    once the state is known, or once it is clear that it will not be; `complete` says which. `trouble` is what went wrong since the
+    server last spoke to us.
+    """
+
+    def __init__(
+        self, cluster: Cluster, wanted: Wanted, objects: Objects, compactor: Compactor, backoff: Backoff, stall: float, watch_list: bool
+    ) -> None:
+        self.wanted, self.stall, self.watch_list = wanted, stall, watch_list
+        self.settled, self.complete = asyncio.Event(), False
+        self.when_complete: Callable[[], None] | None = None
+        self.trouble: Exception | None = None
+        self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
+        self.lists = self.streams = self.events = 0
+        self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
+        self._version = ""
+
+    async def run(self) -> None:
+        """Listens until it is cancelled."""
+        while True:
+            try:
+                resource = await self._cluster.resource(self.wanted.kind)
+                await self._stream(resource)
+                wait = self._ended()
+            except Gone:
+                self._version = ""
+                wait = self._ended()
+            except UnknownKind as error:
+                self._nothing_served()
+                wait = self._failed(error)
+            except Exception as error:  # a listener that gave up would leave the cache old for ever
+                wait = self._failed(error)
+            await asyncio.sleep(wait)
+
+    def _ended(self) -> float:
+        """How long to wait after a stream has ended as streams do: not at all, unless it told nothing."""
+        if self._backoff.failures == 0:
+            self._backoff.failures = 1
+            return 0.0
+        return self._backoff.next()
+
+    def _failed(self, error: Exception) -> float:
+        self.trouble = error
+        if isinstance(error, FATAL):
+            self.settled.set()
+        if isinstance(error, Invalid) or (isinstance(error, ApiError) and any(cause.reason == TOO_LARGE for cause in error.causes)):
+            self._version = ""  # a server whose history was set back does not know our version
+        asked = error.retry_after if isinstance(error, ApiError) else None
+        return max(asked or 0.0, self._backoff.next())
+
+    async def _stream(self, resource: Resource) -> None:
+        """One stream, from the state that is known or from a new one, until it ends."""
+        if self._version or not self.watch_list:
+            await self._list_if_needed(resource)
+            return await self._follow(resource)
+        try:
+            return await self._follow(resource, initial=True)
+        except Invalid:
+            self.watch_list = False  # an older server, which is asked for lists from now on
+            return await self._stream(resource)
+
+    async def _list_if_needed(self, resource: Resource) -> None:
+        if not self._version:
+            self._begin_list()
+            listing = await self._cluster.list(resource, self._namespace(resource))
+            self._listed([self._kept(item) for item in listing.items], listing.resource_version)
+
+    async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
+        """Takes over what a watch says. Raises `Unreachable` when it falls silent."""
+        self.streams += 1
+        stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self._version, initial=initial)
+        try:
+            async with asyncio.timeout(self.stall) as patience, aclosing(stream) as events:  # type: ignore[type-var]
+                if initial:
+                    await self._state(events, patience)
+                await self._changes(events, patience)
+        except TimeoutError:
+            raise Unreachable(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
+
+    async def _state(self, events: AsyncIterator[WatchEvent], patience: asyncio.Timeout) -> None:
+        """The state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
+        self._begin_list()
+        found: dict[Ref, Manifest] = {}
+        async for event in events:
+            self._listen_on(patience)
+            if event.type == "DELETED":
+                found.pop(Ref.of(event.object), None)
+            elif event.type != "BOOKMARK":
+                found[Ref.of(event.object)] = self._kept(event.object)
+            elif event.initial_end:
+                return self._listed(list(found.values()), resource_version_of(event.object))
+        raise Unreachable("the watch ended before it had told the state")
+
+    async def _changes(self, events: AsyncIterator[WatchEvent], patience: asyncio.Timeout) -> None:
+        async for event in events:
+            self._listen_on(patience)
+            self._well()
+            if event.type == "DELETED":
+                self._objects.gone(event.object)
+            elif event.type != "BOOKMARK":
+                self._objects.seen(self._kept(event.object))
+            self._version = resource_version_of(event.object)
+            self.events += 1
+            if self.events % BREATHER == 0:
+                await asyncio.sleep(0)
+
+    def _listen_on(self, patience: asyncio.Timeout) -> None:
+        """Puts off the end of our patience; not for each event, as every one would be a new timer."""
+        until = asyncio.get_running_loop().time() + self.stall
+        if until - (patience.when() or 0.0) > self.stall / 8:
+            patience.reschedule(until)
+
+    def _begin_list(self) -> None:
+        self.lists += 1
+        self._objects.list_begins(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace)
+
+    def _listed(self, manifests: list[Manifest], version: str) -> None:
+        self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, manifests, version)
+        self._version = version
+        self._well()
+        self._complete()
+
+    def _nothing_served(self) -> None:
+        """A kind that nobody serves has no objects; its definition may come later."""
+        self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, [], "")
+        self._version = ""
+        self._complete()
+
+    def _complete(self) -> None:
+        self.complete = True
+        self.settled.set()
+        ended, self.when_complete = self.when_complete, None
+        if ended is not None:
+            ended()
+
+    def _well(self) -> None:
+        self.trouble = None
+        self.heard = asyncio.get_running_loop().time()
+        self._backoff.reset()
+
+    def _kept(self, manifest: Manifest) -> Manifest:
+        return self._compactor.keep(manifest, managed=self.wanted.managed)
+
+    def _namespace(self, resource: Resource) -> str:
+        return self.wanted.namespace if resource.namespaced else ""

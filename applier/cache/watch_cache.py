@@ -1,0 +1,144 @@
+"""A picture of a cluster that watches keep up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+
+from applier.cache.backoff import Backoff
+from applier.cache.compact import Compactor
+from applier.cache.objects import Objects, Subscriber
+from applier.cache.read import Unread
+from applier.cache.selectors import Selector
+from applier.cache.snapshot import Wanted
+from applier.cache.source import Source
+from applier.cluster import Cluster
+from applier.errors import ClusterError
+from applier.ref import Kind, Manifest, Ref
+
+
+class WatchCache:
+    """The live objects of some kinds (a `Live`), read without requests. What it gives is shared and must not be changed.
+
+    `index` names label keys to be found quickly. `stall` is after how many seconds of silence a stream is taken for dead. `watch_list`
+    asks servers to begin watches with the state; those that cannot are asked for lists. Time is the event loop's.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        wanted: Iterable[Wanted | tuple[Kind, str]] = (),
+        *,
+        index: Iterable[str] = (),
+        stall: float = 120.0,
+        watch_list: bool = True,
+        chance: random.Random | None = None,
+    ) -> None:
+        self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
+        self._chance = chance or random.Random()
+        self._objects, self._compactor = Objects(index), Compactor()
+        self._sources: dict[tuple[str, str, str], Source] = {}
+        self._tasks: dict[Source, asyncio.Task[None]] = {}
+        self._wanted, self._running = [Wanted(*one) for one in wanted], False
+
+    async def start(self) -> None:
+        """Begins to listen. The state is known once `synced` returns."""
+        self._running = True
+        wanted, self._wanted = self._wanted, []
+        self.add(*wanted)
+
+    def add(self, *wanted: Wanted) -> None:
+        """Watches more kinds, from now on or from the start. What is watched already stays as it is."""
+        if not self._running:
+            self._wanted += wanted
+            return
+        for one in wanted:
+            group, kind = one.kind.group, one.kind.kind
+            if not {(group, kind, ""), (group, kind, one.namespace)} & self._sources.keys():
+                self._begin(one)
+
+    async def synced(self) -> None:
+        """Returns once the state of all kinds is known. Raises what keeps us from reading some, where waiting does not help."""
+        await asyncio.gather(*(source.settled.wait() for source in self._sources.values()))
+        errors = [source.trouble for source in self._sources.values() if not source.complete]
+        known = [error for error in errors if isinstance(error, ClusterError)]
+        if known:
+            raise known[0] if len(known) == 1 else Unread(known)
+
+    async def stop(self) -> None:
+        """Ends all watches. What is known can still be read."""
+        self._running = False
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The live object, or None when there is none. Raises KeyError when its kind is not watched, or not known yet."""
+        found = self._objects.get(ref)
+        if found is None and not self.covers(ref):
+            raise KeyError(f"{ref} is not watched")
+        return found
+
+    def covers(self, ref: Ref) -> bool:
+        """Whether it is known if there is such an object."""
+        around = (self._sources.get((ref.group, ref.kind, namespace)) for namespace in ("", ref.namespace))
+        return any(source is not None and source.complete for source in around)
+
+    def by_owner(self, uid: str) -> list[Manifest]:
+        """The objects that name this UID among their owners, by kind and name."""
+        return self._objects.by_owner(uid)
+
+    def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
+        """The objects of a kind that a selector picks, by name; quick where it asks for a label that is indexed."""
+        return self._objects.of(group, kind, namespace, Selector(selector))
+
+    def count(self) -> int:
+        """How many objects are known."""
+        return self._objects.count()
+
+    def age(self, kind: Kind) -> float:
+        """Seconds since the server last proved that what we know of a kind is up to date; infinite before the first time.
+
+        Quiet kinds grow up to a minute old between two bookmarks. Raises KeyError for what is not watched.
+        """
+        heard = [source.heard for key, source in self._sources.items() if key[:2] == (kind.group, kind.kind)]
+        if not heard:
+            raise KeyError(f"{kind.kind} is not watched")
+        return asyncio.get_running_loop().time() - min(heard)
+
+    def sources(self) -> list[Source]:
+        """What is listened to, with its counts and troubles: for metrics."""
+        return list(self._sources.values())
+
+    def put(self, manifest: Manifest) -> None:
+        """Takes over what we wrote ourselves, before the watch tells it, unless the watch already told something newer."""
+        ref = Ref.of(manifest)
+        around = (self._sources.get((ref.group, ref.kind, namespace)) for namespace in ("", ref.namespace))
+        source = next((one for one in around if one is not None), None)
+        if source is not None:
+            self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed))
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Calls a function with the reference, old and new state of each object that changes. Gives what ends that.
+
+        It must not block and must not raise. The old state is None for what is new, the new one for what is gone.
+        """
+        self._objects.subscribers[subscriber] = None
+        return lambda: self._objects.subscribers.pop(subscriber, None)
+
+    def _begin(self, wanted: Wanted) -> None:
+        """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""
+        group, kind = wanted.kind.group, wanted.kind.kind
+        source = Source(self._cluster, wanted, self._objects, self._compactor, Backoff(chance=self._chance), self._stall, self._watch_list)
+        narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
+        self._sources[group, kind, wanted.namespace] = source
+        self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")
+        if narrower:
+            source.when_complete = lambda: self._end(narrower)
+
+    def _end(self, keys: list[tuple[str, str, str]]) -> None:
+        for key in keys:
+            self._tasks.pop(self._sources.pop(key)).cancel()

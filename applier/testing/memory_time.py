@@ -1,0 +1,57 @@
+"""An event loop whose time passes only when everybody waits, so that tests of hours take milliseconds and never flicker."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class NobodyWakes(RuntimeError):
+    """All tasks wait for something that no timer and no other task will bring."""
+
+
+class _Leaping(selectors.DefaultSelector):
+    """A selector that lets virtual time pass instead of waiting."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and timeout is None:
+            raise NobodyWakes("every task waits, and no timer is set")
+        if not ready and timeout:
+            self.now += timeout
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """`time()` begins at 0 and leaps to the next timer whenever there is nothing else to do."""
+
+    def __init__(self) -> None:
+        self._leaping = _Leaping()
+        super().__init__(self._leaping)
+
+    def time(self) -> float:
+        return self._leaping.now
+
+
+def run_virtual(main: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine to its end in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(main)
+
+
+def in_virtual_time(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Turns an asynchronous test into one that runs in virtual time."""
+
+    @wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_virtual(test(*args, **kwargs))
+
+    return run
