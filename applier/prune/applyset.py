@@ -1,0 +1,102 @@
+"""What an ApplySet is: a set of objects with a record of it, as KEP-3659 has it and kubectl reads it.
+
+https://git.k8s.io/enhancements/keps/sig-cli/3659-kubectl-apply-prune#design-details-applyset-specification
+Members carry a label with the set's id. One object, the parent, carries the record: the id, the tool that keeps the set, and the kinds
+and namespaces in which members are found. Nothing else is remembered, and nothing without the label is a member.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass, field, replace
+
+from applier.desired import Desired, Graph
+from applier.errors import ApplierError
+from applier.ref import Kind, Manifest, Ref
+
+PART_OF = "applyset.kubernetes.io/part-of"
+
+
+class ApplySetError(ApplierError):
+    """The set cannot be used as it is asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class ApplySet:
+    """A set, named by its parent.
+
+    `tooling` is who we are, as `NAME/VERSION`: what a new set is marked with. A set of another tool is refused, except for those of
+    the tools in `shares`, by name: such a set is worked on and stays the other's, so that both can use it. `takes_over` makes the set
+    ours whoever it was of.
+    """
+
+    kind: Kind
+    namespace: str
+    name: str
+    tooling: str
+    shares: tuple[str, ...] = ()
+    takes_over: bool = False
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.id = applyset_id(self.parent)
+
+    @property
+    def parent(self) -> Ref:
+        """The object that carries the record."""
+        return Ref(self.kind.group, self.kind.kind, self.namespace, self.name)
+
+    @property
+    def selector(self) -> str:
+        """The label selector of the members."""
+        return f"{PART_OF}={self.id}"
+
+    def label(self, graph: Graph) -> Graph:
+        """The graph with the set's label on each object. Manifests are not changed but copied, as far as needed.
+
+        Raises `ApplySetError` when an object is of another set by its own manifest, or is the parent itself.
+        """
+        wrong = [desired for desired in graph.objects.values() if _part_of(desired.manifest) not in ("", self.id)]
+        if wrong:
+            raise ApplySetError(f"part of another set by their own label {PART_OF}: {', '.join(str(one.ref) for one in wrong)}")
+        if self.parent in graph.objects:
+            raise ApplySetError(f"{self.parent} carries the record of the set and cannot be one of its members")
+        return Graph([self._labelled(desired) for desired in graph.objects.values()])
+
+    def _labelled(self, desired: Desired) -> Desired:
+        metadata = desired.manifest["metadata"]
+        labels = {**(metadata.get("labels") or {}), PART_OF: self.id}
+        return replace(desired, manifest={**desired.manifest, "metadata": {**metadata, "labels": labels}})
+
+
+def applyset_id(parent: Ref) -> str:
+    """`applyset-<base64url(sha256("<name>.<namespace>.<kind>.<group>"))>-v1`, without padding."""
+    text = f"{parent.name}.{parent.namespace}.{parent.kind}.{parent.group}"
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+    return f"applyset-{digest}-v1"
+
+
+def is_member(manifest: Manifest, applyset_id: str) -> bool:
+    """Says whether a live object is a member of the set with this id.
+
+    A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
+    is controlled by another object, and nobody applied its label: it is no member.
+    """
+    metadata = manifest.get("metadata") or {}
+    if _part_of(manifest) != applyset_id:
+        return False
+    controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
+    return not controlled or any(_applied_label(entry) for entry in metadata.get("managedFields") or ())
+
+
+def _applied_label(entry: Manifest) -> bool:
+    """Says whether somebody who applies, on the server or as kubectl does on the client, set the label of membership."""
+    if entry.get("operation") != "Apply" and entry.get("manager") != "kubectl-client-side-apply":
+        return False
+    fields = entry.get("fieldsV1") or {}
+    return f"f:{PART_OF}" in ((fields.get("f:metadata") or {}).get("f:labels") or {})
+
+
+def _part_of(manifest: Manifest) -> str:
+    return str(((manifest.get("metadata") or {}).get("labels") or {}).get(PART_OF) or "")

@@ -1,0 +1,45 @@
+"""How much one run may delete, and the approval of more."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from applier.errors import ApplierError
+
+SHORTEST_APPROVAL = 12  # hex digits of a hash that are enough to approve
+
+
+class Budget(NamedTuple):
+    """At most so many objects, or so many of a hundred members, rounded down."""
+
+    number: float
+    percent: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Budget:
+        """`10` or `5%`. Raises `ApplierError`."""
+        found = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
+        if not found or float(found[2] or 0) > 100:
+            raise ApplierError(f"{text!r} is no limit for pruning: give a number of objects like 10, or a percentage of the set like 5%")
+        return cls(int(found[1])) if found[1] else cls(float(found[2]), True)
+
+    def allows(self, deletes: int, members: int) -> bool:
+        """Says whether so many of the set's members may be deleted in one run."""
+        return deletes <= (self.number * members // 100 if self.percent else self.number)
+
+    def __str__(self) -> str:
+        """As it is read."""
+        return f"{self.number:g}%" if self.percent else f"{self.number:g}"
+
+
+def approval_hash(uids: Iterable[str]) -> str:
+    """The SHA-256, as hex, of exactly these objects: their UIDs in order, a line each. Any other set of objects has another."""
+    return hashlib.sha256("".join(f"{uid}\n" for uid in sorted(uids)).encode()).hexdigest()
+
+
+def approves(approval: str, wanted: str) -> bool:
+    """Says whether what was given approves what hashes to `wanted`: the hash, or at least its first digits."""
+    return len(approval) >= SHORTEST_APPROVAL and wanted.startswith(approval.lower())

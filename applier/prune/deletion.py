@@ -1,0 +1,136 @@
+"""Deletes live objects wave by wave: each only if it is still the one that was meant, and only when what rests on it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from applier.cluster import Cluster, Resource
+from applier.errors import ClusterError, NotFound, WriteConflict
+from applier.events import Finished, Sink, Started, WaveStarted, nowhere
+from applier.outcome import Action, Outcome, Step
+from applier.prune.teardown import Teardown
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.wait.gone import wait_gone
+
+AT_ONCE = 16  # deletes in flight
+TRIES = 8  # how often an object that keeps changing is looked at again
+OF_KUBERNETES = frozenset(
+    {
+        "foregroundDeletion",
+        "orphan",
+        "kubernetes.io/pvc-protection",
+        "kubernetes.io/pv-protection",
+        "batch.kubernetes.io/job-tracking",
+        "customresourcecleanup.apiextensions.k8s.io",
+    }
+)
+"""Finalizers that the server and its own controllers work off, whatever else is deleted."""
+
+
+@dataclass(slots=True, eq=False)
+class Deletion:
+    """How objects are deleted.
+
+    `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
+    is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
+    `wait_for_all`, for every object and after the last wave too. `labels` is a selector that all objects match, so that less is watched.
+    """
+
+    cluster: Cluster
+    still_meant: Callable[[Manifest], bool] | None = None
+    propagation: str = "Background"
+    seconds: float = 60.0
+    wait_for_all: bool = False
+    labels: str = ""
+    sink: Sink = nowhere
+    dry_run: bool = False
+    _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def run(self, steps: Iterable[Step], live: dict[Ref, Manifest], order: Teardown) -> list[Outcome]:
+        """Carries out the steps that prune; an outcome for each step, in the order of the waves. What was held stays held.
+
+        An object on which something rests that is still there is held.
+        """
+        due = {step.ref: step for step in steps}
+        until = time.monotonic() + self.seconds
+        outcomes: list[Outcome] = []
+        there: dict[Ref, str] = {}
+        for number, wave in enumerate(order.waves):
+            refs = [ref for ref in wave if ref in due]
+            self.sink(WaveStarted(number, len(refs)))
+            ended = await asyncio.gather(*(self._one(due[ref], live[ref], order.users.get(ref, ()), there) for ref in refs))
+            there.update({one.step.ref: one.reason for one in ended if one.action is not Action.PRUNED})
+            awaited = [live[ref] for ref in refs if ref not in there and self._is_awaited(live[ref], last=number + 1 == len(order.waves))]
+            there.update(await self._still_there(awaited, until))
+            for outcome in ended:
+                if self.wait_for_all and outcome.action is Action.PRUNED and outcome.step.ref in there:
+                    outcome.action, outcome.reason = Action.FAILED, f"is deleted but still there: {there[outcome.step.ref]}"
+                self.sink(Finished(outcome))
+            outcomes += ended
+        return outcomes
+
+    async def _one(self, step: Step, live: Manifest, users: Iterable[Ref], there: dict[Ref, str]) -> Outcome:
+        if step.action is not Action.PRUNED:
+            return Outcome(step, step.action, step.reason, step.uid)
+        if waits_for := [user for user in users if user in there]:
+            return Outcome(step, Action.HELD, f"{waits_for[0]} rests on it and is still there", step.uid)
+        if live["metadata"].get("deletionTimestamp"):
+            return Outcome(step, Action.PRUNED, step.reason, step.uid)
+        async with self._at_once:
+            self.sink(Started(step))
+            began = time.monotonic()
+            action, reason, error = await self._delete(live, step)
+            return Outcome(step, action, reason, step.uid, time.monotonic() - began, error)
+
+    async def _delete(self, live: Manifest, step: Step) -> tuple[Action, str, ClusterError | None]:
+        """Deletes an object as it was read; when it changed since, and is still meant, as it is now."""
+        ref = step.ref
+        try:
+            resource = await self.cluster.resource(Kind.of(live))
+            for _ in range(TRIES):
+                try:
+                    await self._request(resource, live)
+                    return Action.PRUNED, step.reason, None
+                except WriteConflict as error:
+                    conflict = error
+                    live = await self.cluster.get(resource, ref.namespace, ref.name)
+                if uid_of(live) != step.uid:
+                    return Action.UNCHANGED, "was replaced by another object of this name since it was looked at", None
+                if self.still_meant and not self.still_meant(live):
+                    return Action.UNCHANGED, "is no longer a member of the set", None
+        except NotFound:
+            return Action.PRUNED, "was gone already", None
+        except ClusterError as error:
+            return Action.FAILED, str(error), error
+        return Action.FAILED, f"changes all the time: {conflict}", conflict
+
+    async def _request(self, resource: Resource, live: Manifest) -> None:
+        ref = Ref.of(live)
+        await self.cluster.delete(
+            resource,
+            ref.namespace,
+            ref.name,
+            uid=uid_of(live),
+            resource_version=resource_version_of(live) if self.still_meant else "",
+            propagation=self.propagation,
+            dry_run=self.dry_run,
+        )
+
+    def _is_awaited(self, live: Manifest, *, last: bool) -> bool:
+        return not self.dry_run and (self.wait_for_all or (not last and bool(finalizers_of(live))))
+
+    async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, str]:
+        """Waits until these objects are gone. What is there after that, with the reason."""
+        seconds = max(until - time.monotonic(), 0.0)
+        try:
+            return await wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
+        except ClusterError as error:
+            return {Ref.of(one): f"cannot be watched: {error}" for one in deleted}
+
+
+def finalizers_of(manifest: Manifest) -> list[str]:
+    """The finalizers that somebody else has to work off."""
+    return [one for one in (manifest.get("metadata") or {}).get("finalizers") or () if one not in OF_KUBERNETES]

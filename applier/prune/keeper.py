@@ -1,0 +1,115 @@
+"""Keeps the record of a set during a run: wider than the truth while members are written and deleted, and true again at the end.
+
+The order is what makes it safe. The record names every kind and namespace before the first member is written there, and forgets one
+only after the last member there is gone. Whoever stops in between leaves a record that names too much, never too little.
+"""
+
+from __future__ import annotations
+
+from applier.cluster import Cluster, Resource
+from applier.errors import NotFound, WriteConflict
+from applier.prune.applyset import ApplySet, ApplySetError
+from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, Record, Scope, parent_manifest, read_record, tool_of
+from applier.ref import Kind, Manifest
+
+DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+TRIES = 5  # how often the record is read again when somebody else wrote it
+
+
+class Keeper:
+    """The record of one set on one cluster. `before` is where members may be that are there already; `record` is the latest."""
+
+    def __init__(self, applyset: ApplySet, cluster: Cluster, resource: Resource, record: Record) -> None:
+        self.applyset, self.cluster, self.resource = applyset, cluster, resource
+        self.record = record
+        self.before = record.scope
+
+    @classmethod
+    async def open(cls, applyset: ApplySet, cluster: Cluster) -> Keeper:
+        """Reads the record. Raises `ApplySetError` when the parent cannot be used, `ClusterError` when it cannot be read."""
+        resource = await cluster.resource(applyset.kind)
+        if resource.namespaced != bool(applyset.namespace):
+            lacks = "needs a namespace" if resource.namespaced else "has no namespace"
+            raise ApplySetError(f"{applyset.parent} cannot be the parent of a set: a {applyset.kind.kind} {lacks}")
+        if applyset.kind not in BUILT_IN_PARENTS:
+            await _check_definition(resource, cluster)
+        keeper = cls(applyset, cluster, resource, Record(applyset.tooling))
+        await keeper.read()
+        return keeper
+
+    async def read(self) -> None:
+        """Reads the record again; `before` grows by what it says."""
+        try:
+            parent: Manifest | None = await self.cluster.get(self.resource, self.applyset.namespace, self.applyset.name)
+        except NotFound:
+            parent = None
+        self.record = read_record(self.applyset, parent)
+        if self.record.resources:
+            self.record.scope |= await _kinds_of(self.record.resources, self.cluster)
+        self.before |= self.record.scope
+
+    async def widen(self, scope: Scope) -> None:
+        """Makes the record name these kinds and namespaces too. No request when it does already."""
+        for _ in range(TRIES + 1):
+            if not self._has_to_be_written(self.record.scope | scope):
+                return
+            try:
+                await self._write(self.record.scope | scope)
+            except WriteConflict:
+                await self.read()
+        raise ApplySetError(f"{self.applyset.parent} is written by somebody else all the time: is another run of this set under way?")
+
+    async def narrow(self, scope: Scope) -> bool:
+        """Makes the record name only these. False, and not done, when somebody else wrote it since: their members are not known here."""
+        if not self._has_to_be_written(scope):
+            return True
+        try:
+            await self._write(scope)
+        except WriteConflict:
+            return False
+        return True
+
+    def _has_to_be_written(self, scope: Scope) -> bool:
+        record = self.record
+        same_tool = tool_of(record.tooling) == tool_of(record.written_by)
+        return not record.resource_version or bool(record.resources) or not same_tool or record.scope != scope | self._own
+
+    @property
+    def _own(self) -> Scope:
+        return Scope(namespaces=frozenset({self.applyset.namespace} - {""}))
+
+    async def _write(self, scope: Scope) -> None:
+        """Writes the record as it was read last and not as it may be by now. Raises `WriteConflict` when it has changed since."""
+        manifest = parent_manifest(self.applyset, self.record.tooling, scope)
+        if self.record.resource_version:
+            manifest["metadata"]["resourceVersion"] = self.record.resource_version
+        manager = f"{tool_of(self.record.tooling)}-applyset"
+        # The fields belong to whoever keeps the set. It was checked that this is us, so whatever else set them must yield.
+        written = await self.cluster.apply(self.resource, manifest, manager=manager, force=True)
+        self.record = read_record(self.applyset, written)
+
+
+async def _check_definition(resource: Resource, cluster: Cluster) -> None:
+    """Raises `ApplySetError` unless the kind's definition allows its objects to be parents."""
+    name = f"{resource.plural}.{resource.kind.group}"
+    try:
+        definition = await cluster.get(await cluster.resource(DEFINITION), "", name)
+    except NotFound:
+        definition = {}
+    if ((definition.get("metadata") or {}).get("labels") or {}).get(PARENT_TYPE) != "true":
+        raise ApplySetError(
+            f"a {resource.kind.group_kind} cannot be the parent of a set: "
+            f"only a ConfigMap, a Secret, or a kind whose CustomResourceDefinition has the label {PARENT_TYPE}=true can"
+        )
+
+
+async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> Scope:
+    """The kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
+    kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources()}
+    if unknown := resources - kinds.keys():
+        raise ApplySetError(f"the record of the set names resources that the server does not serve: {', '.join(sorted(unknown))}")
+    return Scope(frozenset(kinds[resource] for resource in resources))
+
+
+def _group_resource(served: Resource) -> str:
+    return f"{served.plural}.{served.kind.group}" if served.kind.group else served.plural

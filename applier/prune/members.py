@@ -1,0 +1,92 @@
+"""Finds the members of a set: the objects with its label, of the kinds and in the namespaces of its record, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from applier.cluster import Cluster, Resource
+from applier.errors import ClusterError, Forbidden, UnknownKind
+from applier.prune.applyset import ApplySet, ApplySetError, is_member
+from applier.prune.record import Scope
+from applier.ref import Kind, Manifest, Ref, uid_of
+
+AT_ONCE = 16  # lists in flight
+FEW = 3  # up to so many namespaces each is listed by itself; above, one list over all of them is asked for first
+
+API_SERVICE = Kind("apiregistration.k8s.io", "v1", "APIService")
+
+
+class Members(NamedTuple):
+    """Live members, and those kinds of the record that the server does not serve now although it may again."""
+
+    objects: list[Manifest]
+    unserved: frozenset[tuple[str, str]]
+
+
+async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Members:
+    """Lists the members. Raises `ApplySetError`, with every reason, when one of the lists cannot be had: none is no list."""
+    served = {(one.kind.group, one.kind.kind): one for one in await cluster.resources()} if scope.kinds else {}
+    unserved = frozenset(scope.kinds - served.keys())
+    if unserved:
+        unserved &= await _may_come_back(unserved, cluster)
+    at_once = asyncio.Semaphore(AT_ONCE)
+
+    async def listed(kind: tuple[str, str]) -> list[Manifest]:
+        return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
+
+    found = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
+    if reasons := [str(result) for result in found if isinstance(result, ClusterError)]:
+        raise ApplySetError("; ".join(dict.fromkeys(reasons)))
+    objects = [manifest for result in found for manifest in _or_raise(result) if is_member(manifest, applyset.id)]
+    return Members(objects, unserved)
+
+
+def _or_raise(result: list[Manifest] | BaseException) -> list[Manifest]:
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+async def _listed(
+    resource: Resource, namespaces: Collection[str], selector: str, cluster: Cluster, at_once: asyncio.Semaphore
+) -> list[Manifest]:
+    """The objects of one kind that match, in these namespaces if the kind has namespaces."""
+
+    async def one(namespace: str) -> list[Manifest]:
+        async with at_once:
+            return (await cluster.list(resource, namespace, labels=selector)).items
+
+    if not resource.namespaced:
+        return await one("")
+    if len(namespaces) > FEW:
+        try:
+            return [manifest for manifest in await one("") if Ref.of(manifest).namespace in namespaces]
+        except Forbidden:  # a role in each namespace is enough
+            pass
+    return [manifest for found in await asyncio.gather(*map(one, sorted(namespaces))) for manifest in found]
+
+
+async def _may_come_back(kinds: Collection[tuple[str, str]], cluster: Cluster) -> set[tuple[str, str]]:
+    """Those of some unknown kinds that are only out of reach: their group is served by another server, which does not answer.
+
+    All other unknown kinds are gone with their definitions, and their objects with them. When it cannot be found out, every kind may
+    come back: the record then names too much rather than too little.
+    """
+    try:
+        services = (await cluster.list(await cluster.resource(API_SERVICE))).items
+    except (Forbidden, UnknownKind):
+        return set(kinds)
+    silent = {service["spec"].get("group", "") for service in services if service["spec"].get("service") and not _available(service)}
+    return {kind for kind in kinds if kind[0] in silent}
+
+
+def _available(service: Manifest) -> bool:
+    conditions = (service.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
+
+
+def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref], uids: Collection[str]) -> list[Manifest]:
+    """The members that are no longer wanted. An object may have two names (Events do): those whose UID is wanted stay too."""
+    return [one for one in members if (ref := Ref.of(one)) not in wanted and uid_of(one) not in uids and ref != parent]

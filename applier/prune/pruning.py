@@ -1,0 +1,167 @@
+"""Pruning along with an apply: the record is widened before anything is written, and what is no longer wanted goes afterwards.
+
+    pruning = await Pruning.of(applyset, graph, cluster)      # reads, and decides what is to go
+    await pruning.widen()                                     # before the first write of the apply
+    outcomes = ...                                            # of the apply of pruning.graph, the graph with the set's label
+    outcomes += await pruning.finish(outcomes)                # deletes, then makes the record true
+
+Nothing is deleted unless all of the apply worked, and when too much is to be deleted, nothing is deleted without approval.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
+
+from applier.cluster import Cluster, Live
+from applier.desired import Graph
+from applier.events import Finished, Sink, nowhere
+from applier.outcome import Action, Outcome, Step
+from applier.prune.applyset import ApplySet, is_member
+from applier.prune.budget import Budget, approval_hash, approves
+from applier.prune.deletion import Deletion, finalizers_of
+from applier.prune.keeper import Keeper
+from applier.prune.members import Members, find_members, orphans
+from applier.prune.record import Scope
+from applier.prune.teardown import still_needed, teardown
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
+
+UNDONE = frozenset({Action.FAILED, Action.HELD})
+
+
+class Pruning:
+    """What one run prunes.
+
+    `graph` is what is to be applied: the graph with the set's label. `steps` say what is to become of each member that is no longer
+    wanted, in the order of deletion: PRUNED, or HELD with the reason. `approval` is the hash that approves the deletes that are held
+    for being too many; empty when none is asked for.
+    """
+
+    def __init__(self, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest]) -> None:
+        self.keeper, self.graph, self.members = keeper, graph, members
+        self.live = {Ref.of(one): one for one in unwanted}
+        self.order = teardown(unwanted)
+        self.approval = ""
+        self.steps: list[Step] = []
+
+    @classmethod
+    async def of(
+        cls,
+        applyset: ApplySet,
+        graph: Graph,
+        cluster: Cluster,
+        *,
+        live: Live | None = None,
+        budget: Budget | None = None,
+        approval: str = "",
+    ) -> Pruning:
+        """Reads the set and decides. `live` is what is known of the graph's objects, if anything.
+
+        Raises `ApplySetError` when the set cannot be used, or when a list of its members cannot be had.
+        """
+        keeper = await Keeper.open(applyset, cluster)
+        members = await find_members(applyset, keeper.before, cluster)
+        unwanted = orphans(members.objects, applyset.parent, graph.objects, _uids(graph, live))
+        pruning = cls(keeper, applyset.label(graph), members, unwanted)
+        pruning._decide(budget, approval)
+        return pruning
+
+    def _decide(self, budget: Budget | None, approval: str) -> None:
+        wanted = [*self.graph.objects, self.keeper.applyset.parent]
+        self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
+        going = [step for step in self.steps if step.action is Action.PRUNED and not _is_going(self.live[step.ref])]
+        members = len(self.members.objects)
+        if budget is None or budget.allows(len(going), members):
+            return
+        wanted_approval = approval_hash(step.uid for step in going)
+        if approves(approval, wanted_approval):
+            return
+        self.approval = wanted_approval
+        reason = f"{len(going)} of {members} members would be deleted, more than the limit of {budget}; approve with {wanted_approval}"
+        for step in going:
+            step.action, step.reason = Action.HELD, reason
+
+    async def widen(self) -> None:
+        """Makes the record name what is to be written. Nothing of the graph may be written before."""
+        await self.keeper.widen(Scope.of(self.graph.objects))
+
+    async def finish(
+        self,
+        outcomes: Collection[Outcome],
+        *,
+        seconds: float = 60.0,
+        propagation: str = "Background",
+        sink: Sink = nowhere,
+        dry_run: bool = False,
+    ) -> list[Outcome]:
+        """Deletes what the steps say, and makes the record true. `outcomes` are those of the apply of the whole graph.
+
+        `seconds` is how long is waited, in all, for objects with finalizers on which others rest. Raises `ClusterError` when all is
+        deleted but the record cannot be written; it names too much then, and the next run makes it right.
+        """
+        undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
+        if undone:
+            return self._held(undone, sink)
+        uids = {outcome.uid or outcome.step.uid for outcome in outcomes}
+        applyset = self.keeper.applyset
+        deletion = Deletion(
+            self.keeper.cluster,
+            still_meant=lambda live: is_member(live, applyset.id),
+            propagation=propagation,
+            seconds=seconds,
+            labels=applyset.selector,
+            sink=sink,
+            dry_run=dry_run,
+        )
+        pruned = await deletion.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
+        if not dry_run:
+            await self.keeper.narrow(self._scope(pruned))
+        return pruned
+
+    def _held(self, undone: Counter[Action], sink: Sink) -> list[Outcome]:
+        number = " and ".join(f"{count} {action}" for action, count in sorted(undone.items()))
+        held = [
+            Outcome(step, Action.HELD, f"of the set, {number}: nothing is pruned before all is applied", step.uid) for step in self.steps
+        ]
+        for outcome in held:
+            sink(Finished(outcome))
+        return held
+
+    def _scope(self, pruned: list[Outcome]) -> Scope:
+        """Where members are now: those of the graph, those that were not deleted, and those out of reach."""
+        left = [outcome.step.ref for outcome in pruned if outcome.action in UNDONE]
+        return Scope.of([*self.graph.objects, *left]) | self._out_of_reach()
+
+    def _out_of_reach(self) -> Scope:
+        unserved = self.members.unserved
+        return Scope(unserved, self.keeper.before.namespaces) if unserved else Scope()
+
+
+def _uids(graph: Graph, live: Live | None) -> set[str]:
+    """The UIDs of those objects of the graph that are known to be there."""
+    if live is None:
+        return set()
+    uids = set()
+    for ref in graph.objects:
+        with suppress(KeyError):  # its kind was not read
+            uids.add(uid_of(live.get(ref) or {}))
+    return uids
+
+
+def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:
+    step = Step(
+        Ref.of(live), Action.PRUNED, "is no longer in the set", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
+    )
+    waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
+    if _is_going(live):
+        step.reason = f"is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
+    elif needed := still_needed(live, wanted):
+        step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"
+    else:
+        step.reason += waits
+    return step
+
+
+def _is_going(live: Manifest) -> bool:
+    return bool((live.get("metadata") or {}).get("deletionTimestamp"))

@@ -1,0 +1,128 @@
+"""The record of an ApplySet, on its parent: reading it, refusing what is not ours, writing it. The words are those of KEP-3659."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from applier.prune.applyset import ApplySet, ApplySetError
+from applier.ref import Kind, Manifest, Ref
+
+ID = "applyset.kubernetes.io/id"
+TOOLING = "applyset.kubernetes.io/tooling"
+GROUP_KINDS = "applyset.kubernetes.io/contains-group-kinds"
+GROUP_RESOURCES = "applyset.kubernetes.io/contains-group-resources"
+NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
+PARENT_TYPE = "applyset.kubernetes.io/is-parent-type"
+
+BUILT_IN_PARENTS = frozenset({Kind("", "v1", "Secret"), Kind("", "v1", "ConfigMap")})
+"""The kinds of parents that are made when they are missing. Any other kind needs the label `PARENT_TYPE` on its definition (CRD)."""
+
+
+def tool_of(tooling: str) -> str:
+    """The tool's name in `NAME/VERSION`. The name itself may have slashes."""
+    name, _, _ = tooling.rpartition("/")
+    return name or tooling
+
+
+class Scope(NamedTuple):
+    """Where members of a set are found: group and kind, and namespaces."""
+
+    kinds: frozenset[tuple[str, str]] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, refs: Iterable[Ref]) -> Scope:
+        """Where these objects are."""
+        refs = list(refs)
+        return cls(frozenset((ref.group, ref.kind) for ref in refs), frozenset(ref.namespace for ref in refs if ref.namespace))
+
+    def __or__(self, other: object) -> Scope:
+        """Where either is."""
+        if not isinstance(other, Scope):
+            return NotImplemented
+        return Scope(self.kinds | other.kinds, self.namespaces | other.namespaces)
+
+
+NOWHERE = Scope()
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """The record of a set as it was read.
+
+    `tooling` is that of whoever keeps the set from now on, `written_by` what the parent says. `resource_version` is empty where there is
+    no parent yet. `resources` are the group resources (`plural.group`) of records as the first versions of kubectl wrote them; they have
+    no kinds then.
+    """
+
+    tooling: str
+    written_by: str = ""
+    scope: Scope = NOWHERE
+    resources: frozenset[str] = frozenset()
+    uid: str = ""
+    resource_version: str = ""
+
+
+def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
+    """What the parent says. Raises `ApplySetError` when it is no parent of this set, or of one that is not ours."""
+    if parent is None:
+        if applyset.kind not in BUILT_IN_PARENTS:
+            raise ApplySetError(f"{applyset.parent} does not exist: only a Secret or a ConfigMap is made when it is missing")
+        return Record(applyset.tooling)
+    metadata = parent.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    _check(applyset, metadata.get("labels") or {}, annotations)
+    written_by = annotations[TOOLING]
+    ours = applyset.takes_over or tool_of(written_by) == tool_of(applyset.tooling)
+    return Record(
+        applyset.tooling if ours else written_by,
+        written_by,
+        Scope(
+            frozenset(_group_kind(text) for text in _listed(annotations, GROUP_KINDS)),
+            frozenset(_listed(annotations, NAMESPACES)) | ({applyset.namespace} if applyset.namespace else set()),
+        ),
+        frozenset(_listed(annotations, GROUP_RESOURCES)) if GROUP_KINDS not in annotations else frozenset(),
+        str(metadata.get("uid") or ""),
+        str(metadata.get("resourceVersion") or ""),
+    )
+
+
+def _check(applyset: ApplySet, labels: dict[str, str], annotations: dict[str, str]) -> None:
+    parent, tooling = applyset.parent, annotations.get(TOOLING, "")
+    if not tooling:
+        raise ApplySetError(f"{parent} exists and is no parent of a set: it has no annotation {TOOLING}. Name another object")
+    if tool_of(tooling) not in (tool_of(applyset.tooling), *applyset.shares) and not applyset.takes_over:
+        tool, us = tool_of(tooling), tool_of(applyset.tooling)
+        raise ApplySetError(f"the set of {parent} is kept by {tooling}, not by {us}: share it with {tool}, or take it over")
+    if labels.get(ID) != applyset.id:
+        raise ApplySetError(f"{parent} has the label {ID}={labels.get(ID, '')} where {applyset.id} is expected: it was copied or renamed")
+    if GROUP_KINDS not in annotations and not annotations.get(GROUP_RESOURCES):
+        raise ApplySetError(f"{parent} does not say which kinds its members are of: it has no annotation {GROUP_KINDS}")
+
+
+def _listed(annotations: dict[str, str], name: str) -> list[str]:
+    text = annotations.get(name) or ""
+    return text.split(",") if text else []
+
+
+def _group_kind(text: str) -> tuple[str, str]:
+    kind, _, group = text.partition(".")
+    return group, kind
+
+
+def parent_manifest(applyset: ApplySet, tooling: str, scope: Scope) -> Manifest:
+    """The parent as it is applied: the record and nothing else, so that every other field stays whoever's it is."""
+    metadata = {
+        "name": applyset.name,
+        "labels": {ID: applyset.id},
+        "annotations": {
+            TOOLING: tooling,
+            GROUP_KINDS: ",".join(sorted(Kind(group, "", kind).group_kind for group, kind in scope.kinds)),
+            NAMESPACES: ",".join(sorted(scope.namespaces - {applyset.namespace})),
+        },
+    }
+    if applyset.namespace:
+        metadata["namespace"] = applyset.namespace
+    return {"apiVersion": applyset.kind.api_version, "kind": applyset.kind.kind, "metadata": metadata}

@@ -1,0 +1,60 @@
+"""In which order objects are deleted: the reverse of the order in which they would be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from applier.desired import Cycle, Desired, Graph
+from applier.plan.order import DEFINITION, NAMESPACE, order
+from applier.ref import Kind, Manifest, Ref
+
+
+class Teardown(NamedTuple):
+    """Waves of objects, those on which nothing rests first; and for each object those that have to be gone before it."""
+
+    waves: list[list[Ref]]
+    users: dict[Ref, list[Ref]]
+
+
+def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
+    """The order for these live objects, from their owner references, from what Kubernetes implies, and from the graph they are of."""
+    objects = list(live)
+    try:
+        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_said(one, wanted)]) for one in objects]))
+    except Cycle:  # the graph's edges and the live owners contradict each other: what is live counts
+        waves, *edges = order(Graph([Desired(one, after=owners_of(one)) for one in objects]))
+    users: dict[Ref, list[Ref]] = {}
+    for rests in edges:
+        for user, on in rests.items():
+            for ref in on:
+                users.setdefault(ref, []).append(user)
+    return Teardown(waves[::-1], users)
+
+
+def owners_of(manifest: Manifest) -> list[Ref]:
+    """The owners of a live object. Owners are of its namespace or of none, and the reference does not say which: both are given."""
+    metadata = manifest.get("metadata") or {}
+    namespaces = dict.fromkeys((metadata.get("namespace") or "", ""))
+    return [
+        Ref(Kind.read(owner["apiVersion"], owner["kind"]).group, owner["kind"], namespace, owner["name"])
+        for owner in metadata.get("ownerReferences") or ()
+        for namespace in namespaces
+    ]
+
+
+def _said(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
+    desired = wanted.objects.get(Ref.of(manifest)) if wanted else None
+    return wanted.before(desired) if wanted and desired else []
+
+
+def still_needed(manifest: Manifest, wanted: Iterable[Ref]) -> list[Ref]:
+    """The wanted objects that would be deleted along with this one: what is in a namespace, and objects of a definition's kind."""
+    ref = Ref.of(manifest)
+    if ref[:2] == NAMESPACE:
+        return [other for other in wanted if other.namespace == ref.name]
+    if ref[:2] == DEFINITION:
+        spec = manifest.get("spec") or {}
+        defined = (spec.get("group", ""), (spec.get("names") or {}).get("kind", ""))
+        return [other for other in wanted if other[:2] == defined]
+    return []

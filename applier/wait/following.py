@@ -1,0 +1,81 @@
+"""Follows some objects through watches that are taken up again whenever they break."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from applier.cluster import Cluster, Resource, WatchEvent
+from applier.errors import Gone, ServerFailure, TooManyRequests, Unreachable
+from applier.ref import Kind, Manifest, Ref, resource_version_of
+
+PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
+
+Seen = Callable[[Ref, Manifest | None], None]
+"""Takes an object as it is now; None where there is none."""
+
+
+@dataclass(slots=True, eq=False)
+class Following:
+    """Some objects of one kind in one namespace. `seen` is told the state of each at first, and every change after that."""
+
+    cluster: Cluster
+    resource: Resource
+    namespace: str
+    refs: frozenset[Ref]
+    seen: Seen
+    labels: str = ""
+
+    async def run(self) -> None:
+        """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
+        pause, version = PAUSE, ""
+        while True:
+            try:
+                version = version or await self._list()
+                async for event in self.cluster.watch(self.resource, self.namespace, labels=self.labels, resource_version=version):
+                    self._take(event)
+                    pause, version = PAUSE, resource_version_of(event.object)
+            except Gone:
+                version = ""
+            except (Unreachable, TooManyRequests, ServerFailure):
+                await asyncio.sleep(pause * random.uniform(0.5, 1.5))
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _list(self) -> str:
+        """Tells the state of each object; the version to watch from."""
+        listing = await self.cluster.list(self.resource, self.namespace, labels=self.labels)
+        live = {Ref.of(manifest): manifest for manifest in listing.items}
+        for ref in self.refs:
+            self.seen(ref, live.get(ref))
+        return listing.resource_version
+
+    def _take(self, event: WatchEvent) -> None:
+        if event.type != "BOOKMARK" and (ref := Ref.of(event.object)) in self.refs:
+            self.seen(ref, None if event.type == "DELETED" else event.object)
+
+
+async def follow(
+    manifests: Iterable[Manifest], cluster: Cluster, seen: Seen, done: asyncio.Event, *, seconds: float, labels: str = ""
+) -> bool:
+    """Follows these objects until `done` is set; says whether it was within `seconds`. `labels` is a selector that all of them match.
+
+    Raises `UnknownKind`, and `ClusterError` when the server refuses to be watched.
+    """
+    places: dict[tuple[Resource, str], set[Ref]] = {}
+    for manifest in manifests:
+        ref = Ref.of(manifest)
+        places.setdefault((await cluster.resource(Kind.of(manifest)), ref.namespace), set()).add(ref)
+    all_of = [Following(cluster, resource, namespace, frozenset(refs), seen, labels) for (resource, namespace), refs in places.items()]
+    tasks = [asyncio.ensure_future(one.run()) for one in all_of]
+    end = asyncio.ensure_future(done.wait())
+    try:
+        ended, _ = await asyncio.wait([end, *tasks], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            task.result()
+        return done.is_set()
+    finally:
+        for task in (end, *tasks):
+            task.cancel()
+        await asyncio.gather(end, *tasks, return_exceptions=True)
