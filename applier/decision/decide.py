@@ -1,0 +1,199 @@
+"""Whether applying a manifest would change a live object: the server's answer without asking it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from applier.decision.fields import Fields, difference, find, members, path_of
+from applier.decision.items import Misfit
+from applier.decision.managers import (
+    BadManagedFields,
+    Identity,
+    Managers,
+    applier_of,
+    managers_of,
+    owner_of,
+    owners_among,
+    owns,
+)
+from applier.decision.preparing import prepared
+from applier.decision.quick import surely_same
+from applier.decision.schema import Type
+from applier.decision.secret_values import hide_secrets, is_secret
+from applier.decision.serverside import Applied, apply
+from applier.decision.storing import EMPTY, Difference, differences
+from applier.decision.yielding import yield_fields
+from applier.outcome import Conflict, FieldChange
+from applier.ref import Manifest
+
+
+class Verdict(StrEnum):
+    """What applying would do."""
+
+    CREATE = "create"
+    SAME = "same"
+    CHANGE = "change"  # values, or who owns them
+    YIELDED = "yielded"  # nothing, though fields that belong to others differ
+    CONFLICT = "conflict"  # be refused
+    UNKNOWN = "unknown"  # only the server can say: make a dry run
+
+
+@dataclass(slots=True, eq=False)
+class Decision:
+    """A verdict and its grounds.
+
+    `intent` is what to send: the prepared manifest without what is yielded. `force` says that it has to be sent with force, since it
+    takes fields from managers that may be taken from. `changes` are the values that would differ (and, for `YIELDED`, those that are
+    left to others), with old values as they are; `conflicts` what stands in the way. `why` is one line, empty for CREATE and SAME.
+    """
+
+    verdict: Verdict
+    intent: Manifest
+    changes: list[FieldChange] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    why: str = ""
+    force: bool = False
+
+
+def decide(
+    manifest: Manifest,
+    live: Manifest | None,
+    schema: Type | None,
+    *,
+    manager: str,
+    yields: Sequence[str] = (),
+    force: Collection[str] = (),
+) -> Decision:
+    """What a server-side apply of a manifest under a manager's name would do to a live object.
+
+    `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
+    `applier.decision.yielding`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
+    so `live` may have been hidden. Nothing is raised for any object that a server could hand out.
+    """
+    intent = prepared(manifest, schema)
+    if live is None:
+        return Decision(Verdict.CREATE, intent)
+    if schema is None:
+        return Decision(Verdict.UNKNOWN, intent, why=f"the schema of {manifest.get('kind')} is not known")
+    try:
+        if yields:
+            return _decide_yielding(intent, live, schema, manager, yields, force)
+        return _decide(intent, live, schema, manager, force)
+    except (Misfit, BadManagedFields) as error:
+        return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
+
+
+def _decide_yielding(
+    intent: Manifest, live: Manifest, schema: Type, manager: str, yields: Sequence[str], force: Collection[str]
+) -> Decision:
+    shown = hide_secrets(live)
+    reduced, differing = yield_fields(hide_secrets(intent), shown, schema, managers_of(live), yields, manager=manager)
+    if not is_secret(intent):
+        intent = reduced
+    elif differing:
+        # Hidden values cannot be sent: the intent for the server is worked out on the plain ones.
+        intent = yield_fields(intent, live, schema, managers_of(live), yields, manager=manager).intent
+    decision = _decide(intent, live, schema, manager, force)
+    if differing and decision.verdict is Verdict.SAME:
+        return Decision(Verdict.YIELDED, intent, differing, why=_left_to(differing))
+    return decision
+
+
+def _left_to(differing: list[FieldChange]) -> str:
+    names = dict.fromkeys(owner.manager for change in differing for owner in change.owners)
+    return f"differs only in what is left to {', '.join(names) or 'whoever sets it'}"
+
+
+def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str]) -> Decision:
+    sent, stored = hide_secrets(intent), hide_secrets(live)
+    version = str(intent.get("apiVersion", ""))
+    owned = _owned_by(live, manager, version)
+    if owned is not None and surely_same(sent, stored, schema, owned):
+        return Decision(Verdict.SAME, intent)
+    applied = apply(stored, sent, schema, managers_of(live), manager=manager, version=version)
+    ours = applier_of(manager)
+    found = differences(stored, applied.object, schema)
+    changes, doubts = _weigh(found, applied, ours)
+    refused, taken = _conflicts(applied, force)
+    if applied.strangers and (changes or doubts or refused):
+        versions = ", ".join(sorted(applied.strangers))
+        return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
+    if refused:
+        return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
+    why = _values(changes) or _ownership(applied, ours)
+    if why:
+        return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken))
+    if doubts:
+        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(found), bool(taken))
+    return Decision(Verdict.SAME, intent)
+
+
+def _owned_by(live: Manifest, manager: str, version: str) -> Fields | None:
+    """What we own of an object in this API version; None when there is no such entry."""
+    for entry in (live.get("metadata") or {}).get("managedFields") or ():
+        if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
+            fields: Fields = entry.get("fieldsV1") or {}
+            return fields if entry.get("apiVersion") == version and entry.get("fieldsType") == "FieldsV1" else None
+    return None
+
+
+def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange]]:
+    """Differences that are sure, and those in doubt. An empty value that we own and that is not there was left out by the server."""
+    mine = applied.before[ours].fields if ours in applied.before else {}
+    sure: list[FieldChange] = []
+    doubts: list[FieldChange] = []
+    for one in found:
+        if one.doubt == EMPTY and (one.new is None or owns(mine, one.steps) or find(mine, one.steps) is not None):
+            continue
+        change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
+        (doubts if one.doubt else sure).append(change)
+    return sure, doubts
+
+
+def _doubt(found: list[Difference]) -> str:
+    return next((f"{'.'.join(map(str, path_of(one.steps)))}: {one.doubt}" for one in found if one.doubt and one.doubt != EMPTY), EMPTY)
+
+
+def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:
+    """Conflicts that stand in the way, and those with managers whose fields may be taken."""
+    refused: list[Conflict] = []
+    taken: list[Conflict] = []
+    for identity, lost in applied.conflicts.items():
+        owner = owner_of(identity, applied.before[identity])
+        several = taken if "*" in force or identity.manager in force else refused
+        several.extend(Conflict(path_of(steps), owner) for steps in members(lost))
+    return refused, taken
+
+
+def _refusal(refused: list[Conflict]) -> str:
+    names = dict.fromkeys(conflict.owner.manager for conflict in refused)
+    count = "a field is" if len(refused) == 1 else f"{len(refused)} fields are"
+    return f"{count} owned by {', '.join(names)}"
+
+
+def _values(changes: list[FieldChange]) -> str:
+    if not changes:
+        return ""
+    first = ".".join(map(str, changes[0].path)).replace(".[", "[")
+    return first if len(changes) == 1 else f"{first} and {len(changes) - 1} more"
+
+
+def _ownership(applied: Applied, ours: Identity) -> str:
+    """What changes in who owns what; empty when nothing does."""
+    before, after = _fields_of(applied.before, ours), _fields_of(applied.managers, ours)
+    if before != after:
+        gained = sum(1 for _ in members(difference(after, before)))
+        lost = sum(1 for _ in members(difference(before, after)))
+        words = [f"takes a share in {gained} fields"] * bool(gained) + [f"gives up {lost} fields"] * bool(lost)
+        return " and ".join(words) or "owns fields in another form"
+    if ours in applied.before and applied.before[ours].version != applied.managers[ours].version:
+        return f"owns its fields in {applied.managers[ours].version} from now on"
+    changed = [identity.manager for identity, entry in applied.before.items() if _fields_of(applied.managers, identity) != entry.fields]
+    return f"takes fields from {', '.join(changed)}" if changed else ""
+
+
+def _fields_of(managers: Managers, identity: Identity) -> Fields:
+    entry = managers.get(identity)
+    return entry.fields if entry is not None else {}

@@ -1,0 +1,112 @@
+"""Schema tables from an OpenAPI v3 document, by the rules of kube-openapi's `schemaconv`, which the server itself uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from applier.decision.schema import Schemas, Table
+
+_FIXED = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "untyped/quantity",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "untyped/time",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "untyped/micro-time",
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": {"s": "untyped", "i": "*untyped", "l": "a", "e": "*untyped", "a": 1},
+}
+_SCALARS = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
+_GVK = "x-kubernetes-group-version-kind"
+
+
+def read_openapi(document: dict[str, Any]) -> Schemas:
+    """The schemas of one document of `/openapi/v3/…`. What it does not describe is unknown; nothing is raised."""
+    models = (document.get("components") or {}).get("schemas") or {}
+    with_status = _kinds_with_status(document.get("paths") or {})
+    types = {name: _FIXED[name] if name in _FIXED else _Reader(False).atom(model) for name, model in models.items() if "$ref" not in model}
+    kinds = {key: [name, int(key in with_status)] for name, model in models.items() for key in _kinds_of(model.get(_GVK))}
+    return Schemas([Table(kinds, types)])
+
+
+def _kinds_of(extension: Any) -> list[str]:
+    several = extension if isinstance(extension, list) else [extension]
+    return [
+        f"{one.get('group', '')}/{one.get('version', '')}/{one['kind']}" for one in several if isinstance(one, dict) and one.get("kind")
+    ]
+
+
+def _kinds_with_status(paths: dict[str, Any]) -> set[str]:
+    """The kinds with a status subresource: on the object itself the server takes no status from anybody."""
+    found: set[str] = set()
+    for path, operations in paths.items():
+        if path.endswith("/{name}/status"):
+            for operation in operations.values():
+                if isinstance(operation, dict):
+                    found.update(_kinds_of(operation.get(_GVK)))
+    return found
+
+
+class _Reader:
+    """Reads one schema; `preserve` says that unknown fields are kept from here on down."""
+
+    def __init__(self, preserve: bool) -> None:
+        self.preserve = preserve
+
+    def atom(self, schema: dict[str, Any]) -> Any:
+        """The compact form of a schema that is no reference."""
+        if schema.get("x-kubernetes-preserve-unknown-fields") is True:
+            self.preserve = True
+        kind = schema.get("type", "")
+        if kind == "object":
+            return self._map(schema)
+        if kind == "array":
+            return self._list(schema)
+        if kind == "string":
+            return {"": "string", "byte": "string/bytes", "date-time": "untyped"}.get(schema.get("format", ""), "untyped")
+        if kind in _SCALARS:
+            return _SCALARS[kind]
+        return {"s": "untyped", **self._list(schema), **self._map(schema)}
+
+    def _child(self, schema: dict[str, Any]) -> Any:
+        """A reference, alone or inside `allOf`, stays one, with the map type that overrides the one of what it refers to."""
+        several: list[dict[str, Any]] = schema.get("allOf") or []
+        target = schema.get("$ref") or next((only.get("$ref") for only in several if len(several) == 1), None)
+        if not target:
+            return _Reader(self.preserve).atom(schema)
+        map_type = schema.get("x-kubernetes-map-type", "")
+        return {"r": target.rpartition("/")[2], **({"o": map_type} if map_type else {})}
+
+    def _map(self, schema: dict[str, Any]) -> dict[str, Any]:
+        properties = schema.get("properties") or {}
+        spec: dict[str, Any] = {"e": self._element(schema, properties)}
+        if properties:
+            spec["f"] = {name: self._child(member) for name, member in properties.items()}
+            defaults = {name: member["default"] for name, member in properties.items() if member.get("default") is not None}
+            if defaults:
+                spec["d"] = defaults
+        if schema.get("x-kubernetes-map-type") == "atomic":
+            spec["a"] = 1
+        return spec
+
+    def _element(self, schema: dict[str, Any], properties: dict[str, Any]) -> Any:
+        """The type of fields that are not declared; None where they are not allowed."""
+        additional = schema.get("additionalProperties")
+        if additional is None:
+            return "*deduced" if self.preserve or not properties else None
+        if isinstance(additional, dict):
+            return self._child(additional)
+        return "*deduced" if additional else None
+
+    def _list(self, schema: dict[str, Any]) -> dict[str, Any]:
+        items = schema.get("items")
+        kind, keys = _list_kind(schema)
+        return {"i": self._child(items) if isinstance(items, dict) else "*untyped", "l": kind, **({"k": keys} if keys else {})}
+
+
+def _list_kind(schema: dict[str, Any]) -> tuple[str, list[str]]:
+    """`a`tomic, `s`et or `m`ap with its keys. Patch strategies speak where no list type does."""
+    list_type = schema.get("x-kubernetes-list-type")
+    if list_type is not None:
+        keys = list(schema.get("x-kubernetes-list-map-keys") or ())
+        return {"set": ("s", []), "map": ("m", keys)}.get(list_type, ("a", []))
+    if str(schema.get("x-kubernetes-patch-strategy", "")).startswith("merge"):
+        key = schema.get("x-kubernetes-patch-merge-key")
+        return ("m", [key]) if key else ("s", [])
+    return "a", []

@@ -1,0 +1,138 @@
+"""Whether what is sent is what is stored: differences that survive the server's reading, filling in and writing.
+
+The server compares values as they are sent, then reads them into its own types (or prunes and defaults custom objects) and writes only
+what is different then. A difference that cannot be judged from here carries a doubt, never a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from applier.decision.defaults import filled_in
+from applier.decision.items import steps_to
+from applier.decision.schema import Type
+from applier.decision.shape import LIST, MAP, is_leaf, shape_of
+from applier.decision.values import equal, is_empty, same_form
+from applier.outcome import ABSENT
+from applier.ref import Manifest
+
+EMPTY = "empty values may be left out"
+"""The doubt about an empty value that the live object lacks: nothing differs if we own the field, for then the server left it out."""
+_FILLED = "the server may have filled it in"
+_NULL = "null may stand for a default"
+_IDENTITY = frozenset(("apiVersion", "kind"))
+_SET_BY_SERVER = frozenset(
+    ("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion", "clusterName")
+)
+Steps = tuple[str, ...]
+
+
+class Difference(NamedTuple):
+    """One place that differs: its steps in FieldsV1, the stored and the sent value, and the doubt, empty where it is sure."""
+
+    steps: Steps
+    old: Any
+    new: Any
+    doubt: str = ""
+
+
+def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
+    """All differences between a stored object and one that has been merged from it, but for what only the server sets."""
+    walk = _Walk()
+    for name in live.keys() | sent.keys():
+        known = type.fields.get(name)
+        below = known[1] if known else type.element
+        if name in _IDENTITY or (name == "status" and type.status) or below is None:
+            continue
+        old, new = live.get(name, ABSENT), sent.get(name, ABSENT)
+        if name == "metadata":
+            old, new = _own_metadata(old), _own_metadata(new)
+        walk.visit(old, new, below, (f"f:{name}",))
+    return sorted(walk.found, key=lambda one: one.steps)
+
+
+def _own_metadata(metadata: Any) -> Any:
+    return {key: value for key, value in metadata.items() if key not in _SET_BY_SERVER} if isinstance(metadata, dict) else metadata
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.found: list[Difference] = []
+
+    def visit(self, old: Any, new: Any, type: Type, steps: Steps, *, whole: bool = False) -> None:
+        """Compares one place; `whole` inside what is sent as a whole, where missing members may be defaults."""
+        if old is new or equal(old, new):
+            return
+        if new is None or new is ABSENT or old is None or old is ABSENT:
+            self._one_sided(old, new, type, steps, whole)
+            return
+        shape = shape_of(type, new)
+        whole = whole or is_leaf(type, shape)
+        if shape == MAP and isinstance(old, dict) and isinstance(new, dict):
+            self._maps(old, new, type, steps, whole)
+        elif shape == LIST and isinstance(old, list) and isinstance(new, list):
+            self._lists(old, new, type, steps, whole)
+        elif not same_form(type.form, old, new):
+            self._say(steps, old, new)
+
+    def _say(self, steps: Steps, old: Any, new: Any, doubt: str = "") -> None:
+        self.found.append(Difference(steps, old, new, doubt))
+
+    def _one_sided(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
+        """One side has no value, or null."""
+        if old is None or old is ABSENT:
+            if new is None and not type.go:
+                self._say(steps, old, new, _NULL)
+            elif is_empty(new):
+                self._say(steps, old, new, EMPTY if type.go else "")
+            elif isinstance(new, dict) and type.is_map and not type.map_atomic and steps[-1].startswith("f:"):
+                self._maps({}, new, type, steps, whole)
+            else:
+                self._say(steps, old, new)
+        elif type.go and is_empty(old):
+            return
+        elif isinstance(old, dict) and type.is_map and not type.map_atomic and not whole:
+            self._maps(old, {}, type, steps, whole)
+        elif new is None:
+            self._say(steps, old, new, _NULL)
+        else:
+            self._say(steps, old, new)
+
+    def _maps(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool) -> None:
+        for name in old.keys() | new.keys():
+            known = type.fields.get(name)
+            below = known[1] if known else type.element
+            if below is None:
+                continue
+            if whole and name not in new:
+                self._filled(name, old[name], type, below, (*steps, f"f:{name}"))
+            else:
+                self.visit(old.get(name, ABSENT), new.get(name, ABSENT), below, (*steps, f"f:{name}"), whole=whole)
+
+    def _filled(self, name: str, value: Any, type: Type, below: Type, steps: Steps) -> None:
+        """A member that is stored inside something sent as a whole without it."""
+        for default in (type.defaults.get(name), filled_in(type.name, name)):
+            if default is not None and equal(default, value):
+                return
+        if type.go and is_empty(value):
+            return
+        if isinstance(value, dict) and below.fields:
+            self._maps(value, {}, below, steps, True)
+        else:
+            self._say(steps, value, ABSENT, _FILLED if type.go else "")
+
+    def _lists(self, old: list[Any], new: list[Any], type: Type, steps: Steps, whole: bool) -> None:
+        if whole:
+            if len(old) != len(new):
+                self._say(steps, old, new)
+                return
+            for position, (before, after) in enumerate(zip(old, new, strict=True)):
+                self.visit(before, after, type.item, (*steps, f"i:{position}"), whole=True)
+            return
+        before, after = steps_to(old, type), steps_to(new, type)
+        lower, upper = dict(zip(before, old, strict=True)), dict(zip(after, new, strict=True))
+        count = len(self.found)
+        for step in dict.fromkeys([*before, *after]):
+            self.visit(lower.get(step, ABSENT), upper.get(step, ABSENT), type.item, (*steps, step))
+        if before != after and count == len(self.found):
+            self._say(steps, old, new)
