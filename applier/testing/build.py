@@ -53,6 +53,8 @@ def _build_all(folder: Path, progress: Progress) -> None:
             _build_one(go, program, Path(sources), target, progress)
             progress.end()
         _write_whole(unfinished / versions.STAGES, _stages(go, Path(sources) / "kwok"))
+    for partial in unfinished.glob(".*"):  # of builds that were killed
+        partial.unlink()
     unfinished.rename(folder)
     progress.say(f"the control plane is in {folder}")
 

@@ -143,16 +143,20 @@ class ControlPlane:
         user: str = "admin",
         content_type: str = "application/json",
         agent: str = "tests",
+        timeout: float = 60.0,
     ) -> Any:
-        """One request on a connection of its own; returns the JSON of the answer, or its text. Raises `Refused` for 4xx and 5xx."""
+        """One request on a connection of its own; returns the JSON of the answer, or its text.
+
+        Raises `Refused` for 4xx and 5xx, and `ControlPlaneError` where no answer comes within `timeout` seconds.
+        """
         where = urlsplit(self.url)
         headers = {"Authorization": f"Bearer {self.users[user].token}", "Content-Type": content_type, "User-Agent": agent}
-        connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=self.tls, timeout=60)
+        connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=self.tls, timeout=timeout)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read().decode()
-        except OSError as problem:
+        except (OSError, http.client.HTTPException) as problem:
             raise ControlPlaneError(f"{self.url} does not answer: {problem}; {servers.reason(self.log('kube-apiserver'))}") from problem
         finally:
             connection.close()

@@ -31,19 +31,23 @@ def main(log: str, rubbish: str, *command: str) -> int:
         server.kill()
 
     signal.signal(signal.SIGTERM, on_signal)
-    threading.Thread(target=_end_with_starter, args=(server, rubbish), daemon=True).start()
+    ending = threading.Event()
+    watcher = threading.Thread(target=_end_with_starter, args=(server, rubbish, ending), daemon=True)
+    watcher.start()
     code = server.wait()
+    if ending.is_set():
+        watcher.join()
     return code if code >= 0 else 128 - code
 
 
-def _end_with_starter(server: subprocess.Popen[bytes], rubbish: str) -> None:
+def _end_with_starter(server: subprocess.Popen[bytes], rubbish: str, ending: threading.Event) -> None:
     while os.read(0, 1024):
         pass
+    ending.set()
     server.kill()
     server.wait()
     if rubbish:
         shutil.rmtree(rubbish, ignore_errors=True)
-    os._exit(0)
 
 
 def _die_with(guard: int) -> Callable[[], None] | None:

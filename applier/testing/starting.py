@@ -109,8 +109,9 @@ def _ready(plane: ControlPlane) -> bool:
     if not plane.certificate_authority.exists():
         return False
     try:
-        plane.request("GET", "/readyz", agent=audit.AGENT)
-        plane.request("GET", "/api/v1/namespaces/default", agent=audit.AGENT)
+        # Whoever has taken the port may never answer.
+        plane.request("GET", "/readyz", agent=audit.AGENT, timeout=2)
+        plane.request("GET", "/api/v1/namespaces/default", agent=audit.AGENT, timeout=2)
     except (Refused, ControlPlaneError):
         return False
     return True

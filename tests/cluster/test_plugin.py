@@ -1,0 +1,121 @@
+"""The fixtures as their users meet them: in a test run of its own, with and without processes, with and without a control plane."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CONFTEST = 'pytest_plugins = ["applier.testing.plugin"]\n'
+
+TESTS = """
+import pathlib, pytest
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("number", range(6))
+def test_cluster(control_plane, namespace, number):
+    assert control_plane.request("GET", f"/api/v1/namespaces/{namespace}")
+    with (pathlib.Path(__file__).parent / "folders").open("a") as stream:
+        print(control_plane.folder, file=stream)
+
+def test_plain():
+    pass
+"""
+
+
+def start(folder: Path, *arguments: str, tests: str = TESTS, **environment: str) -> subprocess.Popen[str]:
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "test_it.py").write_text(tests)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments, str(folder)]
+    return subprocess.Popen(command, cwd=folder, env=ours | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def envtest(folder: Path, script: str) -> Path:
+    """A folder of stand-ins for the programs, as KUBEBUILDER_ASSETS."""
+    (folder / "programs").mkdir()
+    for name in ("etcd", "kube-apiserver", "kubectl"):
+        program = folder / "programs" / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    return folder / "programs"
+
+
+def run(folder: Path, *arguments: str, tests: str = TESTS, **environment: str) -> str:
+    process = start(folder, *arguments, tests=tests, **environment)
+    return process.communicate(timeout=120)[0]
+
+
+@pytest.mark.parametrize("processes", [(), ("-n", "2")])
+def test_what_is_left_out_is_told_in_one_line(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    said = run(tmp_path, *processes, APPLIER_CONTROL_PLANE=str(tmp_path / "none"), KUBEBUILDER_ASSETS="")
+    lines = [line for line in said.splitlines() if "control plane" in line]
+    assert len(lines) == 1
+    assert re.fullmatch(r"left out 6 tests that need a control plane: `.* -m applier.testing build` builds one, once", lines[0])
+    assert "1 passed" in said
+
+
+def test_without_marked_tests_nothing_is_said(tmp_path: Path) -> None:
+    said = run(tmp_path, tests="def test_plain(): pass\n", APPLIER_CONTROL_PLANE=str(tmp_path / "none"), KUBEBUILDER_ASSETS="")
+    assert "control plane" not in said
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("processes", [(), ("-n", "3")])
+def test_a_run_has_one_control_plane_and_ends_it(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    said = run(tmp_path, *processes, "-o", "control_plane_parts=")
+    assert "7 passed" in said
+    folders = (tmp_path / "folders").read_text().split()
+    assert len(folders) == 6
+    assert len(set(folders)) == 1
+    assert not Path(folders[0]).exists()
+
+
+@pytest.mark.cluster
+def test_the_logs_of_a_failed_run_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    tests = TESTS + "\n@pytest.mark.cluster\ndef test_fails(control_plane):\n    assert 0\n"
+    said = run(tmp_path, "-o", "control_plane_parts=", tests=tests, TMPDIR=str(tmp_path / "tmp"))
+    logs = re.search(r"^logs of the control plane: (.*)$", said, re.MULTILINE)
+    assert logs is not None
+    assert (Path(logs[1]) / "kube-apiserver.log").exists()
+    assert not (Path(logs[1]).parent / "data").exists()
+
+
+@pytest.mark.cluster
+def test_a_control_plane_that_does_not_start_fails_each_test_with_the_reason(tmp_path: Path) -> None:
+    programs = envtest(tmp_path, "echo Error: out of order; exit 1")
+    said = run(tmp_path, "-n", "2", KUBEBUILDER_ASSETS=str(programs), TMPDIR=str(tmp_path))
+    assert "6 errors" in said
+    assert re.search("the control plane did not start: (etcd|kube-apiserver) has ended: Error: out of order", said)
+
+
+def test_a_part_that_is_not_there_skips_what_needs_it(tmp_path: Path) -> None:
+    programs = envtest(tmp_path, "true")
+    tests = 'import pytest\n@pytest.mark.cluster("kwok")\ndef test_nodes(): pass\n'
+    said = run(tmp_path, "-rs", tests=tests, KUBEBUILDER_ASSETS=str(programs))
+    assert "1 skipped" in said
+    assert "kwok not there: see KUBEBUILDER_ASSETS" in said
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("processes", [(), ("-n", "2")])
+def test_a_killed_run_leaves_no_server(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    tests = TESTS + "\n@pytest.mark.cluster\ndef test_z(control_plane):\n    import time; time.sleep(600)\n"
+    process = start(tmp_path, *processes, "-o", "control_plane_parts=", tests=tests)
+    while not (tmp_path / "folders").exists() or not (tmp_path / "folders").read_text().endswith("\n"):
+        assert process.poll() is None
+        time.sleep(0.05)
+    folder = Path((tmp_path / "folders").read_text().split()[0])
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 20
+    while folder.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not folder.exists()
