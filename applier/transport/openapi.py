@@ -1,122 +1,99 @@
-"""Schemas of kinds, from the server's OpenAPI v3 documents; compiled ones are kept on disk under the server's hash of them."""
+"""Schemas of kinds, from the server's OpenAPI v3 documents; compiled ones are kept on disk with the server's hash of them."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
-from applier.errors import ApiError, ClusterError, UnknownKind
+from applier.decision import Schemas, read_openapi
+from applier.errors import ApiError, UnknownKind
 from applier.ref import Kind
 from applier.transport.disk import Disk
 from applier.transport.wire import Asked, Wire
 
-if TYPE_CHECKING:
-    from applier.decision import Schemas, Type
-
 LIFE = 60.0  # seconds that the index on disk counts without asking whether it is still the same
-FORMAT = "1"  # of the compiled schemas on disk; the code that compiles them is part of their name as well
-
-
-class Document(Protocol):
-    """What is compiled of one group version."""
-
-    def get(self, kind: Kind) -> Type | None:
-        """The type of a kind."""
-
-
-class Compiled:
-    """Schemas of several group versions, each from a document of its own."""
-
-    def __init__(self) -> None:
-        self.documents: dict[tuple[str, str], Document] = {}
-
-    def get(self, kind: Kind) -> Type | None:
-        """The type of a kind; None where its schema could not be had."""
-        document = self.documents.get((kind.group, kind.version))
-        return document.get(kind) if document else None
 
 
 class OpenApi:
-    """The schemas of one server. Documents are fetched only for the group versions that are asked for, once."""
+    """The schemas of one server. Documents are fetched only for the group versions that are asked for, and compiled once for each hash."""
 
     def __init__(self, wire: Wire, disk: Disk) -> None:
         self.wire, self.disk = wire, disk
-        self.compiled: dict[str, Document | None] = {}
+        self.compiled: dict[str, tuple[str, Schemas]] = {}
 
-    async def schemas(self, kinds: Iterable[Kind]) -> Compiled:
+    async def schemas(self, kinds: Iterable[Kind]) -> Schemas:
         """The schemas of these kinds. One that the server does not publish, or that cannot be read, is missing."""
-        wanted = {(kind.group, kind.version) for kind in kinds}
-        found = Compiled()
-        if wanted:
-            index = await self._index()
-            await asyncio.gather(*(self._add(found, one, index) for one in sorted(wanted)))
-        return found
+        wanted = sorted({f"apis/{kind.group}/{kind.version}" if kind.group else f"api/{kind.version}" for kind in kinds})
+        if not wanted:
+            return Schemas()
+        index = self._index_on_disk()
+        if index is None or any(one not in index for one in wanted):
+            index = await self._ask_index()
+        parts = await asyncio.gather(*(self._document(one, index[one]) for one in wanted if one in index))
+        return Schemas.joined(part for part in parts if part is not None)
 
     def forget(self) -> None:
         """The index may have changed: new kinds have come."""
         self.disk.drop("openapi.json")
 
-    async def _add(self, found: Compiled, group_version: tuple[str, str], index: dict[str, str]) -> None:
-        group, version = group_version
-        url = index.get(f"apis/{group}/{version}" if group else f"api/{version}")
-        if url is None:
-            return
-        if url not in self.compiled:
-            self.compiled[url] = self._from_disk(url) or await self._fetch(url)
-        document = self.compiled[url]
-        if document is not None:
-            found.documents[group_version] = document
-
-    async def _index(self) -> dict[str, str]:
-        """URLs of documents by group version. Their `hash` changes with the document (KEP-2896)."""
+    def _index_on_disk(self) -> dict[str, str] | None:
         kept = self.disk.read("openapi.json", LIFE)
-        if kept is None:
-            try:
-                kept = (await self.wire.call(Asked("get", "openapi"), "GET", "/openapi/v3")).body
-            except (ApiError, UnknownKind):
-                return {}
-            self.disk.write("openapi.json", kept)
+        return _read_index(kept) if kept is not None else None
+
+    async def _ask_index(self) -> dict[str, str]:
+        """URLs of documents by group version; their `hash` changes with the document (KEP-2896). Empty when the server gives none."""
         try:
-            paths = orjson.loads(kept)["paths"]
-            return {name: str(one["serverRelativeURL"]) for name, one in paths.items()}
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            self.disk.drop("openapi.json")
+            answer = await self.wire.call(Asked("get", "openapi"), "GET", "/openapi/v3")
+        except (ApiError, UnknownKind):
             return {}
+        index = _read_index(answer.body)
+        if index is not None:
+            self.disk.write("openapi.json", answer.body)
+        return index or {}
 
-    async def _fetch(self, url: str) -> Document | None:
-        from applier.decision import read_openapi
+    async def _document(self, group_version: str, url: str) -> Schemas | None:
+        """The schemas of one group version: from memory, disk, or the server. None when it publishes nothing that can be read."""
+        seen, schemas = self.compiled.get(group_version, ("", None))
+        if seen != url or schemas is None:
+            schemas = self._from_disk(group_version, url) or await self._fetch(group_version, url)
+            if schemas is not None:
+                self.compiled[group_version] = url, schemas
+        return schemas
 
+    async def _fetch(self, group_version: str, url: str) -> Schemas | None:
         try:
             answer = await self.wire.call(Asked("get", "openapi"), "GET", url)
             schemas = read_openapi(orjson.loads(answer.body))
-        except (ClusterError, orjson.JSONDecodeError):
+        except orjson.JSONDecodeError:
             return None
-        if name := _file(url):
-            self.disk.write(name, schemas.dumps())
+        except (ApiError, UnknownKind):
+            self.forget()  # a server that has another document by now redirects to it
+            return None
+        if "hash=" in url:  # without one, nothing would tell an old document from a new one
+            self.disk.write(_file(group_version), f"{url}\n{schemas.dumps()}".encode())
         return schemas
 
-    def _from_disk(self, url: str) -> Document | None:
-        from applier.decision import Schemas
-
-        name = _file(url)
-        kept = self.disk.read(name) if name else None
+    def _from_disk(self, group_version: str, url: str) -> Schemas | None:
+        """What was compiled of the very same document, by this release."""
+        kept = self.disk.read(_file(group_version))
         if kept is None:
             return None
+        of, _, dumped = kept.partition(b"\n")
         try:
-            schemas: Schemas = Schemas.loads(kept)
-            return schemas
-        except Exception:  # whatever is on disk, the server has the truth
-            self.disk.drop(name)
+            return Schemas.loads(dumped) if of == url.encode() else None
+        except ValueError:
             return None
 
 
-def _file(url: str) -> str:
-    """The name of a document's compiled form; empty where the server gives no hash, so that nothing would tell old from new."""
-    parts = urlsplit(url)
-    given: Any = parse_qs(parts.query).get("hash")
-    return f"schemas-{FORMAT}-{hashlib.sha256(f'{parts.path} {given[0]}'.encode()).hexdigest()[:32]}" if given else ""
+def _read_index(kept: bytes) -> dict[str, str] | None:
+    try:
+        paths = orjson.loads(kept)["paths"]
+        return {name: str(one["serverRelativeURL"]) for name, one in paths.items()}
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _file(group_version: str) -> str:
+    return f"schemas-{group_version.replace('/', '-')}.json"

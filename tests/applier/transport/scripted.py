@@ -70,6 +70,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.url = ""
+        self.over = asyncio.Event()
         self.heard: list[Heard] = []
         self.script: dict[tuple[str, str], list[Answer]] = defaultdict(list)
 
@@ -89,7 +90,7 @@ class Scripted:
             return web.Response(status=404, text="404 page not found")
         given = answers.pop(0) if len(answers) > 1 else answers[0]
         if given.hangs and given.body is None:
-            await asyncio.Event().wait()
+            await self.over.wait()
         if given.broken and given.body is None:
             return self._break(request)
         if given.broken or given.hangs:
@@ -109,7 +110,7 @@ class Scripted:
         await response.prepare(request)
         await response.write(given.body.encode())
         if given.hangs:
-            await asyncio.Event().wait()
+            await self.over.wait()
         self._break(request)
         return response
 
@@ -128,6 +129,7 @@ async def scripted(tls: ssl.SSLContext | None = None) -> AsyncIterator[Scripted]
     try:
         yield server
     finally:
+        server.over.set()
         await runner.cleanup()
 
 

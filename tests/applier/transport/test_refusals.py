@@ -76,7 +76,9 @@ CASES = [
         "the server does not serve configmaps; is its definition installed, in this version?",
     ),
     Case("one that exists", status(409, "AlreadyExists", 'configmaps "a" already exists'), AlreadyExists, 'configmaps "a" already exists'),
-    Case("one field of another manager", field_conflict(("kubectl", ".data.k")), FieldConflict, "'kubectl' owns .data.k, with other values"),
+    Case(
+        "one field of another manager", field_conflict(("kubectl", ".data.k")), FieldConflict, "'kubectl' owns .data.k, with other values"
+    ),
     Case(
         "fields of two managers",
         field_conflict(("kubectl", ".data.k"), ("bob", ".data.z"), ("kubectl", ".data.l")),
@@ -91,7 +93,11 @@ CASES = [
     ),
     Case(
         "another object of this name",
-        status(409, "Conflict", 'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (1) does not match the UID in record'),
+        status(
+            409,
+            "Conflict",
+            'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (1) does not match the UID in record',
+        ),
         WriteConflict,
         "an object of this name is there, but it is another one than the one that was read: its UID differs",
     ),
@@ -131,7 +137,9 @@ CASES = [
     ),
     Case(
         "a missing right to a subresource of the core",
-        status(403, "Forbidden", 'pods "a" is forbidden: User "bob" cannot update resource "pods/status" in API group "" in the namespace "ns"'),
+        status(
+            403, "Forbidden", 'pods "a" is forbidden: User "bob" cannot update resource "pods/status" in API group "" in the namespace "ns"'
+        ),
         Forbidden,
         'user "bob" may not update pods/status in namespace "ns"; a Role there with the rule'
         ' {apiGroups: [""], resources: ["pods/status"], verbs: ["update"]} allows it',
@@ -206,7 +214,12 @@ CASES = [
         Invalid,
         "the object is too large for the server: the limit is about 1.5 MiB, unless etcd is told otherwise",
     ),
-    Case("old history", status(410, "Expired", "too old resource version: 1 (9)"), Gone, "the server no longer keeps this part of its history: too"),
+    Case(
+        "old history",
+        status(410, "Expired", "too old resource version: 1 (9)"),
+        Gone,
+        "the server no longer keeps this part of its history: too",
+    ),
     Case("a server that is busy", status(429, "TooManyRequests", "too many requests"), TooManyRequests, "too many requests"),
     Case(
         "a proxy's page",
@@ -224,7 +237,12 @@ CASES = [
     ),
     Case(
         "a Secret that is not valid keeps its values",
-        status(500, "", "failed to create typed patch object (ns/a; /v1, Kind=Secret): .data.k: expected string, got &value.valueUnstructured{Value:12}"),
+        status(
+            500,
+            "",
+            "failed to create typed patch object (ns/a; /v1, Kind=Secret): .data.k: expected string,"
+            " got &value.valueUnstructured{Value:12}",
+        ),
         Invalid,
         "failed to create typed patch object (ns/a; /v1, Kind=Secret): .data.k: expected string, got a hidden value",
         {"kind": "Secret", "data": {"k": 12}},
