@@ -71,7 +71,14 @@ async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
         yield Session(api, target.namespace or api.namespace, api.server, version)
 
 
-def run(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink = nowhere, *, long: bool = False) -> int:
+def run(
+    work: Callable[[Session], Coroutine[Any, Any, int]],
+    target: Target,
+    sink: Sink = nowhere,
+    *,
+    long: bool = False,
+    findings: int = FINDINGS,
+) -> int:
     """Carries out a command's work with a connection and gives its exit code. `long` is for work that may take minutes."""
     if long:
         gc.enable()  # the program starts without it, for work that is over in a moment
@@ -81,7 +88,7 @@ def run(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sin
         for line in failed.lines:
             say(line)
     except Reported:
-        return FINDINGS
+        return findings
     except ApplierError as error:
         say(str(error))
     except ModuleNotFoundError as error:

@@ -1,0 +1,86 @@
+"""What becomes of objects, a line each as it happens: `configmap/settings created`, as kubectl says it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting
+from applier.outcome import Action, Outcome
+from applier.ref import Ref
+from grove_operator.cli.cluster_session import say
+from grove_operator.cli.cluster_words import BAD, COLOURS, name_of
+from grove_operator.cli.terminal import Terminal, visible
+
+NO_WORDS: Mapping[str, str] = {}
+SERVER, CLIENT = " (server dry run)", " (dry run)"
+"""kubectl's words behind an object that was not really written."""
+
+
+class Lines:
+    """Prints outcomes: to standard output what was done, to standard error what was not.
+
+    `suffix` stands behind each line. `quiet` leaves out objects that stay as they are. `words` are other words for actions.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        suffix: str = "",
+        quiet: bool = False,
+        words: Mapping[str, str] = NO_WORDS,
+        out: Callable[[str], None] | None = None,
+    ) -> None:
+        self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
+        self.out = out or _print
+        self.said: set[Ref] = set()
+
+    def sink(self, event: Event) -> None:
+        """Takes events as they come."""
+        if isinstance(event, Finished):
+            self.tell(event.outcome)
+
+    def rest(self, outcomes: Sequence[Outcome]) -> None:
+        """The outcomes of which no event told."""
+        for outcome in outcomes:
+            if outcome.step.ref not in self.said:
+                self.tell(outcome)
+
+    def tell(self, outcome: Outcome) -> None:
+        """One line."""
+        self.said.add(outcome.step.ref)
+        name, action = name_of(outcome.step.ref), outcome.action
+        if action in BAD:
+            say(f"{outcome.step.ref}: {action}: {outcome.reason or outcome.step.reason}")
+        elif not self.quiet or action is not Action.UNCHANGED:
+            word = self.words.get(action, str(action))
+            word = self.terminal.paint(word, COLOURS[action]) if action in COLOURS else word
+            self.out(f"{visible(name)} {word}{self.suffix}")
+
+
+class WaitLines:
+    """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not."""
+
+    def sink(self, event: Event) -> None:
+        """Takes events as they come."""
+        if isinstance(event, Waiting):
+            print(f"{name_of(event.ref)} waits: {visible(event.reason)}", file=sys.stderr)
+        elif isinstance(event, Ready):
+            print(f"{name_of(event.ref)} ready after {event.seconds:.1f} s", file=sys.stderr)
+        elif isinstance(event, Throttled):
+            print(f"the server asks to slow down: next try in {event.seconds:.1f} s", file=sys.stderr)
+
+
+def to_all(*sinks: Sink) -> Sink:
+    """A sink that hands events on to several."""
+
+    def sink(event: Event) -> None:
+        for one in sinks:
+            one(event)
+
+    return sink
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)

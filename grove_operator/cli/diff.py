@@ -1,0 +1,90 @@
+"""`grove diff`: what an apply would change."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from applier.desired import Graph
+from grove_operator.cli import cluster_session
+from grove_operator.cli.cluster_input import ClusterInput
+from grove_operator.cli.cluster_options import input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster_session import ERROR, Session
+from grove_operator.cli.cluster_words import BAD
+
+if TYPE_CHECKING:
+    from applier.outcome import Step
+    from grove_operator.cluster.differences import Difference
+
+NOTHING_DIFFERS = 0
+DIFFERS = 1
+
+
+@click.command(
+    "diff",
+    epilog="""\b
+Examples:
+  grove diff workload.yaml                     what apply would change, object by object
+  grove diff manifests/ -l app=web -o json     for programs
+  grove diff workload.yaml --server            by a dry run on the server, webhooks and defaults included
+  grove compile set.yaml | grove diff -        compiled somewhere else
+
+\b
+Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 something is wrong or could not be compared.""",
+)
+@input_options
+@target_options
+@manager_options
+@click.option("--server", is_flag=True, help="Ask the server about every object, by dry runs, instead of deciding here.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
+    """Show how the objects of FILE differ from those in the cluster, and who changed them.
+
+    PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
+    live and who owns it: no request is made for an object. Values of Secrets are shown as hashes.
+    """
+    target, asked = take_target(given), take_asked(given)
+    wanted = ClusterInput(asked, target.namespace)
+
+    async def work(session: Session) -> int:
+        return await _diff(await wanted.graph(session), session, field_manager, asked.force, output, server)
+
+    return cluster_session.run(work, target, findings=ERROR)
+
+
+async def _diff(graph: Graph, session: Session, manager: str, force: tuple[str, ...], output: str, server: bool) -> int:
+    from applier.run.differing import diff
+    from grove_operator.cluster.differences import differences
+
+    compared = await diff(graph, session.cluster, manager=manager, force=force, ask_server=server)
+    found = differences(compared)
+    steps = [one.step for one in compared]
+    _write(found, steps, output)
+    if any(step.action in BAD for step in steps):
+        return ERROR
+    return DIFFERS if found else NOTHING_DIFFERS
+
+
+def _write(found: list[Difference], steps: list[Step], output: str) -> None:
+    from grove_operator.cli import output as outputs
+
+    if output == "json":
+        from grove_operator.cli.cluster_report import as_json, steps_report
+
+        outputs.write(as_json(steps_report(steps)))
+        return
+    from grove_operator.cli.diff_text import tell
+    from grove_operator.cli.terminal import terminal_of
+
+    counts = Counter(step.action for step in steps)
+    outputs.write([tell(found, counts, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])

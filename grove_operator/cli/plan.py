@@ -1,0 +1,57 @@
+"""`grove plan`: what an apply would do, to be looked at and carried out later."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from grove_operator.cli import cluster_session
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster_input import ClusterInput
+from grove_operator.cli.cluster_options import input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster_session import Session
+from grove_operator.cli.options import FILES
+
+
+@click.command(
+    "plan",
+    epilog="""\b
+Examples:
+  grove plan workload.yaml                     what apply would do, and why
+  grove plan workload.yaml -o change.plan      keep it for a review
+  grove apply --plan change.plan               carry out this and nothing else
+
+\b
+Exit codes: 0 planned, 1 findings, 2 something is wrong.""",
+)
+@input_options
+@target_options
+@manager_options
+@click.option("-o", "--output-file", metavar="FILE", type=FILES, help="Keep the plan in this file, for `grove apply --plan FILE`.")
+def command(output_file: str | None, field_manager: str, **given: Any) -> int:
+    """Print what would be done with each object of FILE, in which wave and why.
+
+    A plan that was kept is carried out only while every object is what it was decided on: same UID, same content, same input. No value
+    of a Secret is in it; whoever applies one that writes Secrets names the files again.
+    """
+    target, asked = take_target(given), take_asked(given)
+    wanted = ClusterInput(asked, target.namespace)
+
+    async def work(session: Session) -> int:
+        from applier.run.reading import survey
+        from grove_operator.cli.plan_text import plan_text
+        from grove_operator.cli.terminal import terminal_of
+
+        graph = await wanted.graph(session)
+        plan = (await survey(graph, session.cluster, manager=field_manager, force=asked.force)).plan
+        if output_file is not None:
+            from applier.plan import save
+
+            with open(output_file, "wb") as stream:
+                stream.write(save(plan, graph))
+        outputs.write([plan_text(plan.steps, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+        return 0
+
+    return cluster_session.run(work, target)

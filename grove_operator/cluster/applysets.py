@@ -1,0 +1,23 @@
+"""The set that `--applyset` names."""
+
+from __future__ import annotations
+
+from applier.cluster import Cluster
+from applier.prune.applyset import ApplySet
+from applier.ref import Kind
+from grove_compiler.version import __version__
+from grove_operator.cluster.tree_reading import find_kind
+
+TOOLING = f"grove/v{__version__}"
+SHARED_WITH = ("kubectl",)
+"""Tools whose sets are worked on as well, and stay theirs."""
+SECRET = Kind("", "v1", "Secret")
+
+
+async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
+    """The set of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` any other. Raises `NoSuchObject`, `ClusterError`."""
+    word, _, name = text.rpartition("/")
+    if not word:
+        return ApplySet(SECRET, namespace, name, TOOLING, SHARED_WITH)
+    resource = find_kind(await cluster.resources(), word)
+    return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING, SHARED_WITH)

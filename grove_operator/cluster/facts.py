@@ -1,0 +1,130 @@
+"""What a live object says of itself in a few words: counts, phases, gates, nodes, why it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from applier.ref import Manifest
+
+Facts = Iterator[str]
+
+
+def facts(manifest: Manifest) -> list[str]:
+    """The facts of one object; none for kinds that have nothing to say beyond their readiness."""
+    say = _BY_KIND.get(str(manifest.get("kind")))
+    found = [] if say is None else list(say(_map(manifest.get("spec")), _map(manifest.get("status"))))
+    metadata = _map(manifest.get("metadata"))
+    if metadata.get("deletionTimestamp"):
+        held = ", ".join(map(str, metadata.get("finalizers") or []))
+        found.append("being deleted" + (f", held by {held}" if held else ""))
+    return found
+
+
+def gates_of(manifest: Manifest) -> list[str]:
+    """The scheduling gates that keep a pod from being scheduled."""
+    spec = _map(manifest.get("spec"))
+    return [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []] if manifest.get("kind") == "Pod" else []
+
+
+def _pod(spec: Manifest, status: Manifest) -> Facts:
+    yield str(status.get("phase") or "no phase yet")
+    gates = [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []]
+    if gates:
+        yield f"gated by {', '.join(gates)}"
+    elif spec.get("nodeName"):
+        yield f"on {spec['nodeName']}"
+    else:
+        yield from _conditions(status, "PodScheduled", wrong="False")
+    yield from dict.fromkeys(_stuck(status))
+    restarts = sum(int(_map(one).get("restartCount") or 0) for one in status.get("containerStatuses") or [])
+    if restarts:
+        yield f"{restarts} restart{'s' if restarts > 1 else ''}"
+
+
+def _stuck(status: Manifest) -> Facts:
+    """Why containers wait or ended, as kubectl's STATUS column has it."""
+    for one in (*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])):
+        state = _map(_map(one).get("state"))
+        waiting, ended = _map(state.get("waiting")), _map(state.get("terminated"))
+        if waiting.get("reason"):
+            yield str(waiting["reason"])
+        elif ended.get("reason") and ended["reason"] != "Completed":
+            yield str(ended["reason"])
+
+
+def _clique(spec: Manifest, status: Manifest) -> Facts:
+    wanted = spec.get("replicas") or 0
+    yield f"{status.get('readyReplicas') or 0}/{wanted} ready"
+    if spec.get("minAvailable") not in (None, wanted):
+        yield f"{spec['minAvailable']} needed"
+    for key, word in (("scheduledReplicas", "scheduled"), ("scheduleGatedReplicas", "gated")):
+        count = status.get(key) or 0
+        if count and count != wanted:
+            yield f"{count} {word}"
+    yield from _conditions(status, "MinAvailableBreached", wrong="True")
+    yield from _errors(status)
+
+
+def _scaling_group(spec: Manifest, status: Manifest) -> Facts:
+    wanted = spec.get("replicas") or 0
+    yield f"{status.get('availableReplicas') or 0}/{wanted} available"
+    scheduled = status.get("scheduledReplicas") or 0
+    if scheduled != (status.get("availableReplicas") or 0):
+        yield f"{scheduled} scheduled"
+    yield from _conditions(status, "MinAvailableBreached", wrong="True")
+    yield from _errors(status)
+
+
+def _set(spec: Manifest, status: Manifest) -> Facts:
+    yield f"{status.get('availableReplicas') or 0}/{spec.get('replicas', 1) or 0} available"
+    if status.get("phase"):
+        yield str(status["phase"])
+    yield from _errors(status)
+
+
+def _gang(spec: Manifest, status: Manifest) -> Facts:
+    yield str(status.get("phase") or "no phase yet")
+    groups = spec.get("podgroups") or []
+    waiting = [_map(one) for one in groups if len(_map(one).get("podReferences") or []) < (_map(one).get("minReplicas") or 0)]
+    if waiting:
+        yield f"waits for pods of {', '.join(str(one.get('name')) for one in waiting[:3])}"
+    for kind in ("Scheduled", "Ready"):
+        yield from _conditions(status, kind, wrong="False")
+    yield from _conditions(status, "Unhealthy", wrong="True")
+
+
+def _autoscaler(spec: Manifest, status: Manifest) -> Facts:
+    yield f"{status.get('currentReplicas') or 0} now, {status.get('desiredReplicas') or 0} wanted, at most {spec.get('maxReplicas')}"
+    yield from _conditions(status, "AbleToScale", wrong="False")
+
+
+def _claim(_: Manifest, status: Manifest) -> Facts:
+    yield str(status.get("phase") or "Pending")
+
+
+def _conditions(status: Manifest, type: str, *, wrong: str) -> Facts:
+    """The reason of a condition that is as it should not be."""
+    for condition in status.get("conditions") or []:
+        if _map(condition).get("type") == type and condition.get("status") == wrong and condition.get("reason"):
+            yield f"{condition['reason']}"
+
+
+def _errors(status: Manifest) -> Facts:
+    for error in (status.get("lastErrors") or [])[:1]:
+        yield f"last error {_map(error).get('code') or ''}".rstrip()
+
+
+def _map(value: Any) -> Manifest:
+    return value if isinstance(value, dict) else {}
+
+
+_BY_KIND: dict[str, Callable[[Manifest, Manifest], Facts]] = {
+    "Pod": _pod,
+    "PodClique": _clique,
+    "PodCliqueScalingGroup": _scaling_group,
+    "PodCliqueSet": _set,
+    "PodGang": _gang,
+    "HorizontalPodAutoscaler": _autoscaler,
+    "PersistentVolumeClaim": _claim,
+}

@@ -1,0 +1,67 @@
+"""Runs commands that talk to a cluster in this process, against a cluster in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from applier.events import Sink
+from applier.ref import Manifest, Ref
+from applier.testing.memory import MemoryCluster
+from grove_operator.cli import cluster_session
+from grove_operator.cli.cluster_options import Target
+from grove_operator.cli.cluster_session import Session
+
+from .running import Ended, run
+
+__all__ = ["Bench", "Ended", "config_map", "deployment"]
+
+
+class Bench:
+    """A cluster in memory, a folder for manifests, and the program."""
+
+    def __init__(self, folder: Path, cluster: MemoryCluster | None = None) -> None:
+        self.folder = folder
+        self.cluster = cluster or MemoryCluster(namespaces=("default", "shop"))
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> Ended:
+        """A command line, with this cluster behind it."""
+
+        @asynccontextmanager
+        async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
+            yield Session(self.cluster, target.namespace or "default", "memory", _version)
+
+        with mock.patch.object(cluster_session, "open_session", open_session):
+            return run(*arguments, stdin=stdin)
+
+    def file(self, *manifests: Manifest, name: str = "all.json") -> str:
+        """The path of a file with these manifests."""
+        path = self.folder / name
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(manifests)}))
+        return str(path)
+
+    def find(self, kind: str, name: str, namespace: str = "shop", group: str = "") -> Manifest:
+        """An object that is there."""
+        found = self.cluster.find(Ref(group, kind, namespace, name))
+        assert found is not None, f"there is no {kind} {name}"
+        return found
+
+
+async def _version() -> str:
+    return "1.35"
+
+
+def config_map(name: str, namespace: str = "shop", **data: str) -> Manifest:
+    metadata: dict[str, Any] = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def deployment(name: str, replicas: int | None = 1, image: str = "registry.example/app:1") -> Manifest:
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": image}]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template} | ({} if replicas is None else {"replicas": replicas})
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}

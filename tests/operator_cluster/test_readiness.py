@@ -1,0 +1,44 @@
+"""When objects of ours are ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from applier.readiness import State
+from grove_operator.cluster.readiness import judge
+
+from .manifests import obj
+
+GROVE, SCHEDULER = "grove.io/v1alpha1", "scheduler.grove.io/v1alpha1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "api", "spec", "status", "state"),
+    [
+        ("PodCliqueSet", GROVE, {"replicas": 2}, {"availableReplicas": 2}, State.READY),
+        ("PodCliqueSet", GROVE, {"replicas": 2}, {"availableReplicas": 1}, State.IN_PROGRESS),
+        ("PodCliqueSet", GROVE, {"replicas": 0}, {}, State.READY),
+        ("PodCliqueScalingGroup", GROVE, {"replicas": 1}, {"availableReplicas": 1}, State.READY),
+        ("PodCliqueScalingGroup", GROVE, {"replicas": 1}, None, State.IN_PROGRESS),
+        ("PodClique", GROVE, {"replicas": 3}, {"readyReplicas": 3}, State.READY),
+        ("PodClique", GROVE, {"replicas": 3}, {"readyReplicas": 2}, State.IN_PROGRESS),
+        ("PodGang", SCHEDULER, {}, {"phase": "Running"}, State.READY),
+        ("PodGang", SCHEDULER, {}, {"phase": "Starting"}, State.IN_PROGRESS),
+        ("PodGang", SCHEDULER, {}, None, State.IN_PROGRESS),
+    ],
+)
+def test_an_object_is(kind: str, api: str, spec: Any, status: Any, state: State) -> None:
+    assert judge(obj(kind, "x", api=api, spec=spec, **({} if status is None else {"status": status}))).state is state
+
+
+def test_what_is_missing_is_named() -> None:
+    said = judge(obj("PodClique", "x", api=GROVE, spec={"replicas": 3}, status={"readyReplicas": 2}))
+    assert said.reason == "status.readyReplicas is 2, expected >= 3, the spec.replicas"
+
+
+def test_what_its_controller_has_not_seen_is_not_ready() -> None:
+    status = {"availableReplicas": 1, "observedGeneration": 1}
+    said = judge(obj("PodCliqueSet", "x", api=GROVE, metadata={"generation": 2}, spec={"replicas": 1}, status=status))
+    assert said.state is State.IN_PROGRESS
