@@ -9,19 +9,15 @@ from typing import Any
 import click
 
 from grove_compiler.compile import Inputs, Result
-from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.explain import Explainer, Given, Said
 from grove_compiler.explain.said import scalars
-from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
-from grove_compiler.model.settings import Settings
 from grove_operator.cli import output as outputs
+from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.explain_target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
 from grove_operator.cli.explain_words import Words
-from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, context_options, mnnvl_shape_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.options import FILES, Context, context_options, pods_option
 from grove_operator.cli.terminal import visible
 
 
@@ -48,8 +44,7 @@ Examples:
     help="What is compiled: a file, a folder, or - for standard input; repeatable.",
 )
 @context_options
-@mnnvl_shape_option
-@click.option("--pods", is_flag=True, help="Compile the Pods as well; so by itself when KIND is Pod.")
+@pods_option
 @click.option(
     "-o",
     "--output",
@@ -62,13 +57,7 @@ def command(
     target: str,
     path: str,
     files: tuple[str, ...],
-    namespace: str,
-    config: str | None,
-    snapshot: str | None,
-    kube_version: str,
-    rules: tuple[str, ...],
-    strict: bool,
-    mnnvl_shape: str | None,
+    context: Context,
     pods: bool,
     output: str,
 ) -> int:
@@ -83,23 +72,16 @@ def command(
     wanted = parse_target(target)
     if wanted is None:
         raise click.UsageError(f"{target!r} is no object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
-    settings = Settings(namespace=namespace, pods=pods or wanted.is_kind("Pod"), kube_version=kube_version, mnnvl_shape=mnnvl_shape)
-    reader = InputReader()
-    inputs = reader.read(files, settings, config=config, snapshot=snapshot)
-    book = Rules(rules)
-    program = book.program()
-    if program is None:
+    compiled = compile_files(files, context, pods=pods or wanted.is_kind("Pod"))
+    if compiled is None:
         return 1
-    result = compile_inputs(inputs, program)
-    found = reader.problems + result.diagnostics
-    if has_errors(found) or (strict and found):
-        from grove_operator.cli import findings  # only when something is wrong
-
-        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    if compiled.fails(context.strict):
+        compiled.report()
         return 1
-    explainer = Explainer(inputs, book.book.sources(), reader.snapshot_documents)
+    book = compiled.rules.book
+    explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
     with explainer.opened():
-        return _Question(wanted, path, output, inputs, result, explainer, Words(explainer, book.book)).answer()
+        return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
 
 
 class _Question:

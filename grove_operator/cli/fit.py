@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.fit.fit import DEFAULT_STEPS, fit
 from grove_compiler.fit.gang_reader import read_gangs
 from grove_compiler.fit.joint import FITS
@@ -16,15 +15,13 @@ from grove_compiler.fit.node_reader import Nodes, read_nodes
 from grove_compiler.fit.report import Report
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Node
-from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
+from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.files import STDIN, InputFile, read_all
-from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.options import FILES, Context, input_options
 from grove_operator.cli.terminal import terminal_of
 
 
@@ -41,7 +38,6 @@ Examples:
 Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are findings, 2 misuse.""",
 )
 @input_options
-@mnnvl_shape_option
 @click.option(
     "--nodes",
     metavar="FILE",
@@ -68,13 +64,7 @@ Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are f
 )
 def command(
     files: tuple[str, ...],
-    namespace: str,
-    config: str | None,
-    snapshot: str | None,
-    kube_version: str,
-    rules: tuple[str, ...],
-    strict: bool,
-    mnnvl_shape: str | None,
+    context: Context,
     nodes: tuple[str, ...],
     steps: int,
     output: str,
@@ -86,26 +76,22 @@ def command(
     """
     if STDIN in files and STDIN in nodes:
         raise click.UsageError("Standard input can hold the sets or the nodes, not both.")
-    reader = InputReader()
-    settings = Settings(namespace=namespace, kube_version=kube_version, mnnvl_shape=mnnvl_shape)
-    inputs = reader.read(files, settings, config=config, snapshot=snapshot)
-    book = Rules(rules)
-    program = book.program()
-    if program is None:
+    compiled = compile_files(files, context)
+    if compiled is None:
         return 1
-    result = compile_inputs(inputs, program)
     given = _NodeFiles(nodes)
-    found = reader.problems + result.diagnostics + given.problems
+    found = compiled.found
+    found += given.problems
     report = None
     if not has_errors(found):
-        report, more = _answer(result.graph.nodes, given.documents, steps)
+        report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
         found += more
     if output == "json":
         outputs.write([_as_json(report, found)])
     else:
-        findings.write(found, lambda name: given.files.get(name) or reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(found, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
         outputs.write([_as_text(report)])
-    fine = report is not None and report.verdict == FITS and not has_errors(found) and not (strict and found)
+    fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1
 
 

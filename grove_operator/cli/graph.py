@@ -9,16 +9,12 @@ from typing import Any
 import click
 
 from grove_compiler.compile import Inputs, Result
-from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import GraphCycle
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.settings import Settings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compile import DEFAULT_MOST_OBJECTS
-from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, pods_option
 from grove_operator.pictures.collapse import collapse
 from grove_operator.pictures.picture import Picture, draw, simplified
 
@@ -35,7 +31,6 @@ Examples:
   grove graph workload.yaml -o json | jq '.nodes[].id'      for programs""",
 )
 @input_options
-@mnnvl_shape_option
 @click.option(
     "-o",
     "--output",
@@ -45,25 +40,12 @@ Examples:
     help="What to draw: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
 )
 @click.option("--output-file", metavar="FILE", type=FILES, help="Write here instead of to standard output.")
-@click.option("--pods", is_flag=True, help="Draw the Pods as well.")
+@pods_option
 @click.option("--all", "whole", is_flag=True, help="Draw what repeats one by one: tree, mermaid and dot count it otherwise.")
-@click.option(
-    "--max-objects",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=DEFAULT_MOST_OBJECTS,
-    show_default=True,
-    help="Refuse sets that would become more objects than this.",
-)
+@max_objects_option
 def command(
     files: tuple[str, ...],
-    namespace: str,
-    config: str | None,
-    snapshot: str | None,
-    kube_version: str,
-    rules: tuple[str, ...],
-    strict: bool,
-    mnnvl_shape: str | None,
+    context: Context,
     output: str,
     output_file: str | None,
     pods: bool,
@@ -76,23 +58,14 @@ def command(
     """
     if output == "html" and output_file is None and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("A page is not for a terminal: add --output-file graph.html, or redirect standard output.")
-    settings = Settings(namespace=namespace, pods=pods, kube_version=kube_version, max_objects=max_objects, mnnvl_shape=mnnvl_shape)
-    reader = InputReader()
-    inputs = reader.read(files, settings, config=config, snapshot=snapshot)
-    book = Rules(rules)
-    program = book.program()
-    if program is None:
+    compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
+    if compiled is None:
         return 1
-    result = compile_inputs(inputs, program)
-    found = reader.problems + result.diagnostics
-    picture = None if has_errors(found) else _picture(result, inputs, found)
-    if found:
-        from grove_operator.cli import findings  # only when something is wrong
-
-        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-    if picture is None or (strict and found):
+    picture = None if has_errors(compiled.found) else _picture(compiled.result, compiled.inputs, compiled.found)
+    compiled.report()
+    if picture is None or compiled.fails(context.strict):
         return 1
-    docs = {rule.id: rule.doc for rule in program.rules}
+    docs = {rule.id: rule.doc for rule in compiled.program.rules}
     _write(_rendered(picture, output, whole, docs).encode("utf-8", "backslashreplace"), output_file)
     return 0
 

@@ -8,12 +8,11 @@ import click
 
 from grove_compiler.compile import Inputs
 from grove_compiler.impact.impact import Impact, impact
-from grove_compiler.model.settings import Settings
 from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.files import STDIN
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, context_options, mnnvl_shape_option
+from grove_operator.cli.options import FILES, Context, context_options
 from grove_operator.cli.program import Rules
 
 NOTHING_CHANGES = 0
@@ -36,7 +35,6 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
 @click.argument("old", metavar="OLD", type=FILES)
 @click.argument("new", metavar="NEW", type=FILES)
 @context_options
-@mnnvl_shape_option
 @click.option(
     "-o",
     "--output",
@@ -48,13 +46,7 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
 def command(
     old: str,
     new: str,
-    namespace: str,
-    config: str | None,
-    snapshot: str | None,
-    kube_version: str,
-    rules: tuple[str, ...],
-    strict: bool,
-    mnnvl_shape: str | None,
+    context: Context,
     output: str,
 ) -> int:
     """Say what happens when OLD, which runs, is replaced by NEW.
@@ -66,10 +58,10 @@ def command(
     if STDIN == old == new:
         raise click.UsageError("Standard input can be OLD or NEW, not both.")
     reader = InputReader()
-    settings = Settings(namespace=namespace, kube_version=kube_version, mnnvl_shape=mnnvl_shape)
-    before = reader.read([old], settings, config=config, snapshot=snapshot)
+    settings = context.settings()
+    before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
     after = reader.read([new], settings)
-    book = Rules(rules)
+    book = Rules(context.rules)
     program = book.program()
     if program is None:
         return ERRORS
@@ -88,6 +80,6 @@ def command(
 
         findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
         outputs.write([tell(found, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
-    if not found.is_known or (strict and told):
+    if not found.is_known or (context.strict and told):
         return ERRORS
     return CHANGES if found.touches else NOTHING_CHANGES

@@ -8,11 +8,10 @@ import click
 
 from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.model.settings import Settings
 from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, input_options, mnnvl_shape_option
+from grove_operator.cli.options import FILES, Context, input_options
 from grove_operator.cli.program import Rules
 
 
@@ -28,7 +27,6 @@ Examples:
   grove lint manifests/ -o sarif > grove.sarif for code scanning""",
 )
 @input_options
-@mnnvl_shape_option
 @click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
 @click.option(
     "-o",
@@ -40,21 +38,14 @@ Examples:
 )
 def command(
     files: tuple[str, ...],
-    namespace: str,
-    config: str | None,
-    snapshot: str | None,
-    kube_version: str,
-    rules: tuple[str, ...],
-    strict: bool,
-    mnnvl_shape: str | None,
+    context: Context,
     old: str | None,
     output: str,
 ) -> int:
     """Run defaults and validation only, and print every finding."""
     reader = InputReader()
-    settings = Settings(namespace=namespace, kube_version=kube_version, mnnvl_shape=mnnvl_shape)
-    inputs = reader.read(files, settings, config=config, snapshot=snapshot, old=old)
-    book = Rules(rules)
+    inputs = reader.read(files, context.settings(), config=context.config, snapshot=context.snapshot, old=old)
+    book = Rules(context.rules)
     program = book.program()
     if program is None:
         return 1
@@ -64,7 +55,7 @@ def command(
     else:
         names = {one.file: known.name for one in found if (known := reader.find_file(one.file) or book.find_file(one.file))}
         outputs.write([_rendered(found, output, {rule.id: rule.doc for rule in program.rules}, names)])
-    return 1 if has_errors(found) or (strict and found) else 0
+    return 1 if has_errors(found) or (context.strict and found) else 0
 
 
 def _rendered(found: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:

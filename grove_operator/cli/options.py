@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import click
 
-from grove_compiler.model.settings import OFFLINE_KUBE_VERSION
-
-F = TypeVar("F", bound=Callable[..., Any])
+from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
 
 FILES = click.Path()
 
@@ -42,6 +42,12 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
 
 files_argument = click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES)
 
+mnnvl_shape_option = click.option(
+    "--mnnvl-shape",
+    type=click.Choice(("as-proposed", "driver")),
+    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. Unless told: driver if the snapshot shows it.",
+)
+
 _CONTEXT_OPTIONS = (
     click.option(
         "-n",
@@ -73,23 +79,50 @@ _CONTEXT_OPTIONS = (
     ),
     rules_option,
     click.option("--strict", is_flag=True, help="Warnings fail, too."),
+    mnnvl_shape_option,
+)
+
+pods_option = click.option("--pods", is_flag=True, help="The Pods as well; in a cluster another controller may own them.")
+
+max_objects_option = click.option(
+    "--max-objects",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=200_000,
+    show_default=True,
+    help="Refuse sets that would become more objects than this.",
 )
 
 
-mnnvl_shape_option = click.option(
-    "--mnnvl-shape",
-    type=click.Choice(("as-proposed", "driver")),
-    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. Unless told: driver if the snapshot shows it.",
-)
+@dataclass(slots=True, eq=False)
+class Context:
+    """What manifests are compiled or checked against, as the options of a command line say it."""
+
+    namespace: str
+    config: str | None
+    snapshot: str | None
+    kube_version: str
+    rules: tuple[str, ...]
+    strict: bool
+    mnnvl_shape: str | None
+
+    def settings(self, **more: Any) -> Settings:
+        """The compiler's settings, with others that only some commands have."""
+        return Settings(namespace=self.namespace, kube_version=self.kube_version, mnnvl_shape=self.mnnvl_shape, **more)
 
 
-def context_options(command: F) -> F:
-    """What manifests are compiled or checked against."""
+def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a `Context`, which the command takes as `context`."""
+
+    @wraps(command)
+    def with_context(**options: Any) -> Any:
+        return command(context=Context(*[options.pop(name) for name in Context.__slots__]), **options)
+
     for option in reversed(_CONTEXT_OPTIONS):
-        command = option(command)
-    return command
+        with_context = option(with_context)
+    return with_context
 
 
-def input_options(command: F) -> F:
-    """What is compiled or checked, and against what."""
+def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compiled or checked, as `files`, and against what, as `context`."""
     return files_argument(context_options(command))

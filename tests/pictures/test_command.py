@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_written_is_misuse(tmp_path: Path, capfdbinary: Ca
 
 def test_objects_that_wait_for_each_other_are_a_finding(monkeypatch: pytest.MonkeyPatch, capfdbinary: Caught) -> None:
     circle = Graph([node("A", "a", owner=ref("B", "b")), node("B", "b", owner=ref("A", "a"))], {})
-    monkeypatch.setattr("grove_operator.cli.graph.compile_inputs", lambda inputs, program: Result(circle))
+    monkeypatch.setattr("grove_operator.cli.compiling.compile_inputs", lambda inputs, program: Result(circle))
     assert run(["graph", MULTI_NODE]) == 1
     printed = capfdbinary.readouterr()
     assert printed.out == b""
