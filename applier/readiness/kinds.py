@@ -1,0 +1,116 @@
+"""When the other built-in kinds are ready, and which kinds are as soon as they exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from applier.readiness.pods import pod
+from applier.readiness.state import Readiness, State, conditions, failed, in_progress, part, ready
+from applier.readiness.workloads import daemon_set, deployment, job, replica_set, stateful_set
+from applier.ref import Manifest
+
+BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "extensions"}) | frozenset(
+    f"{group}.k8s.io"
+    for group in (
+        *("admissionregistration", "apiextensions", "apiregistration", "certificates", "coordination", "discovery", "events"),
+        *("flowcontrol.apiserver", "internal.apiserver", "networking", "node", "rbac.authorization", "resource", "scheduling"),
+        *("storage", "storagemigration"),
+    )
+)
+"""The groups of Kubernetes itself: there, what has no rule here is ready as soon as it exists."""
+
+
+def claim(manifest: Manifest) -> Readiness:
+    """A PersistentVolumeClaim: bound. One whose volume is lost has failed for good."""
+    phase = part(manifest, "status").get("phase") or "Pending"
+    if phase == "Lost":
+        return failed("its volume is lost")
+    return ready("bound") if phase == "Bound" else in_progress(f"not bound: phase {phase}")
+
+
+def volume(manifest: Manifest) -> Readiness:
+    """A PersistentVolume: there to be used, or used."""
+    status = part(manifest, "status")
+    phase = status.get("phase") or "Pending"
+    if phase == "Failed":
+        return failed(f"phase Failed: {status.get('message') or status.get('reason') or ''}".rstrip(": "), final=False)
+    return in_progress("phase Pending") if phase == "Pending" else ready(f"phase {phase}")
+
+
+def service(manifest: Manifest) -> Readiness:
+    """A load balancer needs an address; kstatus does not look at it, and dependants then run into nothing."""
+    if part(manifest, "spec").get("type") != "LoadBalancer":
+        return ready()
+    ingress = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
+    return ready() if ingress else in_progress("the load balancer has no address yet: does a controller serve load balancers here?")
+
+
+def disruption_budget(manifest: Manifest) -> Readiness:
+    """A PodDisruptionBudget counts once its controller has looked at its pods."""
+    if "observedGeneration" not in part(manifest, "status"):
+        return in_progress("not seen by its controller yet")
+    allowed = conditions(manifest).get("DisruptionAllowed")
+    return in_progress(allowed.said()) if allowed and allowed.reason == "SyncFailed" else ready()
+
+
+def autoscaler(manifest: Manifest) -> Readiness:
+    """A HorizontalPodAutoscaler counts once it can scale its target. Missing metrics are said, and not waited for."""
+    found = conditions(manifest)
+    able, active = found.get("AbleToScale"), found.get("ScalingActive")
+    if able is None:
+        return in_progress("not seen by its controller yet")
+    if able.status != "True":
+        return in_progress(able.said())
+    return ready(active.said() if active and active.status == "False" and active.reason != "ScalingDisabled" else "")
+
+
+def definition(manifest: Manifest) -> Readiness:
+    """A CustomResourceDefinition: established, and not only accepted."""
+    found = conditions(manifest)
+    names, established = found.get("NamesAccepted"), found.get("Established")
+    if names and names.status == "False":
+        return failed(names.said())
+    if established and established.status == "True":
+        return ready("established")
+    return in_progress(established.said() if established else "not established yet")
+
+
+def namespace(manifest: Manifest) -> Readiness:
+    """A Namespace that is going away takes no new objects."""
+    phase = part(manifest, "status").get("phase")
+    return Readiness(State.TERMINATING, "phase Terminating") if phase == "Terminating" else ready()
+
+
+def api_service(manifest: Manifest) -> Readiness:
+    """An APIService: its server answers."""
+    available = conditions(manifest).get("Available")
+    if available is None:
+        return in_progress("condition Available is missing")
+    return ready("available") if available.status == "True" else in_progress(available.said())
+
+
+def ingress(manifest: Manifest) -> Readiness:
+    """As kstatus, ready at once: many controllers never say an address."""
+    addresses = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
+    return ready("" if addresses else "has no address")
+
+
+BUILT_IN: dict[tuple[str, str], Callable[[Manifest], Readiness]] = {
+    ("", "Pod"): pod,
+    ("", "ReplicationController"): replica_set,
+    ("", "PersistentVolumeClaim"): claim,
+    ("", "PersistentVolume"): volume,
+    ("", "Service"): service,
+    ("", "Namespace"): namespace,
+    ("apps", "Deployment"): deployment,
+    ("apps", "ReplicaSet"): replica_set,
+    ("apps", "StatefulSet"): stateful_set,
+    ("apps", "DaemonSet"): daemon_set,
+    ("batch", "Job"): job,
+    ("policy", "PodDisruptionBudget"): disruption_budget,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscaler,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): definition,
+    ("apiregistration.k8s.io", "APIService"): api_service,
+    ("networking.k8s.io", "Ingress"): ingress,
+}
+"""Rules by group and kind."""

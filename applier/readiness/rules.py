@@ -1,0 +1,126 @@
+"""Rules of readiness that a graph brings along, as data: for kinds whose status only their makers understand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, NamedTuple
+
+from applier.errors import ApplierError
+from applier.readiness.state import Readiness, conditions, failed, in_progress, one_line, ready
+from applier.ref import Manifest
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, ">=": ge, "<=": le, ">": gt, "<": lt}
+
+
+class Expected(NamedTuple):
+    """A field that has to compare with a value, or with another field. Fields are JSON pointers, like `/status/readyReplicas`.
+
+    A field that is missing counts as `default`; without one it is never as expected.
+    """
+
+    field: str
+    comparison: str
+    value: Any = None
+    other: str = ""
+    default: Any = None
+
+    def why_not(self, manifest: Manifest) -> str:
+        """What is not as expected; empty when it is."""
+        have = at(manifest, self.field, self.default)
+        wanted = at(manifest, self.other, self.default) if self.other else self.value
+        if have is None or wanted is None:
+            missing = self.field if have is None else self.other
+            return f"{_dotted(missing)} is missing"
+        try:
+            holds = COMPARISONS[self.comparison](have, wanted)
+        except TypeError:
+            holds = False
+        sign = "" if self.comparison == "=" else f"{self.comparison} "
+        than = f", the {_dotted(self.other)}" if self.other else ""
+        return "" if holds else f"{_dotted(self.field)} is {have}, expected {sign}{wanted}{than}"
+
+
+@dataclass(slots=True, eq=False)
+class Rule:
+    """When objects of a kind are ready: all conditions have their status, and all fields are as expected.
+
+    `failed` are conditions that mean that no time will heal it. `messages` are JSON pointers to texts that say more while the object
+    is not ready.
+    """
+
+    group: str
+    kind: str
+    conditions: Mapping[str, str] | None = None
+    fields: tuple[Expected, ...] = ()
+    failed: Mapping[str, str] | None = None
+    messages: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Rule:
+        """A rule from data: `group`, `kind`, `conditions`, `failed`, `messages`, and `fields` as `["/status/phase", "=", "Running"]`
+        or `{field, comparison, value | other, default}`. Raises `ApplierError`.
+        """
+        if unknown := data.keys() - {"group", "kind", "conditions", "fields", "failed", "messages"}:
+            raise ApplierError(f"a rule of readiness has no field {', '.join(sorted(unknown))}")
+        if not data.get("kind"):
+            raise ApplierError("a rule of readiness needs a kind")
+        fields = tuple(_expected(entry) for entry in data.get("fields") or ())
+        given = (data.get("conditions"), fields, data.get("failed"), tuple(data.get("messages") or ()))
+        return cls(str(data.get("group") or ""), str(data["kind"]), *given)
+
+    def judge(self, manifest: Manifest) -> Readiness:
+        """How ready an object is by this rule."""
+        found = conditions(manifest)
+        for kind, status in (self.failed or {}).items():
+            if kind in found and found[kind].status == status:
+                return failed(found[kind].said())
+        if missing := list(self._missing(manifest)):
+            said = (one_line(str(text)) for pointer in self.messages if (text := at(manifest, pointer)))
+            return in_progress("; ".join([*missing, *said]))
+        return ready()
+
+    def _missing(self, manifest: Manifest) -> Iterator[str]:
+        found = conditions(manifest)
+        for kind, status in (self.conditions or {}).items():
+            if kind not in found:
+                yield f"condition {kind} is missing"
+            elif found[kind].status != status:
+                yield f"condition {kind} is {found[kind].status}" + "".join(
+                    f": {text}" for text in (found[kind].reason, one_line(found[kind].message)) if text
+                )
+        for expected in self.fields:
+            if why := expected.why_not(manifest):
+                yield why
+
+
+def at(manifest: Any, pointer: str, default: Any = None) -> Any:
+    """The value at a JSON pointer (RFC 6901); the default where there is none."""
+    found = manifest
+    for token in pointer.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict):
+            found = found.get(key)
+        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return default
+    return default if found is None else found
+
+
+def _expected(entry: Any) -> Expected:
+    try:
+        expected = Expected(**entry) if isinstance(entry, Mapping) else Expected(*entry)
+    except TypeError:
+        raise ApplierError(f"{entry!r} expects nothing of a field: give [field, comparison, value]") from None
+    if expected.comparison not in COMPARISONS:
+        raise ApplierError(f"{expected.comparison!r} compares nothing: use one of {', '.join(COMPARISONS)}")
+    for pointer in (expected.field, *([expected.other] if expected.other else [])):
+        if not pointer.startswith("/"):
+            raise ApplierError(f"{pointer!r} is no JSON pointer: it begins with a slash, like /status/phase")
+    return expected
+
+
+def _dotted(pointer: str) -> str:
+    return pointer[1:].replace("/", ".")

@@ -1,0 +1,87 @@
+"""How ready an object is, and what of its status says so."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from applier.ref import Manifest
+
+
+class State(StrEnum):
+    """The states of kstatus; its `Current` is `Ready` here."""
+
+    READY = "Ready"
+    IN_PROGRESS = "InProgress"
+    FAILED = "Failed"
+    TERMINATING = "Terminating"
+    UNKNOWN = "Unknown"
+
+
+class Readiness(NamedTuple):
+    """A state and why; `reason` is one line that names what is missing. `final` says that no time will heal it."""
+
+    state: State
+    reason: str = ""
+    final: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing is to be waited for."""
+        return self.state is State.READY
+
+
+class Condition(NamedTuple):
+    """An entry of `status.conditions`. `observed` is its `observedGeneration`, 0 where it has none."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    observed: int = 0
+
+    def said(self) -> str:
+        """`Type: Reason: message`, without what is empty."""
+        return ": ".join(part for part in (self.type, self.reason, one_line(self.message)) if part)
+
+
+def ready(reason: str = "") -> Readiness:
+    return Readiness(State.READY, reason)
+
+
+def in_progress(reason: str) -> Readiness:
+    return Readiness(State.IN_PROGRESS, reason)
+
+
+def failed(reason: str, *, final: bool = True) -> Readiness:
+    return Readiness(State.FAILED, reason, final)
+
+
+def one_line(text: str) -> str:
+    """A message as one line."""
+    return " ".join(text.split())
+
+
+def part(manifest: Manifest, name: str) -> dict[str, Any]:
+    """`spec`, `status` or `metadata`; empty where there is none."""
+    found = manifest.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def number(fields: dict[str, Any], name: str, default: int = 0) -> int:
+    """A count of a status or spec; the default where it is missing, as Go leaves zeros out."""
+    found = fields.get(name)
+    return found if isinstance(found, int) else default
+
+
+def conditions(manifest: Manifest) -> dict[str, Condition]:
+    """The conditions of an object by type. What is no list of conditions is none."""
+    found = part(manifest, "status").get("conditions")
+    if not isinstance(found, list):
+        return {}
+    return {str(one.get("type", "")): _condition(one) for one in found if isinstance(one, dict)}
+
+
+def _condition(entry: dict[str, Any]) -> Condition:
+    kind, status, reason, message = (str(entry.get(name) or "") for name in ("type", "status", "reason", "message"))
+    return Condition(kind, status, reason, message, number(entry, "observedGeneration"))
