@@ -1,16 +1,16 @@
-"""One server-side apply: what is asked of the server along with it, and what is tried again before it counts as refused."""
+"""Server-side apply of one object: what goes along with it, and what is tried again before it counts as refused."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
-from applier.decision import hide_secrets
+from applier.decision import Verdict, decide, hide_secrets
 from applier.desired import Desired
 from applier.errors import ClusterError, FieldConflict
-from applier.execute.ownership import repair
 from applier.execute.patience import looks
-from applier.execute.refusals import conflicts_of, is_passing, names_stale_version
+from applier.execute.refusals import conflicts_of, is_passing
 from applier.execute.state import Run
 from applier.outcome import Conflict
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
@@ -24,26 +24,22 @@ class Blocked(Exception):
         super().__init__()
 
 
-def forced(run: Run, desired: Desired) -> tuple[str, ...]:
-    """The managers whose fields may be taken from them; `*` stands for all."""
-    return (*run.plan.intent.force, *desired.policy.force)
-
-
 async def apply(run: Run, manifest: Manifest, *, force: bool) -> Manifest:
     """Applies a manifest; the object as it is then."""
     resource = await run.resource(Kind.of(manifest))
-    call = lambda: run.cluster.apply(resource, manifest, manager=run.manager, force=force, dry_run=run.dry_run)  # noqa: E731
-    return await passing(run, manifest, call)
+    return await passing(
+        run, partial(run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.dry_run), resource.kind
+    )
 
 
-async def passing(run: Run, manifest: Manifest, call: Callable[[], Awaitable[Manifest]]) -> Manifest:
+async def passing(run: Run, call: Callable[[], Awaitable[Manifest]], kind: Kind) -> Manifest:
     """Makes a request, and again for a while when it is refused for what controllers are about to put right."""
     refused: ClusterError | None = None
     async for _ in looks(run.patience, run.stop, run.patience.passing):
         try:
             return await run.ask(call)
         except ClusterError as error:
-            if not is_passing(error, defined=Kind.of(manifest) in run.made) or run.dry_run:
+            if run.dry_run or not is_passing(error, defined=kind in run.made):
                 raise
             refused = error
     assert refused is not None
@@ -56,32 +52,26 @@ async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manif
     The server takes all fields in conflict or none. To take those of some managers only, they are looked at first, and then this very
     version of the object is forced.
     """
-    may = forced(run, desired)
+    may = {*run.plan.intent.force, *desired.policy.force}
+    schema = await run.schema(Kind.of(manifest))
+    decision = decide(manifest, live, schema, manager=run.manager, yields=desired.policy.yields, force=may)
+    if decision.verdict is Verdict.CONFLICT:
+        raise Blocked(decision.conflicts)
+    forced = partial(apply, run, _bound_to(decision.intent, live, exact=run.exact or "*" not in may), force=True)
+    if decision.force:
+        return await forced()
     try:
-        return await _repairing(run, manifest, live, force="*" in may)
+        return await apply(run, _bound_to(decision.intent, live, exact=run.exact), force=False)
     except FieldConflict as error:
         conflicts = conflicts_of(error)
-    if not all(conflict.owner.manager in may or _is_ours_soon(run, conflict) for conflict in conflicts):
+    if not all(_may_be_taken(run, conflict.owner.manager, may) for conflict in conflicts):
         raise Blocked(conflicts)
-    return await apply(run, _bound_to(manifest, live, exact=True), force=True)
+    return await forced()
 
 
-def _is_ours_soon(run: Run, conflict: Conflict) -> bool:
+def _may_be_taken(run: Run, manager: str, may: set[str]) -> bool:
     """In a dry run nothing has been taken over, so that those managers are still in the way."""
-    return run.dry_run and conflict.owner.manager in run.plan.intent.take_over
-
-
-async def _repairing(run: Run, manifest: Manifest, live: Manifest, *, force: bool) -> Manifest:
-    """Applies; once more after ownership recorded in a version that is not served was moved to ours."""
-    try:
-        return await apply(run, _bound_to(manifest, live, exact=run.exact), force=force)
-    except ClusterError as error:
-        if not names_stale_version(error):
-            raise
-        mended = await repair(run, await run.resource(Kind.of(manifest)), live)
-        if mended is live:
-            raise
-    return await apply(run, _bound_to(manifest, mended, exact=run.exact), force=force)
+    return "*" in may or manager in may or (run.dry_run and manager in (*run.plan.intent.take_over, run.manager))
 
 
 def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
@@ -96,7 +86,7 @@ def is_same(run: Run, before: Manifest, after: Manifest) -> bool:
     """Says whether a write changed nothing. A dry run gives no new resource version, so that there the objects are compared."""
     if not run.dry_run:
         return resource_version_of(before) == resource_version_of(after)
-    return _content(before) in (_content(after), _content(hide_secrets(after)))
+    return bool(_content(hide_secrets(before)) == _content(hide_secrets(after)))
 
 
 def _content(manifest: Manifest) -> Any:

@@ -45,7 +45,8 @@ async def execute(
     """Carries out a plan under its manager; an outcome for each step, in the order of the plan. Steps that prune are left to pruning.
 
     Nothing that goes wrong with an object is raised: it is the outcome of that object, and of those that depend on it. `exact` writes
-    only over what the plan was decided on. `stop` ends a run early: what is in flight is finished, the rest is held. Cancelling does
+    only over what the plan was decided on. `after_write` takes each written object as the server answered; in a dry run, as it would be.
+    `stop` ends a run early: what is in flight is finished, the rest is held. Cancelling does
     the same and raises in the end; a second time, it breaks off.
     """
     limit = limit or Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
@@ -85,6 +86,7 @@ async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
         except asyncio.CancelledError:
             for worker in workers:
                 worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
         raise
     for worker in workers:
         worker.result()

@@ -37,8 +37,8 @@ class KnownNow:
 
 async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Step:
     """What is to be done with an object, given what was just read. `live` is as the server gave it, values of Secrets included."""
-    schemas = await run.schemas(Kind.of(desired.manifest)) if live is not None else None
-    return step_for(desired, KnownNow(hide_secrets(live) if live else None, run.uids), schemas, run.plan.intent)
+    schema = await run.schema(Kind.of(desired.manifest)) if live is not None else None
+    return step_for(desired, KnownNow(hide_secrets(live) if live else None, run.uids), schema, run.plan.intent)
 
 
 async def owned(run: Run, desired: Desired) -> Manifest:

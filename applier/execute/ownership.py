@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from applier.cluster import Resource
-from applier.errors import UnknownKind
+from applier.decision import old_versions
+from applier.errors import Invalid, UnknownKind, WriteConflict
 from applier.execute.state import Run
-from applier.plan.takeover import entries_of, ownership_patch, repaired, taken_over
+from applier.plan.takeover import Patch, entries_of, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref
 
 
-async def take_over(run: Run, resource: Resource, live: Manifest) -> Manifest:
-    """Makes ours what the plan's managers own; the object as it is then, the same when there was nothing to take.
+async def put_right(run: Run, resource: Resource, live: Manifest) -> Manifest:
+    """Makes ours what the plan takes over, and readable what the server would forget; the object as it is then.
 
-    Raises `WriteConflict` when the object has changed since it was read.
+    The same object when there is nothing to do. Raises `WriteConflict` when it has changed since it was read.
     """
-    return await _move(run, resource, live, taken_over(live, run.manager, run.plan.intent.take_over))
+    live = await _patch(run, resource, live, old_versions(live, await _served(run, resource, live)))
+    return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.take_over))
 
 
-async def repair(run: Run, resource: Resource, live: Manifest) -> Manifest:
-    """Moves the entries of every version that is not served to the one that we write in. Raises `WriteConflict`.
+async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
+    """Of the versions in an object's managedFields, those that are served.
 
-    Only versions of the object's own group are looked at: others belong to subresources like `autoscaling/v1` Scale.
+    Only versions of the object's own group are looked at: others belong to subresources, like `autoscaling/v1` to scale.
     """
-    group = Kind.of(live).group
     known = {str(entry.get("apiVersion")) for entry in entries_of(live)}
-    served = {version for version in known if Kind.read(version, "").group != group}
-    for version in known - served:
-        if await _is_served(run, Kind.read(version, resource.kind.kind)):
-            served.add(version)
-    return await _move(run, resource, live, repaired(live, served, resource.kind.api_version))
+    return {version for version in known if await _is_served(run, resource.kind, Kind.read(version, resource.kind.kind))}
 
 
-async def _is_served(run: Run, kind: Kind) -> bool:
+async def _is_served(run: Run, ours: Kind, kind: Kind) -> bool:
+    if kind == ours or kind.group != ours.group:
+        return True
     try:
         await run.resource(kind)
     except UnknownKind:
@@ -39,8 +40,14 @@ async def _is_served(run: Run, kind: Kind) -> bool:
     return True
 
 
-async def _move(run: Run, resource: Resource, before: Manifest, after: Manifest) -> Manifest:
-    if after is before:
-        return before
-    ref, patch = Ref.of(before), ownership_patch(before, after)
-    return await run.ask(lambda: run.cluster.patch(resource, ref.namespace, ref.name, patch, manager=run.manager, dry_run=run.dry_run))
+async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> Manifest:
+    """The patched object; in a dry run, where nothing is kept, as it would be."""
+    if not patch:
+        return live
+    if run.dry_run:
+        return taken_over(live, patch)
+    ref = Ref.of(live)
+    try:
+        return await run.ask(partial(run.cluster.patch, resource, ref.namespace, ref.name, patch, manager=run.manager))
+    except Invalid as error:  # how a server says that a patch's test has failed
+        raise WriteConflict(409, "Conflict", f"{ref} has changed meanwhile: {error}") from None

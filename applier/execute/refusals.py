@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from applier.errors import ApiError, FieldConflict, Forbidden, Invalid, UnknownKind
+from applier.errors import FieldConflict, Forbidden, Invalid, UnknownKind
 from applier.outcome import Conflict, Owner
 
 IMMUTABLE = re.compile(
@@ -14,9 +14,6 @@ IMMUTABLE = re.compile(
 
 PASSING = re.compile(r'serviceaccount "[^"]*" not found|status unknown for quota|error looking up service account', re.S)
 """Refusals in a namespace that is just made: controllers have not put there yet what admission asks for."""
-
-STALE_VERSION = re.compile(r"invalid group/version|no kind .+ is registered for version|failed to convert .+ managed", re.S)
-"""How the server says that managedFields name a version of the API that it no longer serves."""
 
 _MANAGER = re.compile(
     r'conflict with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?(?P<update> using \S+(?: at (?P<time>\S+))?)?'
@@ -37,11 +34,6 @@ def is_immutable(error: Exception) -> bool:
 def is_passing(error: Exception, *, defined: bool) -> bool:
     """Says whether trying again soon may help, without anybody changing anything. `defined`: its kind was made in this run."""
     return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))
-
-
-def names_stale_version(error: Exception) -> bool:
-    """Says whether the ownership that the server has recorded is in a version of the API that it cannot convert."""
-    return isinstance(error, ApiError) and bool(STALE_VERSION.search(error.message))
 
 
 def conflicts_of(error: FieldConflict) -> list[Conflict]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from applier.cluster import Cluster, Resource
+from applier.decision import Schemas, Type
 from applier.desired import Graph
 from applier.errors import NotFound
 from applier.events import Sink, nowhere
@@ -46,6 +47,7 @@ class Run:
     uids: dict[Ref, str] = field(default_factory=dict)
     made: dict[Kind, Resource] = field(default_factory=dict)
     causes: dict[Ref, Ref] = field(default_factory=dict)
+    schemas: dict[Kind, Type | None] = field(default_factory=dict)
     defined: dict[tuple[str, str], Ref] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,13 +71,17 @@ class Run:
         resource = await self.resource(kind)
         return await self.ask(lambda: get(self.cluster, resource, ref))
 
-    async def schemas(self, kind: Kind) -> Any:
-        """The schema of a kind, for deciding again."""
-        return await self.cluster.schemas([kind])
+    async def schema(self, kind: Kind) -> Type | None:
+        """The schema of a kind; of one that came with the graph, as soon as it is served."""
+        found = self.plan.schemas.get(kind) or self.schemas.get(kind)
+        if found is None and kind not in self.schemas:
+            fresh: Schemas = await self.cluster.schemas([kind])
+            found = self.schemas[kind] = fresh.get(kind)
+        return found
 
     def learn(self, manifest: Manifest) -> None:
-        """Tells the cache of what the server has just answered."""
-        if self.after_write is not None and not self.dry_run:
+        """Hands on what the server has just answered."""
+        if self.after_write is not None:
             self.after_write(manifest)
 
     def is_new(self, ref: Ref) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
+from applier.decision import prepared
 from applier.desired import Desired
-from applier.errors import AlreadyExists, ClusterError, Invalid, Unreachable, WriteConflict
-from applier.execute.applying import Blocked, apply, apply_over, forced, is_same, passing
+from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, Unreachable, WriteConflict
+from applier.execute.applying import Blocked, apply, apply_over, is_same, passing
 from applier.execute.gone import gone, remove
 from applier.execute.now import decide_again, owned
-from applier.execute.ownership import take_over
+from applier.execute.ownership import put_right
 from applier.execute.refusals import is_immutable
 from applier.execute.state import Run
 from applier.outcome import Action, Conflict, Step
 from applier.plan import QUIET
 from applier.plan.reasons import RECREATE, being_deleted, listed, makers, what_conflicts
-from applier.plan.sent import sent
 from applier.plan.takeover import entries_of
 from applier.ref import Kind, Manifest
 
@@ -71,7 +72,7 @@ async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) 
         if step.action is Action.CREATED or live is None:
             return await _create(run, desired, live)
         return await _configure(run, desired, live)
-    except (WriteConflict, AlreadyExists) as error:
+    except (WriteConflict, AlreadyExists, FieldConflict) as error:
         raise Moved(error) from None
     except Unreachable as error:
         if error.maybe_done:
@@ -83,13 +84,13 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
     """Makes an object, once the old one of its name, which is being deleted, is gone."""
     if old is not None and (other := await gone(run, old)) is not None:
         raise Moved(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
-    manifest, policy = await owned(run, desired), desired.policy
+    kind, policy = Kind.of(desired.manifest), desired.policy
+    manifest = prepared(await owned(run, desired), await run.schema(kind))
     if policy.adopt and not policy.create_only:
-        return _created(run, await apply(run, manifest, force="*" in forced(run, desired)))
-    resource = await run.resource(Kind.of(manifest))
-    return _created(
-        run, await passing(run, manifest, lambda: run.cluster.create(resource, manifest, manager=run.manager, dry_run=run.dry_run))
-    )
+        return _created(run, await apply(run, manifest, force=False))
+    resource = await run.resource(kind)
+    create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.dry_run)
+    return _created(run, await passing(run, create, kind))
 
 
 def _created(run: Run, after: Manifest) -> Written:
@@ -103,10 +104,9 @@ async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
     """Applies over what is there; makes the object again where that cannot be done and may be."""
     manifest = await owned(run, desired)
     resource = await run.resource(Kind.of(manifest))
-    live = await take_over(run, resource, before)
-    wanted = sent(manifest, live, desired.policy.yields, run.manager)
+    live = await put_right(run, resource, before)
     try:
-        after = await apply_over(run, desired, wanted, live)
+        after = await apply_over(run, desired, manifest, live)
     except Blocked as blocked:
         return Written(Action.HELD, what_conflicts(blocked.conflicts), live, blocked.conflicts)
     except Invalid as error:

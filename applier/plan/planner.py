@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from applier.cluster import Live
@@ -11,12 +11,9 @@ from applier.decision import Schemas
 from applier.desired import Graph
 from applier.outcome import Action, Step
 from applier.plan.order import defined_kinds, order
-from applier.plan.steps import Intent, KnownLive, step_for
+from applier.plan.steps import QUIET, Intent, KnownLive, step_for
 from applier.plan.takeover import CLIENT_SIDE
-from applier.ref import Manifest, Ref
-
-QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
-"""What needs no request."""
+from applier.ref import Kind, Manifest, Ref
 
 
 @dataclass(slots=True, eq=False)
@@ -25,7 +22,7 @@ class Plan:
 
     `steps` are in the order of writing, each with its wave. `needs` says which objects of the graph each waits for, and goes without
     when one of them fails; `follows` says which come before it only because Kubernetes wants them there first. `found` holds the live
-    objects that the steps were decided on, for whoever carries them out.
+    objects and `schemas` the schemas that the steps were decided on, for whoever carries them out.
     """
 
     steps: list[Step]
@@ -33,6 +30,7 @@ class Plan:
     needs: dict[Ref, list[Ref]] = field(default_factory=dict)
     follows: dict[Ref, list[Ref]] = field(default_factory=dict)
     found: dict[Ref, Manifest] = field(default_factory=dict)
+    schemas: Schemas = field(default_factory=Schemas)
 
     def counts(self) -> Counter[Action]:
         """How many objects end as what."""
@@ -59,20 +57,22 @@ def plan(
     force: tuple[str, ...] = (),
     take_over: tuple[str, ...] = CLIENT_SIDE,
     prunable: Sequence[Step] = (),
+    unserved: Collection[Kind] = (),
 ) -> Plan:
     """What is to be done to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
 
     `force`: managers whose fields may be taken, `*` for all. `take_over`: managers whose ownership becomes ours, so that fields that
     we give up later go away. `prunable`: steps for objects that are no longer wanted, already in the order of their deletion; they
-    come after all waves.
+    come after all waves. `unserved`: kinds that the server is known not to serve.
     """
     waves, needs, follows = order(graph)
     intent = Intent(manager, force, take_over)
-    known = KnownLive(live, defined_kinds(graph))
-    planned = Plan([], intent, needs, follows, known.seen)
+    known = KnownLive(live, defined_kinds(graph), unserved)
+    planned = Plan([], intent, needs, follows, known.seen, schemas)
     for wave, refs in enumerate(waves):
         for ref in refs:
-            step = step_for(graph.objects[ref], known, schemas, intent)
+            desired = graph.objects[ref]
+            step = step_for(desired, known, schemas.get(Kind.of(desired.manifest)), intent)
             step.wave = wave
             known.steps[ref] = step
             planned.steps.append(step)

@@ -15,7 +15,12 @@ WAYS_OUT = "take it (force), give it up (remove it from the manifest), or share 
 
 
 def dotted(path: Path) -> str:
-    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`."""
+    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
+
+    A single text is a whole path already, in the server's spelling.
+    """
+    if len(path) == 1 and isinstance(path[0], str):
+        return path[0]
     text = ""
     for part in path:
         if isinstance(part, ItemKey):

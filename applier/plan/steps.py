@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from applier.cluster import Live
-from applier.decision import Decision, Schemas, Verdict, decide
+from applier.decision import Decision, Type, Verdict, decide
 from applier.desired import Desired
 from applier.outcome import Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.owners import refers_to, with_owner
 from applier.plan.reasons import RECREATE, being_deleted, makers, what_conflicts, what_differs, what_is_fixed
-from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, taken_over
+from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+
+QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
+"""What needs no request."""
 
 
 class Unread(Exception):
@@ -47,25 +50,29 @@ class Known(Protocol):
 class KnownLive:
     """What a snapshot and the steps so far say.
 
-    `defined` holds what the graph itself defines, by group and kind; `seen` the live objects that were asked for.
+    `defined` holds what the graph itself defines, by group and kind; `unserved` the kinds that the server does not serve; `seen` the
+    live objects that were asked for.
     """
 
     live: Live
     defined: Mapping[tuple[str, str], Ref] = field(default_factory=dict)
+    unserved: Collection[Kind] = ()
     steps: dict[Ref, Step] = field(default_factory=dict)
     seen: dict[Ref, Manifest] = field(default_factory=dict)
 
     def found(self, desired: Desired) -> Manifest | None:
+        definition = self.defined.get(desired.ref[:2])
+        if definition is not None and self._is_new(definition) and not self._is_remade(definition):
+            return None
+        if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
+            raise Unread(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
-            if live is not None:
-                self.seen[desired.ref] = live
-            return live
         except KeyError:
-            definition = self.defined.get(desired.ref[:2])
-            if definition is not None and self._is_new(definition):
-                return None
-            raise Unread("what is there could not be read") from None
+            raise Unread("what is there was not read") from None
+        if live is not None:
+            self.seen[desired.ref] = live
+        return live
 
     def uid(self, owner: Ref) -> str:
         if owner in self.steps:
@@ -91,14 +98,14 @@ class KnownLive:
         return self._is_new(ref) and bool(self.steps[ref].uid)
 
 
-def step_for(desired: Desired, known: Known, schemas: Schemas, intent: Intent) -> Step:
+def step_for(desired: Desired, known: Known, schema: Type | None, intent: Intent) -> Step:
     """What is to be done with one object. Never raises: a comparison that fails is a failed step."""
     step = Step(desired.ref, Action.UNCHANGED)
     try:
         live = known.found(desired)
         if live is not None:
             step.uid, step.resource_version = uid_of(live), resource_version_of(live)
-        _decide(step, desired, live, known, schemas, intent)
+        _decide(step, desired, live, known, schema, intent)
     except Unread as unread:
         _settle(step, Action.FAILED, str(unread))
     except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
@@ -110,21 +117,18 @@ def _settle(step: Step, action: Action, reason: str = "", *, unsure: bool = Fals
     step.action, step.reason, step.unsure = action, reason, unsure
 
 
-def _decide(step: Step, desired: Desired, live: Manifest | None, known: Known, schemas: Schemas, intent: Intent) -> None:
+def _decide(step: Step, desired: Desired, live: Manifest | None, known: Known, schema: Type | None, intent: Intent) -> None:
     """Walks through what can be said of an object, the strongest reason first."""
-    policy = desired.policy
     if live is None:
         _settle(step, Action.CREATED)
     elif live["metadata"].get("deletionTimestamp"):
         _settle(step, Action.CREATED, f"the one that exists {being_deleted(live)}; it is made again once that is gone")
     elif why := known.replaced(desired.ref):
         _settle(step, Action.CREATED, why)
-    elif not policy.adopt and not applied_by(live, intent.manager):
-        _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
     elif (manifest := _with_known_owner(desired, known)) is None:
         _settle(step, Action.CONFIGURED, f"gets the UID of its owner {desired.owner} once that is known", unsure=True)
     else:
-        _compare(step, desired, manifest, live, schemas, intent)
+        _compare(step, desired, manifest, live, schema, intent)
 
 
 def _with_known_owner(desired: Desired, known: Known) -> Manifest | None:
@@ -135,23 +139,19 @@ def _with_known_owner(desired: Desired, known: Known) -> Manifest | None:
     return with_owner(desired.manifest, desired.owner, uid) if uid else None
 
 
-def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schemas: Schemas, intent: Intent) -> None:
+def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
     """Decides as if ownership had been taken over already."""
     policy = desired.policy
-    others = others_in(live, intent.manager, intent.take_over)
-    owned = taken_over(live, intent.manager, intent.take_over) if others else live
-    decision = decide(
-        manifest,
-        owned,
-        schemas.get(Kind.of(manifest)),
-        manager=intent.manager,
-        yields=policy.yields,
-        force=(*intent.force, *policy.force),
-    )
+    patch = ownership_patch(live, intent.manager, intent.take_over)
+    may = (*intent.force, *policy.force)
+    decision = decide(manifest, taken_over(live, patch), schema, manager=intent.manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
     _judge(step, desired, live, decision)
-    if others and step.action in (Action.UNCHANGED, Action.YIELDED) and not policy.create_only:
-        _settle(step, Action.CONFIGURED, f"ownership is taken over from {', '.join(dict.fromkeys(others))}")
+    if patch and step.action in QUIET and not policy.create_only:
+        others = ", ".join(others_in(live, intent.manager, intent.take_over))
+        _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
+    if not policy.adopt and step.action not in QUIET and not applied_by(live, intent.manager):
+        _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
 
 
 def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:

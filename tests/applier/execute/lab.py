@@ -1,0 +1,89 @@
+"""A cluster in memory, and runs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from applier.decision.schema import Table, Type
+from applier.desired import Desired, Graph
+from applier.execute import Concurrency, Patience, execute
+from applier.outcome import Action, Outcome, Step
+from applier.plan import Plan, plan
+from applier.ref import Kind, Manifest, Ref
+from applier.testing.memory import MemoryCluster
+
+ME = "me"
+SHORT = Patience(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)
+
+
+FREE = {"e": "*untyped"}
+LIST = {"i": "*untyped", "l": "a"}
+METADATA = {"f": {"labels": FREE, "annotations": FREE, "ownerReferences": LIST, "finalizers": LIST}, **FREE}
+OBJECT = {"f": {"metadata": METADATA, "data": FREE, "spec": FREE}, **FREE}
+
+
+class FreeSchemas:
+    """In every kind, `data` and `spec` are maps of anything, and lists are one value: what the cluster in memory makes of them."""
+
+    type: Type = Table({}, {"object": OBJECT}).named("object")
+
+    def get(self, kind: Kind) -> Type:
+        return self.type
+
+
+class Lab:
+    """Plans from what the cluster holds, without asking it, and carries the plan out on it."""
+
+    def __init__(self, **options: Any) -> None:
+        self.cluster = MemoryCluster(namespaces=("shop",), schemas=FreeSchemas(), **options)
+        self.outcomes: dict[Ref, Outcome] = {}
+        self.events: list[Any] = []
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The cluster as a `Live`."""
+        return self.cluster.find(ref)
+
+    def plan(self, *objects: Desired, **options: Any) -> Plan:
+        """What is to be done."""
+        schemas: Any = FreeSchemas()
+        return plan(Graph(objects), self, schemas, manager=ME, **options)
+
+    def steps(self, *objects: Desired, **options: Any) -> dict[str, Step]:
+        """What is to be done, by name."""
+        return {step.ref.name: step for step in self.plan(*objects, **options).steps}
+
+    async def apply(self, *objects: Desired, force: tuple[str, ...] = (), take_over: tuple[str, ...] | None = None, **options: Any) -> str:
+        """What became of each object, as text: `a=created b=held`."""
+        more = {} if take_over is None else {"take_over": take_over}
+        return await self.carry_out(self.plan(*objects, force=force, **more), *objects, **options)
+
+    async def carry_out(self, plan: Plan, *objects: Desired, **options: Any) -> str:
+        """The same for a plan that was made before."""
+        given: dict[str, Any] = {"patience": SHORT, "limit": Concurrency(), "sink": self.events.append, **options}
+        self.cluster.forget_requests()
+        outcomes = await execute(plan, Graph(objects), self.cluster, **given)
+        self.outcomes = {outcome.step.ref: outcome for outcome in outcomes}
+        return said(outcomes)
+
+    def reason(self, ref: Ref) -> str:
+        """Why the last run did with an object what it did."""
+        return self.outcomes[ref].reason
+
+    def requests(self) -> str:
+        """The requests of the last run, in order: `apply a, get b`."""
+        return ", ".join(f"{request.verb} {request.name}" for request in self.cluster.log)
+
+    def live(self, ref: Ref) -> Manifest:
+        """An object that is there."""
+        found = self.cluster.find(ref)
+        assert found is not None, f"{ref} is not there"
+        return found
+
+
+def said(outcomes: Iterable[Outcome]) -> str:
+    return " ".join(f"{outcome.step.ref.name}={outcome.action.value}" for outcome in outcomes)
+
+
+def actions(outcomes: Iterable[Outcome]) -> set[Action]:
+    return {outcome.action for outcome in outcomes}

@@ -1,0 +1,83 @@
+"""The sentences of a plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner, Path
+from applier.plan.reasons import being_deleted, dotted, listed, makers, what_conflicts, what_differs, what_is_fixed, who
+
+from .things import manifest
+
+EDIT = Owner("kubectl-edit", "Update", "2026-01-01T00:00:00Z")
+SCALE = Owner("hpa", "Update", "", "scale")
+MAIN = ItemKey((("name", "main"),))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("spec", "replicas"), "spec.replicas"),
+        (("spec", "template", "spec", "containers", MAIN, "image"), "spec.template.spec.containers[name=main].image"),
+        (("metadata", "labels", "example.com/a"), 'metadata.labels["example.com/a"]'),
+        (("spec", "args", 0), "spec.args[0]"),
+        (("spec.replicas",), "spec.replicas"),
+    ],
+)
+def test_a_path_is_written_as_people_read_it(path: Path, text: str) -> None:
+    assert dotted(path) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (["a", "b", "c", "d", "e"], "a, b, c and 2 more"), (["a", "a"], "a")],
+)
+def test_long_lists_are_cut(names: list[str], text: str) -> None:
+    assert listed(names) == text
+
+
+@pytest.mark.parametrize(
+    ("owner", "text"),
+    [
+        (EDIT, "kubectl-edit (Update at 2026-01-01T00:00:00Z)"),
+        (SCALE, "hpa (Update of scale)"),
+        (Owner("helm", "Apply", ""), "helm (Apply)"),
+    ],
+)
+def test_an_owner_is_named_with_what_it_did_and_when(owner: Owner, text: str) -> None:
+    assert who(owner) == text
+
+
+def test_drift_names_who_caused_it() -> None:
+    change = FieldChange(("spec", "replicas"), 3, 2, (EDIT,))
+    assert what_differs([change]) == "spec.replicas; last set by kubectl-edit (Update at 2026-01-01T00:00:00Z)"
+
+
+def test_a_new_field_blames_nobody() -> None:
+    assert what_differs([FieldChange(("data", "a"), ABSENT, 1)]) == "data.a"
+
+
+def test_a_change_of_ownership_alone_is_said() -> None:
+    assert what_differs([]) == "only who owns its fields changes"
+
+
+def test_conflicts_are_grouped_by_owner_with_the_three_ways_out() -> None:
+    conflicts = [Conflict(("spec", "replicas"), EDIT), Conflict(("spec", "paused"), EDIT), Conflict(("data",), SCALE)]
+    assert what_conflicts(conflicts) == (
+        "kubectl-edit (Update at 2026-01-01T00:00:00Z) owns spec.replicas, spec.paused; hpa (Update of scale) owns data with another value: "
+        "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
+    )
+
+
+def test_fixed_fields_are_named() -> None:
+    assert what_is_fixed([("spec", "selector")]) == "spec.selector cannot be changed once set"
+
+
+def test_who_holds_up_a_deletion_is_said() -> None:
+    live = manifest("a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/wait"]})
+    assert being_deleted(live) == "is being deleted since 2026-01-01T00:00:00Z, held by example.com/wait"
+
+
+def test_makers_are_named_once() -> None:
+    live = manifest("a", metadata={"managedFields": [{"manager": "x"}, {"manager": "x"}, {"manager": "y"}]})
+    assert (makers(live), makers(manifest("a"))) == ("x, y", "somebody else")
