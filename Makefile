@@ -7,19 +7,25 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
 # Where PYTHONDONTWRITEBYTECODE is set, as in many images, Python would compile the sources again at every start.
-COMPILE = $(BIN)/python -m compileall -q grove_compiler grove_operator
+COMPILE = $(BIN)/python -m compileall -q applier grove_compiler grove_operator
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test lint format bench wheel clean
+.PHONY: help demo test control-plane lint format bench wheel clean
 
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## compile an example and print its graph
 	$(BIN)/grove compile $(EXAMPLE) -o summary
 
 test: $(VENV)/.installed-dev ## run the tests
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
+control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for the tests that need one (about 10 minutes)
+	@$(BIN)/python -m applier.testing where >/dev/null 2>&1 || command -v go >/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[control-plane]'
+	$(BIN)/python -m applier.testing build
 
 lint: $(VENV)/.installed-dev ## style, types and layers
 	$(BIN)/ruff check .
