@@ -1,6 +1,26 @@
 """A real control plane for tests: built once from Go modules, started in seconds, with fixtures for pytest and a proxy that makes faults.
 
-`ControlPlane` is the running thing, `Faults` the proxy, `applier.testing.plugin` the fixtures; `python -m applier.testing build` builds it.
+`ControlPlane` is the running thing, `Faults` a proxy before it that follows a `Script`; `applier.testing.plugin` has the fixtures, and
+`python -m applier.testing build` builds it all. See docs/testing-with-a-cluster.md.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from applier.testing.control_plane import ControlPlane
+    from applier.testing.faults import Script
+    from applier.testing.proxy import Faults
+
+__all__ = ["ControlPlane", "Faults", "Script"]
+
+# Loaded when asked for: the proxy needs aiohttp, the control plane does not.
+_HOMES = {"ControlPlane": "control_plane", "Faults": "proxy", "Script": "faults"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

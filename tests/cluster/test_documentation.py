@@ -42,3 +42,12 @@ def test_the_faults_that_are_shown_exist() -> None:
     shown = {name for script in re.findall(r"Script\((.*?)\)", BLOCKS[2]) for name in re.findall(r"(\w+)=", script)}
     assert shown
     assert shown <= {field.name for field in fields(Script)}
+
+
+def test_public_names_are_at_the_top() -> None:
+    import applier.testing
+
+    assert {name: getattr(applier.testing, name).__name__ for name in applier.testing.__all__} == {
+        name: name for name in applier.testing.__all__
+    }
+    assert not hasattr(applier.testing, "Nothing")
