@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from applier.decision.defaults import filled_in
+from applier.decision.defaults import filled_in, without_added
 from applier.decision.items import steps_to
 from applier.decision.schema import Type
 from applier.decision.shape import LIST, MAP, is_leaf, shape_of
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 
 def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
     """All differences between a stored object and one that has been merged from it, but for what only the server sets."""
-    walk = _Walk()
+    walk = _Walk(type.name)
     for name in live.keys() | sent.keys():
         known = type.fields.get(name)
         below = known[1] if known else type.element
@@ -56,7 +56,8 @@ def _own_metadata(metadata: Any) -> Any:
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        self.root = root
         self.found: list[Difference] = []
 
     def visit(self, old: Any, new: Any, type: Type, steps: Steps, *, whole: bool = False) -> None:
@@ -84,7 +85,8 @@ class _Walk:
             if new is None and not type.go:
                 self._say(steps, old, new, _NULL)
             elif is_empty(new):
-                self._say(steps, old, new, EMPTY if type.go else "")
+                # An empty struct is there or not, as a pointer is; all else that is empty Go leaves out, mostly.
+                self._say(steps, old, new, EMPTY if type.go and not (new == {} and type.fields) else "")
             elif isinstance(new, dict) and type.is_map and not type.map_atomic and steps[-1].startswith("f:"):
                 self._maps({}, new, type, steps, whole)
             else:
@@ -123,6 +125,7 @@ class _Walk:
 
     def _lists(self, old: list[Any], new: list[Any], type: Type, steps: Steps, whole: bool) -> None:
         if whole:
+            old = without_added(self.root, steps, old, new)
             if len(old) != len(new):
                 self._say(steps, old, new)
                 return
