@@ -7,6 +7,7 @@ import re
 import pytest
 import yaml
 
+from grove_compiler.engine.language import VERB_KEYS
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.golden.expected_findings import compare_findings
@@ -41,6 +42,26 @@ def test_what_a_section_shows_comes_out(section: Section) -> None:
     made = [node.object for node in result.graph.nodes]
     missing = [shown for shown in objects_in(section.becomes) if not any(is_part(shown, object) for object in made)]
     assert missing == []
+
+
+def of_authors(title: str) -> Section:
+    return next(section for section in SECTIONS if section.page == "rule-authors.md" and section.title == title)
+
+
+def test_the_page_for_authors_has_examples_of_every_verb() -> None:
+    rules = "".join(text for section in SECTIONS if section.page == "rule-authors.md" for text in section.files.values())
+    assert [verb for verb in VERB_KEYS if f"\n{verb}: " not in rules] == []
+
+
+def test_a_budget_waits_for_the_cliques_of_its_replica() -> None:
+    graph = of_authors("An object for each of something").compiled().graph
+    (budget,) = [node for node in graph.nodes if node.id == "PodDisruptionBudget/inference/chat-0-worker"]
+    assert {node.id for node in graph.dependencies(budget)} == {"PodClique/inference/chat-0-router", "PodClique/inference/chat-0-worker"}
+
+
+def test_a_rule_that_is_taken_out_makes_nothing() -> None:
+    kinds = {node.object["kind"] for node in of_authors("In the place of ours").compiled().graph.nodes}
+    assert (kinds & {"ServiceAccount", "Role", "RoleBinding", "Secret"}, "PodClique" in kinds) == (set(), True)
 
 
 def test_every_page_shows_something() -> None:
