@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from typing import Any
 
+from applier.decision import hide_secrets
 from applier.ref import Manifest
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 GENERATION = 20_000
-_SALT = secrets.token_bytes(16)
-
-
-def hide_secrets(manifest: Manifest) -> Manifest:
-    """A Secret with hashes in place of its values; everything else as it is."""
-    if manifest.get("kind") != "Secret" or not isinstance(manifest.get("data"), dict):
-        return manifest
-    hidden = {key: "sha256:" + hashlib.sha256(_SALT + str(value).encode()).hexdigest() for key, value in manifest["data"].items()}
-    return {**manifest, "data": hidden}
 
 
 class Compactor:

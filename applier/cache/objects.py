@@ -40,11 +40,18 @@ class Objects:
             return
         self._set(ref, known, manifest)
 
-    def written(self, manifest: Manifest) -> None:
-        """We wrote an object. Where versions cannot be compared, only the watch can tell whether this is the last word."""
+    def written(self, manifest: Manifest, as_of: str = "") -> None:
+        """We wrote an object, and hear the answer when lists and watches have told all up to a version, `as_of`.
+
+        Where versions cannot be compared, only the watch can tell whether this is the last word.
+        """
         ref = Ref.of(manifest)
         known = self.get(ref)
-        if uid_of(manifest) in self._dead or (known is not None and is_older(known, manifest) is not True):
+        if known is None:
+            is_news = is_older(manifest, _at(as_of)) is not True  # else it is deleted by now, perhaps in a gap of the history
+        else:
+            is_news = is_older(known, manifest) is True
+        if uid_of(manifest) in self._dead or not is_news:
             return
         self._written.add(ref)
         self._set(ref, known, manifest)
@@ -65,7 +72,7 @@ class Objects:
     def listed(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
         """All objects of a kind, in a namespace or in all, as of a version. What is missing is gone, unless we wrote it since."""
         listed = {Ref.of(manifest): manifest for manifest in manifests}
-        as_of = {"metadata": {"resourceVersion": version}}
+        as_of = _at(version)
         for ref, known in list(self._kinds.get((group, kind), {}).items()):
             if namespace in ("", ref.namespace) and ref not in listed and not self._is_newer(ref, known, as_of):
                 self.gone(known)
@@ -120,6 +127,10 @@ class Objects:
         for key, index in self._by_label.items():
             if key in labels:
                 change(index, labels[key], ref)
+
+
+def _at(version: str) -> Manifest:
+    return {"metadata": {"resourceVersion": version}}
 
 
 def _added(index: dict[str, set[Ref]], value: str, ref: Ref) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from applier.cache.compact import hide_secrets
 from applier.cache.snapshot import Snapshot, Wanted
 from applier.cluster import Cluster, Resource
+from applier.decision import hide_secrets
 from applier.errors import ClusterError, NotFound, UnknownKind
 from applier.ref import Kind, Ref
 

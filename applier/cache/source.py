@@ -41,9 +41,9 @@ class Source:
         self.when_complete: Callable[[], None] | None = None
         self.trouble: Exception | None = None
         self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
+        self.version = ""  # everything up to it was told; empty while a list is needed
         self.lists = self.streams = self.events = 0
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
-        self._version = ""
 
     async def run(self) -> None:
         """Listens until it is cancelled."""
@@ -53,7 +53,7 @@ class Source:
                 await self._stream(resource)
                 wait = self._ended()
             except Gone:
-                self._version = ""
+                self.version = ""
                 wait = self._ended()
             except UnknownKind as error:
                 self._nothing_served()
@@ -74,13 +74,13 @@ class Source:
         if isinstance(error, FATAL):
             self.settled.set()
         if isinstance(error, Invalid) or (isinstance(error, ApiError) and any(cause.reason == TOO_LARGE for cause in error.causes)):
-            self._version = ""  # a server whose history was set back does not know our version
+            self.version = ""  # a server whose history was set back does not know our version
         asked = error.retry_after if isinstance(error, ApiError) else None
         return max(asked or 0.0, self._backoff.next())
 
     async def _stream(self, resource: Resource) -> None:
         """One stream, from the state that is known or from a new one, until it ends."""
-        if self._version or not self.watch_list:
+        if self.version or not self.watch_list:
             await self._list_if_needed(resource)
             return await self._follow(resource)
         try:
@@ -90,7 +90,7 @@ class Source:
             return await self._stream(resource)
 
     async def _list_if_needed(self, resource: Resource) -> None:
-        if not self._version:
+        if not self.version:
             self._begin_list()
             listing = await self._cluster.list(resource, self._namespace(resource))
             self._listed([self._kept(item) for item in listing.items], listing.resource_version)
@@ -98,7 +98,7 @@ class Source:
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
         """Takes over what a watch says. Raises `Unreachable` when it falls silent."""
         self.streams += 1
-        stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self._version, initial=initial)
+        stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self.version, initial=initial)
         try:
             async with asyncio.timeout(self.stall) as patience, aclosing(stream) as events:  # type: ignore[type-var]
                 if initial:
@@ -129,7 +129,7 @@ class Source:
                 self._objects.gone(event.object)
             elif event.type != "BOOKMARK":
                 self._objects.seen(self._kept(event.object))
-            self._version = resource_version_of(event.object)
+            self.version = resource_version_of(event.object)
             self.events += 1
             if self.events % BREATHER == 0:
                 await asyncio.sleep(0)
@@ -146,14 +146,14 @@ class Source:
 
     def _listed(self, manifests: list[Manifest], version: str) -> None:
         self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, manifests, version)
-        self._version = version
+        self.version = version
         self._well()
         self._complete()
 
     def _nothing_served(self) -> None:
         """A kind that nobody serves has no objects; its definition may come later."""
         self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, [], "")
-        self._version = ""
+        self.version = ""
         self._complete()
 
     def _complete(self) -> None:

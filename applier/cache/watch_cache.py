@@ -119,7 +119,7 @@ class WatchCache:
         around = (self._sources.get((ref.group, ref.kind, namespace)) for namespace in ("", ref.namespace))
         source = next((one for one in around if one is not None), None)
         if source is not None:
-            self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed))
+            self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Calls a function with the reference, old and new state of each object that changes. Gives what ends that.

@@ -1,0 +1,167 @@
+"""Leader election by a Lease, so that of several candidates one writes at a time.
+
+As client-go's leaderelection: a candidate takes a Lease over only after it has seen no renewal for a whole lease duration on its own
+clock; times in the object are for people. Each write names the resourceVersion that it was decided on, so that of two candidates one wins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from applier.cluster import Cluster, Resource
+from applier.errors import AlreadyExists, ClusterError, NotFound, WriteConflict
+from applier.loop.fence import Fence
+from applier.ref import Kind, Manifest, resource_version_of
+
+LEASE = Kind("coordination.k8s.io", "v1", "Lease")
+JITTER = 1.2  # of the retry period, for those who wait: client-go's JitterFactor
+
+
+class Timing(NamedTuple):
+    """Seconds, client-go's for Kubernetes' own components.
+
+    `duration`: how long others wait before they take over. `renew`: how long we write on after the last renewal. `retry`: between tries.
+    The difference of the first two is what clocks may run apart in that time, and what the last write may take.
+    """
+
+    duration: float = 15.0
+    renew: float = 10.0
+    retry: float = 2.0
+
+
+DEFAULT_TIMING = Timing()
+
+
+class Lease:
+    """One candidate. `held` is set while we lead, and `fence` open while that is sure; `trouble` is why the last try failed.
+
+    `identity` must be another one in each process. `now` is wall time, written for people only.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        name: str,
+        identity: str,
+        *,
+        timing: Timing = DEFAULT_TIMING,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        chance: random.Random | None = None,
+    ) -> None:
+        if not timing.duration > timing.renew > timing.retry * JITTER:
+            raise ValueError(f"lease times must fall: duration > renew > {JITTER} x retry, and not {timing}")
+        self.identity, self.timing = identity, timing
+        self.fence, self.held = Fence(), asyncio.Event()
+        self.trouble: ClusterError | None = None
+        self._cluster, self._namespace, self._name, self._now = cluster, namespace, name, now
+        self._chance = chance or random.Random()
+        self._seen: Manifest = {}  # the Lease as we last saw it
+        self._seen_at = float("-inf")
+
+    async def run(self) -> None:
+        """Stands for election, and leads when elected, again and again, until it is cancelled."""
+        while True:
+            await self._try()
+            if self.held.is_set() and not self.fence.is_open:
+                self.held.clear()  # what is under way may still end before anybody else leads
+            await asyncio.sleep(self._pause())
+
+    async def release(self) -> None:
+        """Gives the lease up, so that others need not wait. Does nothing where it is not ours; nobody is hurt if it fails."""
+        was_held = self.held.is_set() and self.fence.is_open
+        self._lose()
+        if was_held:
+            try:
+                async with asyncio.timeout(self.timing.retry):
+                    await self._write({"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._stamp()})
+            except (ClusterError, TimeoutError):
+                return
+
+    @property
+    def holder(self) -> str:
+        """Who led when we last looked; empty for nobody."""
+        return str((self._seen.get("spec") or {}).get("holderIdentity") or "")
+
+    def _pause(self) -> float:
+        if self.held.is_set():
+            return min(self.timing.retry, max(0.0, self.fence.closes - _time()))
+        return self.timing.retry * self._chance.uniform(1.0, 1.0 + JITTER)
+
+    async def _try(self) -> None:
+        """Takes or renews the lease if that is possible now."""
+        began = _time()
+        limit = self.fence.closes if self.held.is_set() else began + self.timing.renew
+        try:
+            async with asyncio.timeout_at(limit):
+                await self._take(began)
+        except TimeoutError:
+            return
+        except (WriteConflict, AlreadyExists, NotFound):
+            self._seen = {}  # somebody was faster; look again
+        except ClusterError as error:
+            self.trouble = error
+
+    async def _take(self, began: float) -> None:
+        resource = await self._cluster.resource(LEASE)
+        if not (self.held.is_set() and self._seen):
+            found = await self._look(resource)
+            if found is None:
+                body = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
+                metadata = {"name": self._name, "namespace": self._namespace}
+                made = {**body, "metadata": metadata, "spec": self._spec({})}
+                return self._won(await self._cluster.create(resource, made, manager=self.identity), began)
+            if self._is_taken(found):
+                return self._lose() if self.held.is_set() else None
+        self._won(await self._write(self._spec(self._seen.get("spec") or {})), began)
+        return None
+
+    async def _look(self, resource: Resource) -> Manifest | None:
+        try:
+            found = await self._cluster.get(resource, self._namespace, self._name)
+        except NotFound:
+            return None
+        if resource_version_of(found) != resource_version_of(self._seen):
+            self._seen_at = _time()
+        self._seen = found
+        return found
+
+    def _is_taken(self, lease: Manifest) -> bool:
+        """Whether somebody else leads, for all that we can know: a renewal that we saw is younger than the lease lasts."""
+        spec: dict[str, Any] = lease.get("spec") or {}
+        if (spec.get("holderIdentity") or "") in ("", self.identity):
+            return False
+        return _time() < self._seen_at + float(spec.get("leaseDurationSeconds") or self.timing.duration)
+
+    def _spec(self, before: dict[str, Any]) -> dict[str, Any]:
+        spec = {"holderIdentity": self.identity, "leaseDurationSeconds": int(self.timing.duration), "renewTime": self._stamp()}
+        if before.get("holderIdentity") == self.identity:
+            return spec
+        return {**spec, "acquireTime": spec["renewTime"], "leaseTransitions": int(before.get("leaseTransitions") or 0) + bool(before)}
+
+    async def _write(self, spec: dict[str, Any]) -> Manifest:
+        """Writes the lease, if nobody else has since. Raises `WriteConflict`."""
+        resource = await self._cluster.resource(LEASE)
+        patch = {"metadata": {"resourceVersion": resource_version_of(self._seen)}, "spec": spec}
+        return await self._cluster.patch(resource, self._namespace, self._name, patch, manager=self.identity)
+
+    def _won(self, lease: Manifest, began: float) -> None:
+        """The lease is ours, counted from before we asked: nobody can have seen this renewal earlier."""
+        self._seen, self._seen_at, self.trouble = lease, _time(), None
+        self.fence.renew(began + self.timing.renew, began + (self.timing.renew + self.timing.duration) / 2)
+        self.held.set()
+
+    def _lose(self) -> None:
+        self.held.clear()
+        self.fence.close()
+
+    def _stamp(self) -> str:
+        return self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,192 @@
+"""A queue of keys to work on: each once however often it is added, never by two workers at once, groups in turn, failures ever later."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+class QueueClosed(Exception):
+    """There is nothing more to work on, for good."""
+
+
+@dataclass(slots=True, eq=False)
+class Counts:
+    """What a queue has seen so far. `waited` and `worked` are sums in seconds over `taken` and `done`."""
+
+    added: int = 0
+    coalesced: int = 0
+    taken: int = 0
+    done: int = 0
+    retried: int = 0
+    waited: float = 0.0
+    worked: float = 0.0
+
+
+def _unheard(seconds: float) -> None:
+    """Listens to no duration."""
+
+
+class WorkQueue(Generic[K]):
+    """Keys wait in their group, in the order in which they came; groups take turns, so that none starves behind a long one.
+
+    A failed key waits `first` seconds before the next try, twice as long after each failure, at most `longest`: client-go's numbers.
+    `on_wait` and `on_work` are told how long each key waited and was worked on. Time is the event loop's.
+    """
+
+    def __init__(
+        self,
+        *,
+        group: Callable[[K], Hashable] = lambda _: None,
+        first: float = 0.005,
+        longest: float = 1000.0,
+        on_wait: Callable[[float], None] = _unheard,
+        on_work: Callable[[float], None] = _unheard,
+    ) -> None:
+        self.counts = Counts()
+        self._group, self._first, self._longest, self._on_wait, self._on_work = group, first, longest, on_wait, on_work
+        self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
+        self._active: dict[K, float] = {}  # keys in work, and since when
+        self._again: dict[K, float] = {}  # keys in work that were added meanwhile, and since when
+        self._failures: dict[K, int] = {}
+        self._due: dict[K, float] = {}  # keys that are added later, and when
+        self._alarms: list[tuple[float, int, K]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._numbered = 0
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    def add(self, key: K) -> None:
+        """Lets a key be worked on soon. One that waits already waits no longer for it; one in work is worked on again."""
+        if self._closed:
+            return
+        self.counts.added += 1
+        self._due.pop(key, None)
+        waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
+        if key in waiting:
+            self.counts.coalesced += 1
+        else:
+            waiting[key] = self._now()
+            self._changed.set()
+
+    def add_after(self, key: K, seconds: float) -> None:
+        """Adds a key later. Of several times the earliest counts, and adding it before then counts as all of them."""
+        when = self._now() + seconds
+        if self._closed or self._due.get(key, float("inf")) <= when:
+            return
+        self._due[key] = when
+        self._numbered += 1
+        heapq.heappush(self._alarms, (when, self._numbered, key))
+        self._set_timer()
+
+    def retry(self, key: K) -> float:
+        """Adds a key again after a failure. Gives in how many seconds."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        self.counts.retried += 1
+        wait = min(self._longest, self._first * 2.0 ** min(failures, 64))
+        self.add_after(key, wait)
+        return wait
+
+    def forget(self, key: K) -> None:
+        """The key went well: its next failure is its first."""
+        self._failures.pop(key, None)
+
+    def failures(self, key: K) -> int:
+        """How often a key has failed since it last went well."""
+        return self._failures.get(key, 0)
+
+    async def get(self) -> K:
+        """The next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
+        while not self._waiting:
+            if self._closed:
+                raise QueueClosed
+            self._changed.clear()
+            await self._changed.wait()
+        group, keys = next(iter(self._waiting.items()))
+        key = next(iter(keys))
+        since = keys.pop(key)
+        if keys:
+            self._waiting.move_to_end(group)
+        else:
+            del self._waiting[group]
+        return self._take(key, since)
+
+    def done(self, key: K) -> None:
+        """The work on a key is over, well or not."""
+        worked = self._now() - self._active.pop(key)
+        self.counts.done += 1
+        self.counts.worked += worked
+        self._on_work(worked)
+        since = self._again.pop(key, None)
+        if since is not None:
+            self._waiting.setdefault(self._group(key), {})[key] = since
+        self._changed.set()
+
+    def close(self, *, drain: bool = False) -> None:
+        """Takes no more keys. With `drain` those that wait are still given out; those that are due later never are."""
+        self._closed = True
+        self._due.clear()
+        self._alarms.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        if not drain:
+            self._waiting.clear()
+            self._again.clear()
+        self._changed.set()
+
+    async def idle(self) -> None:
+        """Returns as soon as no key waits or is in work. Keys that are due later do not count."""
+        while self._waiting or self._active:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def depth(self) -> int:
+        """How many keys wait."""
+        return sum(map(len, self._waiting.values())) + len(self._again)
+
+    def active(self) -> int:
+        """How many keys are in work."""
+        return len(self._active)
+
+    def delayed(self) -> int:
+        """How many keys are to be added later."""
+        return len(self._due)
+
+    def oldest(self) -> float:
+        """For how many seconds the key that has waited longest has waited."""
+        since = [when for keys in (*self._waiting.values(), self._again) for when in keys.values()]
+        return self._now() - min(since) if since else 0.0
+
+    def _take(self, key: K, since: float) -> K:
+        now = self._now()
+        self._active[key] = now
+        self.counts.taken += 1
+        self.counts.waited += now - since
+        self._on_wait(now - since)
+        return key
+
+    def _set_timer(self) -> None:
+        """One timer for the earliest alarm."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._alarms:
+            self._timer = asyncio.get_running_loop().call_at(self._alarms[0][0], self._ring)
+
+    def _ring(self) -> None:
+        now = self._now()
+        while self._alarms and self._alarms[0][0] <= now:
+            when, _, key = heapq.heappop(self._alarms)
+            if self._due.get(key) == when:
+                self.add(key)
+        self._set_timer()
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
