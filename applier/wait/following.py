@@ -32,6 +32,7 @@ class Following:
         """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
         pause, version = PAUSE, ""
         while True:
+            began = version
             try:
                 version = version or await self._list()
                 async for event in self.cluster.watch(self.resource, self.namespace, labels=self.labels, resource_version=version):
@@ -40,6 +41,8 @@ class Following:
             except Gone:
                 version = ""
             except (Unreachable, TooManyRequests, ServerFailure):
+                began = version
+            if version == began:  # nothing was learnt: a server in trouble is not asked again at once
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))
                 pause = min(pause * 2, LONGEST_PAUSE)
 

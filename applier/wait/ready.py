@@ -1,0 +1,99 @@
+"""Waits until objects are ready, by watch, and says of those that are not what is missing and why."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from applier.cluster import Cluster
+from applier.errors import UnknownKind
+from applier.events import Ready, Sink, Waiting, nowhere
+from applier.readiness import Readiness, Rule, State, readiness
+from applier.ref import Kind, Manifest, Ref
+from applier.wait.following import follow
+from applier.wait.pods import what_pods_say
+
+NOT_SEEN = Readiness(State.UNKNOWN, "not seen in time")
+NOT_THERE = Readiness(State.IN_PROGRESS, "is not there")
+
+
+class Waited(NamedTuple):
+    """What became of an object that was waited for, `seconds` after the wait began."""
+
+    ref: Ref
+    readiness: Readiness
+    seconds: float
+
+    @property
+    def reason(self) -> str:
+        """What people read: nothing when it is ready, what is missing otherwise."""
+        return "" if self.readiness.is_ready else f"not ready after {self.seconds:.0f} s: {self.readiness.reason}"
+
+
+async def wait_ready(
+    manifests: Iterable[Manifest], cluster: Cluster, *, seconds: float, rules: Iterable[Rule] = (), labels: str = "", sink: Sink = nowhere
+) -> list[Waited]:
+    """Waits until each of these objects is ready, or has failed for good; what became of each, in their order.
+
+    `labels` is a selector that all of them match, so that less is watched. Raises `ClusterError` when the server refuses to be watched.
+    """
+    wanted = {Ref.of(manifest): manifest for manifest in manifests}
+    wait = _Wait(list(rules), await _kinds_with_status(wanted.values(), cluster), sink, dict.fromkeys(wanted, NOT_SEEN))
+    if wanted:
+        await follow(wanted.values(), cluster, wait.seen, wait.done, seconds=seconds, labels=labels)
+    await wait.ask_pods(cluster)
+    now = time.monotonic() - wait.began
+    return [Waited(ref, known, wait.took.get(ref, now)) for ref, known in wait.known.items()]
+
+
+class _Wait:
+    """What is known of each object. `took` has the seconds of those that nothing is waited for any more."""
+
+    def __init__(self, rules: list[Rule], with_status: set[Kind], sink: Sink, known: dict[Ref, Readiness]) -> None:
+        self.rules, self.with_status, self.sink, self.known = rules, with_status, sink, known
+        self.live: dict[Ref, Manifest] = {}
+        self.took: dict[Ref, float] = {}
+        self.done = asyncio.Event()
+        self.began = time.monotonic()
+
+    def seen(self, ref: Ref, live: Manifest | None) -> None:
+        before, now = self.known[ref], self._judge(live)
+        self.known[ref] = now
+        if live is not None:
+            self.live[ref] = live
+        if now.is_ready or now.final:
+            self.took.setdefault(ref, time.monotonic() - self.began)
+        else:
+            self.took.pop(ref, None)
+        if now.is_ready and not before.is_ready:
+            self.sink(Ready(ref, self.took[ref]))
+        elif not now.is_ready and now.reason != before.reason:
+            self.sink(Waiting(ref, now.reason))
+        if len(self.took) == len(self.known):
+            self.done.set()
+
+    def _judge(self, live: Manifest | None) -> Readiness:
+        if live is None:
+            return NOT_THERE
+        return readiness(live, self.rules, has_status=Kind.of(live) in self.with_status)
+
+    async def ask_pods(self, cluster: Cluster) -> None:
+        """Adds to what is not ready what its pods say: its own status only counts them."""
+        stuck = [ref for ref, known in self.known.items() if not known.is_ready and ref in self.live]
+        for ref, said in zip(stuck, await asyncio.gather(*(what_pods_say(self.live[ref], cluster) for ref in stuck)), strict=True):
+            if said:
+                known = self.known[ref]
+                self.known[ref] = known._replace(reason=f"{known.reason}; {said}")
+
+
+async def _kinds_with_status(manifests: Iterable[Manifest], cluster: Cluster) -> set[Kind]:
+    found = set()
+    for kind in {Kind.of(manifest) for manifest in manifests}:
+        try:
+            if "status" in (await cluster.resource(kind)).subresources:
+                found.add(kind)
+        except UnknownKind:  # it is reported by whoever watches
+            continue
+    return found
