@@ -88,8 +88,9 @@ async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
         raise
-    for worker in workers:
-        worker.result()
+    broken = [error for worker in workers if (error := worker.exception())]
+    if broken:
+        raise broken[0]
 
 
 async def _work(run: Run, due: deque[Step]) -> None:

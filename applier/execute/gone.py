@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+
 from applier.errors import NotFound, Unreachable, WriteConflict
 from applier.execute.patience import looks
 from applier.execute.state import Run
@@ -18,16 +21,24 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
 
     An object that is gone already, or whose place another one has taken, is not an error: it is what was wanted.
     """
-    ref, kind = Ref.of(live), Kind.of(live)
-    resource = await run.resource(kind)
-    try:
-        await run.ask(lambda: run.cluster.delete(resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
-    except (NotFound, WriteConflict):
-        pass
-    except Unreachable as error:
-        if not error.maybe_done:
-            raise
+    for left in reversed(range(run.patience.decisions)):
+        try:
+            await _delete(run, live)
+            break
+        except Unreachable as error:
+            if not error.maybe_done or not left:
+                raise
+        now = await run.read(Ref.of(live), Kind.of(live))
+        if now is None or uid_of(now) != uid_of(live) or now["metadata"].get("deletionTimestamp"):
+            break
     return None if run.dry_run else await gone(run, live)
+
+
+async def _delete(run: Run, live: Manifest) -> None:
+    """Asks for one deletion. What is gone already, or is another object by now, needs none."""
+    ref, resource = Ref.of(live), await run.resource(Kind.of(live))
+    with suppress(NotFound, WriteConflict):
+        await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
 
 
 async def gone(run: Run, live: Manifest) -> Manifest | None:

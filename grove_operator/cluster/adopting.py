@@ -10,7 +10,7 @@ from applier.desired import Desired, Graph
 from applier.errors import ClusterError, WriteConflict
 from applier.events import Finished, Sink, nowhere
 from applier.outcome import Action, Outcome, Step
-from applier.plan.takeover import entries_of, ownership_patch, taken_over
+from applier.plan.takeover import entries_of, ownership_patch
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 from applier.run.reading import read
 
@@ -51,12 +51,11 @@ async def _one(desired: Desired, live: Manifest | None, cluster: Cluster, manage
 async def _move(step: Step, kind: Kind, live: Manifest, cluster: Cluster, manager: str, managers: Sequence[str], dry_run: bool) -> Outcome:
     resource = await cluster.resource(kind)
     for left in reversed(range(TRIES)):
-        after = taken_over(live, manager, managers)
+        patch = ownership_patch(live, manager, managers)
         found = [name for name in _names(live) if name in managers]
-        if after is live or not found:
+        if not patch or not found:
             return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(managers)}", step.uid)
         step.action, step.reason = Action.CONFIGURED, f"ownership taken over from {', '.join(found)}"
-        patch = ownership_patch(live, after)
         try:
             await cluster.patch(resource, step.ref.namespace, step.ref.name, patch, manager=manager, dry_run=dry_run)
             break
