@@ -36,6 +36,7 @@ class Run:
             return None
         self._closed = True
         logs = self.folder / "plane" / "logs"
+        (self.folder / "closing").touch()
         if keep_logs:
             (self.folder / "keep-logs").touch()
         self._alive.release()
@@ -66,6 +67,9 @@ def serve(run: Path, parts: Sequence[str]) -> None:
         plane.publish()
         locks.FileLock(run / "run").acquire()
         plane.stop(keep_logs=(run / "keep-logs").exists())
+    if not (run / "closing").exists():
+        # The run was killed: nobody else clears up.
+        shutil.rmtree(run, ignore_errors=True)
 
 
 def _start(run: Path, plane: Path, parts: Sequence[str]) -> None:

@@ -112,7 +112,7 @@ def test_a_killed_run_leaves_no_server(tmp_path: Path, processes: tuple[str, ...
     while not (tmp_path / "folders").exists() or not (tmp_path / "folders").read_text().endswith("\n"):
         assert process.poll() is None
         time.sleep(0.05)
-    folder = Path((tmp_path / "folders").read_text().split()[0])
+    folder = Path((tmp_path / "folders").read_text().split()[0]).parent
     process.send_signal(signal.SIGKILL)
     process.wait()
     deadline = time.monotonic() + 20
