@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from applier.errors import Gone, UnknownKind, Unreachable
+from applier.errors import Forbidden, Gone, UnknownKind, Unreachable
 from applier.ref import Kind, Manifest
 
 if TYPE_CHECKING:
@@ -35,14 +35,19 @@ class Waiting:
         self.cluster = cluster
         self.kinds = list(dict.fromkeys(kinds))
         self.definitions: dict[tuple[str, str], Manifest] = {}
+        self.blind = False
 
     async def until_served(self) -> None:
-        """Watches definitions until all are established, then discovery until it has them."""
+        """Watches definitions until all are established, then discovery until it has them. Whoever may not read definitions only looks at
+        discovery."""
         discovery = self.cluster.discovery
         if not self._missing(await discovery.all()) or not self._missing(await discovery.refresh()):
             return
-        while any(self._trouble(kind) for kind in self._missing(await discovery.all())):
-            await self._watch()
+        try:
+            while any(self._trouble(kind) for kind in self._missing(await discovery.all())):
+                await self._watch()
+        except Forbidden:
+            self.blind = True
         pause = FIRST
         while self._missing(await discovery.refresh()):
             await asyncio.sleep(pause)
@@ -83,6 +88,8 @@ class Waiting:
     def _trouble(self, kind: Kind) -> str:
         """Why a kind's definition does not serve it; empty when it does."""
         definition = self.definitions.get((kind.group, kind.kind))
+        if definition is None and self.blind:
+            return "the server does not serve it, and we may not read definitions"
         if definition is None:
             return "there is no CustomResourceDefinition for it"
         versions = {one["name"]: one.get("served") for one in definition["spec"].get("versions") or ()}

@@ -60,7 +60,7 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         insecure=bool(cluster.value.get("insecure-skip-tls-verify")),
         proxy=_proxy(server, str(cluster.value.get("proxy-url") or ""), environment, said),
     )
-    if target.encrypted:  # so that a bad certificate is said before anything is sent
+    if target.encrypted and (ca or target.credentials.pair[0]):  # so that a bad certificate is said before anything is sent
         trust(target, *target.credentials.pair)
     return target
 

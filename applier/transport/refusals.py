@@ -24,6 +24,7 @@ from applier.errors import (
     TooManyRequests,
     Unauthorized,
     UnknownKind,
+    Unreachable,
     WriteConflict,
 )
 from applier.transport.clocks import server_time
@@ -45,6 +46,8 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, 
     reason = str(given.get("reason") or "")
     details = given.get("details") or {}
     causes = _causes(details)
+    if status == 400 and "HTTP request to an HTTPS server" in message:
+        return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
     made = _type(status, reason, message, causes)
     if made is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {asked.plural}; is its definition installed, in this version?")

@@ -1,0 +1,228 @@
+"""Which kinds a server serves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applier.cluster import Resource
+from applier.errors import ClusterError, Forbidden, UnknownKind
+from applier.ref import Kind
+from applier.transport import ApiCluster, connect_to
+from applier.transport import discovery as module
+from applier.transport.served import Served
+
+from .scripted import HASTY, Answer, Scripted, raised, status
+
+CONFIG_MAP = Kind("", "v1", "ConfigMap")
+DEPLOYMENT = Kind("apps", "v1", "Deployment")
+WIDGET = Kind("example.com", "v1", "Widget")
+VERBS = ["get", "list", "patch", "watch"]
+
+
+def row(plural: str, kind: str, *below: str, scope: str = "Namespaced") -> dict[str, Any]:
+    subresources = [{"subresource": name, "responseKind": {}, "verbs": ["get"]} for name in below]
+    return {"resource": plural, "responseKind": {"group": "", "version": "", "kind": kind}, "scope": scope, "verbs": VERBS} | (
+        {"subresources": subresources} if subresources else {}
+    )
+
+
+def group(name: str, **versions: list[dict[str, Any]] | None) -> dict[str, Any]:
+    """A group with the resources of each version; None stands for an API service that does not answer."""
+    listed = [
+        {"version": version, "resources": rows or [], "freshness": "Current" if rows is not None else "Stale"}
+        for version, rows in versions.items()
+    ]
+    return {"metadata": {"name": name} if name else {}, "versions": listed}
+
+
+def aggregated(*groups: dict[str, Any]) -> Answer:
+    return Answer(200, {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": list(groups)})
+
+
+CORE = aggregated(group("", v1=[row("configmaps", "ConfigMap"), row("namespaces", "Namespace", "status", scope="Cluster")]))
+APPS = group("apps", v1=[row("deployments", "Deployment", "scale", "status")])
+WIDGETS = group("example.com", v1=[row("widgets", "Widget")])
+
+
+def serves(server: Scripted, *groups: Answer) -> None:
+    server.on("GET", "/api", CORE)
+    server.on("GET", "/apis", *groups)
+
+
+async def test_a_kind_is_found_with_all_that_is_needed_to_use_it(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated(APPS))
+    assert await cluster.resource(DEPLOYMENT) == Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale", "status"}))
+
+
+async def test_two_requests_tell_everything(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated(APPS))
+    await asyncio.gather(*(cluster.resource(kind) for kind in (CONFIG_MAP, DEPLOYMENT) * 8))
+    assert len(server.heard) == 2
+
+
+async def test_kinds_of_the_whole_cluster_are_told_apart(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated())
+    found = [await cluster.resource(Kind("", "v1", kind)) for kind in ("ConfigMap", "Namespace")]
+    assert [resource.namespaced for resource in found] == [True, False]
+
+
+async def test_each_kind_is_listed_once_in_its_preferred_version(server: Scripted, cluster: ApiCluster) -> None:
+    two = group("example.com", v2=[row("widgets", "Widget")], v1=[row("widgets", "Widget"), row("gadgets", "Gadget")])
+    serves(server, aggregated(two))
+    found = [(one.kind.version, one.plural) for one in await cluster.resources() if one.kind.group]
+    assert found == [("v2", "widgets"), ("v1", "gadgets")]
+
+
+async def test_every_version_can_be_used(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated(group("example.com", v2=[row("widgets", "Widget")], v1=[row("widgets", "Widget")])))
+    assert (await cluster.resource(WIDGET)).path("ns", "a") == "/apis/example.com/v1/namespaces/ns/widgets/a"
+
+
+async def test_an_unknown_kind_is_looked_for_once_more(server: Scripted, cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AGAIN", -1.0)
+    serves(server, aggregated(APPS), aggregated(APPS, WIDGETS))
+    assert (await cluster.resource(WIDGET)).plural == "widgets"
+
+
+async def test_many_unknown_kinds_do_not_make_us_ask_many_times(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated(APPS))
+    for number in range(5):
+        await raised(lambda: cluster.resource(Kind("example.com", "v1", f"Widget{number}")))  # noqa: B023
+    assert len(server.asked(path="/apis")) == 1
+
+
+UNKNOWN: dict[str, tuple[Kind, str]] = {
+    "no such group": (WIDGET, "the server serves no Widget of example.com/v1; install its CustomResourceDefinition first"),
+    "another version": (Kind("apps", "v1beta1", "Deployment"), "the server serves Deployment of apps not in v1beta1, but in v1"),
+    "another group": (Kind("", "v1", "Deployment"), "the server serves no Deployment of v1; Deployment is known in apps/v1"),
+    "a broken API service": (
+        Kind("metrics.k8s.io", "v1", "PodMetrics"),
+        "the API service of metrics.k8s.io/v1 does not answer, so that PodMetrics cannot be read or written",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN.values(), ids=UNKNOWN)
+async def test_an_unknown_kind_is_said_with_what_is_there(case: tuple[Kind, str], server: Scripted, cluster: ApiCluster) -> None:
+    kind, says = case
+    serves(server, aggregated(APPS, group("metrics.k8s.io", v1=None)))
+    error = await raised(lambda: cluster.resource(kind))
+    assert isinstance(error, UnknownKind)
+    assert str(error) == says
+
+
+def plain(server: Scripted, *, widgets: Answer) -> None:
+    """A server that knows nothing of aggregated discovery."""
+    server.on("GET", "/api", Answer(200, {"kind": "APIVersions", "versions": ["v1"]}))
+    groups = [
+        {"name": "apps", "versions": [{"groupVersion": "apps/v1"}], "preferredVersion": {"groupVersion": "apps/v1"}},
+        {
+            "name": "example.com",
+            "versions": [{"groupVersion": "example.com/v1"}, {"groupVersion": "example.com/v2"}],
+            "preferredVersion": {"groupVersion": "example.com/v2"},
+        },
+    ]
+    server.on("GET", "/apis", Answer(200, {"kind": "APIGroupList", "groups": groups}))
+    names = {
+        "/api/v1": ("configmaps", "ConfigMap"),
+        "/apis/apps/v1": ("deployments", "Deployment"),
+        "/apis/example.com/v2": ("widgets", "Widget"),
+    }
+    for path, (plural, kind) in names.items():
+        rows = [
+            {"name": plural, "kind": kind, "namespaced": True, "verbs": VERBS},
+            {"name": f"{plural}/status", "kind": kind, "namespaced": True, "verbs": ["get"]},
+        ]
+        server.on("GET", path, Answer(200, {"kind": "APIResourceList", "resources": rows}))
+    server.on("GET", "/apis/example.com/v1", widgets)
+
+
+async def test_a_server_without_aggregated_discovery_is_asked_for_each_version(server: Scripted, cluster: ApiCluster) -> None:
+    plain(server, widgets=Answer(200, {"resources": []}))
+    assert await cluster.resource(DEPLOYMENT) == Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"status"}))
+
+
+async def test_one_api_service_that_fails_blocks_no_other(server: Scripted, cluster: ApiCluster) -> None:
+    plain(server, widgets=status(503, "ServiceUnavailable", "the server is currently unable to handle the request"))
+    assert (await cluster.resource(Kind("example.com", "v2", "Widget"))).plural == "widgets"
+    assert (await cluster.discovery.all()).broken == ["example.com/v1"]
+
+
+async def test_whoever_may_not_discover_is_told(server: Scripted, cluster: ApiCluster) -> None:
+    server.on("GET", "/api", status(403, "Forbidden", 'forbidden: User "bob" cannot get path "/api"'))
+    server.on("GET", "/apis", aggregated())
+    assert isinstance(await raised(lambda: cluster.resource(DEPLOYMENT)), Forbidden)
+
+
+async def test_an_address_of_something_else_is_told(server: Scripted, cluster: ApiCluster) -> None:
+    for path in ("/api", "/apis"):
+        server.on("GET", path, Answer(200, "<html>welcome</html>"))
+    error = await raised(lambda: cluster.resource(DEPLOYMENT))
+    assert isinstance(error, ClusterError)
+    assert "does not answer like a Kubernetes API server; is the address right?" in str(error)
+
+
+async def test_the_disk_spares_the_next_run_all_requests(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS))
+    for _ in range(2):
+        async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+            found = await cluster.resource(DEPLOYMENT)
+    assert cluster.requests.total() == 0
+    assert found == Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale", "status"}))
+
+
+async def test_what_the_disk_lacks_is_asked_for(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS), aggregated(APPS, WIDGETS))
+    async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+        await cluster.resource(DEPLOYMENT)
+    async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+        assert (await cluster.resource(WIDGET)).plural == "widgets"
+
+
+async def test_an_old_file_does_not_count(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS))
+    for _ in range(2):
+        async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+            await cluster.resource(DEPLOYMENT)
+        [file] = tmp_path.glob("*/discovery.json")
+        os.utime(file, (0, 0))
+    assert cluster.requests.total() == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"resources": [[1]], "broken": []}'])
+async def test_a_file_that_cannot_be_read_does_not_count(content: str, server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS))
+    for _ in range(2):
+        async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+            assert await cluster.resource(DEPLOYMENT)
+        [file] = tmp_path.glob("*/discovery.json")
+        file.write_text(content)
+    assert cluster.requests.total() == 2
+
+
+async def test_two_servers_share_no_file(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS))
+    for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
+        async with connect_to(url, cache_dir=tmp_path, patience=HASTY) as cluster:
+            await cluster.resource(DEPLOYMENT)
+    assert len(list(tmp_path.glob("*/discovery.json"))) == 2
+
+
+async def test_a_folder_that_cannot_be_written_is_like_none(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS))
+    (tmp_path / "file").write_text("")
+    async with connect_to(server.url, cache_dir=tmp_path / "file") as cluster:
+        assert await cluster.resource(DEPLOYMENT)
+
+
+def test_what_is_served_survives_a_dump() -> None:
+    served = Served(broken=["metrics.k8s.io/v1"])
+    served.add(Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale"})))
+    again = Served.load(json.loads(json.dumps(served.dump())))
+    assert (again.by_kind, again.broken) == (served.by_kind, served.broken)
