@@ -1,0 +1,100 @@
+"""A loop on a cluster in memory: each ConfigMap named `set…` asks for as many others as its data say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+from applier.cache import WatchCache
+from applier.desired import Desired, Graph
+from applier.loop import FencedCluster, Lease, Loop, Reconciler, View
+from applier.ref import Kind, Manifest, Ref
+from applier.testing.memory import MemoryCluster
+
+from ..execute.lab import FreeSchemas
+
+CONFIG_MAP = Kind("", "v1", "ConfigMap")
+
+
+def ref(name: str) -> Ref:
+    return Ref("", "ConfigMap", "default", name)
+
+
+def config_map(name: str, data: dict[str, str], **metadata: Any) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default", **metadata}, "data": data}
+
+
+def some(name: str, count: int, value: str = "1") -> Manifest:
+    """The primary object of a key."""
+    return config_map(name, {"count": str(count), "value": value})
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Lab:
+    """One replica of a controller. `calls` are the keys its function was called for."""
+
+    def __init__(self, cluster: MemoryCluster, *, lease: str = "", **options: Any) -> None:
+        self.cluster, self.calls, self.errors = cluster, list[str](), list[Exception]()
+        self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
+        written = FencedCluster(cluster, self.lease.fence) if self.lease else cluster
+        self.cache = WatchCache(cluster, [(CONFIG_MAP, "")], chance=Random(1))
+        self.reconciler = Reconciler[str](written, manager="us", after_write=self.cache.put, members=_members)
+        self.desired: Callable[[View, str], Graph | None] = desired
+        self.loop = Loop[str](
+            self.cache,
+            self._desired,
+            self.reconciler,
+            keys=_keys,
+            lease=self.lease,
+            on_error=lambda key, error: self.errors.append(error),
+            **options,
+        )
+
+    def _desired(self, view: View, key: str) -> Graph | None:
+        self.calls.append(key)
+        return self.desired(view, key)
+
+    def made(self) -> list[str]:
+        """The objects that came out of it."""
+        return sorted(one.name for one in self.cluster.store.objects if one.kind == "ConfigMap" and "-" in one.name)
+
+
+def lab(**options: Any) -> Lab:
+    return Lab(MemoryCluster(schemas=FreeSchemas()), **options)
+
+
+def desired(view: View, key: str) -> Graph | None:
+    primary = view.get(ref(key))
+    if primary is None:
+        return None
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": key, "uid": primary["metadata"]["uid"]}
+    data = {"value": primary["data"]["value"]}
+    return Graph([Desired(config_map(f"{key}-{number}", data, ownerReferences=[owner])) for number in range(int(primary["data"]["count"]))])
+
+
+def _members(view: View, key: str) -> list[Manifest]:
+    primary = view.get(ref(key))
+    return view.by_owner(primary["metadata"]["uid"]) if primary else []
+
+
+def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> list[str]:
+    return [ref.name] if ref.name.startswith("set") and "-" not in ref.name else []
+
+
+@asynccontextmanager
+async def running(*labs: Lab) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Lets loops run for a while."""
+    tasks = [asyncio.ensure_future(one.loop.run()) for one in labs]
+    await asyncio.sleep(1)
+    try:
+        yield tasks
+    finally:
+        for one in labs:
+            one.loop.stop(grace=5.0)
+        await asyncio.gather(*tasks, return_exceptions=True)

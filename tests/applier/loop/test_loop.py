@@ -1,0 +1,285 @@
+"""A loop makes the cluster what a function says, wakes when that may change, and does nothing otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+from applier.desired import Desired, Graph
+from applier.errors import Forbidden, ServerFailure, Unreachable
+from applier.loop import View
+from applier.testing.memory_faults import Request
+from applier.testing.memory_time import in_virtual_time
+
+from .lab import CONFIG_MAP, config_map, lab, now, ref, running, some
+
+
+@in_virtual_time
+async def test_what_the_function_wants_is_made() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 2), some("set2", 1))
+    async with running(world):
+        assert world.made() == ["set-0", "set-1", "set2-0"]
+
+
+@in_virtual_time
+async def test_nothing_is_asked_of_the_server_when_all_is_as_it_should_be() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 3))
+    async with running(world):
+        world.cluster.forget_requests()
+        calls = len(world.calls)
+        for _ in range(10):
+            world.loop.wake("set")
+            await asyncio.sleep(1)
+        assert (len(world.calls) - calls, world.cluster.log) == (10, [])
+
+
+@in_virtual_time
+async def test_a_change_of_the_primary_object_is_followed() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        world.cluster.seed(some("set", 3))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0", "set-1", "set-2"]
+
+
+@in_virtual_time
+async def test_what_is_no_longer_wanted_is_deleted() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 3))
+    async with running(world):
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0"]
+
+
+@in_virtual_time
+async def test_what_others_made_is_never_deleted() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1), config_map("set-other", {}))
+    async with running(world):
+        assert world.made() == ["set-0", "set-other"]
+
+
+@in_virtual_time
+async def test_a_deleted_object_is_made_again() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        world.cluster.store.remove(ref("set-0"))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0"]
+
+
+@in_virtual_time
+async def test_a_changed_field_is_set_back() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        resource = world.cluster.kinds.get(CONFIG_MAP)
+        await world.cluster.apply(resource, config_map("set-0", {"value": "drifted"}), manager="us", force=True)
+        await asyncio.sleep(1)
+        assert world.cluster.store.objects[ref("set-0")]["data"] == {"value": "1"}
+
+
+@in_virtual_time
+async def test_a_change_of_what_the_function_read_wakes_it() -> None:
+    world = lab()
+    world.desired = lambda view, key: Graph(
+        [Desired(config_map("set-copy", dict((view.get(ref("other")) or {"data": {}})["data"]))) for _ in "1"]
+    )
+    world.cluster.seed(some("set", 0))
+    async with running(world):
+        world.cluster.seed(config_map("other", {"a": "b"}))
+        await asyncio.sleep(1)
+        assert world.cluster.store.objects[ref("set-copy")]["data"] == {"a": "b"}
+
+
+@in_virtual_time
+async def test_a_new_object_with_the_labels_that_the_function_asked_for_wakes_it() -> None:
+    world = lab()
+
+    def count(view: View, key: str) -> Graph:
+        found = view.by_label("", "ConfigMap", "count=me", "default")
+        return Graph([Desired(config_map("set-count", {"count": str(len(found))}))])
+
+    world.desired = count
+    world.cluster.seed(some("set", 0))
+    async with running(world):
+        world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
+        await asyncio.sleep(1)
+        assert world.cluster.store.objects[ref("set-count")]["data"] == {"count": "1"}
+
+
+@in_virtual_time
+async def test_a_change_that_nobody_asked_about_wakes_nobody() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        calls = len(world.calls)
+        world.cluster.seed(config_map("unrelated", {}))
+        await asyncio.sleep(1)
+        assert len(world.calls) == calls
+
+
+@in_virtual_time
+async def test_a_key_that_is_no_more_is_forgotten() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        primary = world.cluster.store.objects[ref("set")]
+        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set", uid=primary["metadata"]["uid"])
+        await asyncio.sleep(1)
+        assert world.made() == []
+        assert world.loop._interests.count() == 0
+
+
+@in_virtual_time
+async def test_a_failed_write_is_tried_again() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    world.cluster.fail(lambda request: request.writes, ServerFailure(500, "InternalError", "webhook timed out"), times=5)
+    async with running(world):
+        await asyncio.sleep(300)
+        assert world.made() == ["set-0"]
+        assert world.loop.queue.failures("set") == 0
+
+
+@in_virtual_time
+async def test_a_function_that_fails_is_reported_and_tried_again_without_harm_to_others() -> None:
+    world = lab()
+    healthy = world.desired
+
+    def broken(view: View, key: str) -> Graph | None:
+        if key == "set" and len(world.errors) < 3:
+            raise ValueError("a bug")
+        return healthy(view, key)
+
+    world.desired = broken
+    world.cluster.seed(some("set", 1), some("set2", 1))
+    async with running(world):
+        assert world.made() == ["set-0", "set2-0"]
+        assert [str(error) for error in world.errors] == ["a bug"] * 3
+
+
+@in_virtual_time
+async def test_a_function_can_ask_to_be_called_again_later() -> None:
+    world = lab()
+    times: list[float] = []
+
+    def again(view: View, key: str) -> Graph:
+        times.append(now())
+        view.again(60.0)
+        return Graph([])
+
+    world.desired = again
+    world.cluster.seed(some("set", 0))
+    async with running(world):
+        await asyncio.sleep(125)
+        assert [round(later - earlier) for earlier, later in pairwise(times)] == [60, 60]
+
+
+@in_virtual_time
+async def test_a_burst_of_changes_is_one_call() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        calls = len(world.calls)
+        for value in range(50):
+            world.cluster.seed(some("set", 1, str(value)))
+        await asyncio.sleep(1)
+        assert len(world.calls) - calls <= 4
+        assert world.cluster.store.objects[ref("set-0")]["data"] == {"value": "49"}
+
+
+@in_virtual_time
+async def test_a_loop_that_may_not_read_says_so_and_ends() -> None:
+    world = lab()
+    world.cluster.fail("watch", Forbidden(403, "Forbidden", "may not watch configmaps"), times=-1)
+    with pytest.raises(Forbidden):
+        await world.loop.run()
+
+
+@in_virtual_time
+async def test_a_stop_lets_a_key_in_work_end() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 4))
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(3 if request.writes else 0)
+
+    world.cluster.before = slow
+    running_loop = asyncio.ensure_future(world.loop.run())
+    await asyncio.sleep(1)
+    world.loop.stop(grace=25.0)
+    await running_loop
+    assert world.made() == ["set-0", "set-1", "set-2", "set-3"]
+
+
+@in_virtual_time
+async def test_a_stop_begins_no_new_key_and_leaves_nothing_running() -> None:
+    world = lab(workers=1)
+    world.cluster.seed(*(some(f"set{number}", 1) for number in range(5)))
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(10 if request.writes else 0)
+
+    world.cluster.before = slow
+    running_loop = asyncio.ensure_future(world.loop.run())
+    await asyncio.sleep(1)
+    world.loop.stop(grace=25.0)
+    await running_loop
+    assert (len(world.made()), len(asyncio.all_tasks()), len(world.cluster.store.watchers)) == (1, 1, 0)
+
+
+@in_virtual_time
+async def test_of_two_replicas_only_the_leader_writes() -> None:
+    first = lab(lease="a")
+    second = type(first)(first.cluster, lease="b")
+    first.cluster.seed(some("set", 2))
+    async with running(first, second):
+        assert (bool(first.calls), bool(second.calls)) == (True, False)
+
+
+@in_virtual_time
+async def test_the_second_replica_goes_on_where_the_first_stopped() -> None:
+    first = lab(lease="a")
+    second = type(first)(first.cluster, lease="b")
+    first.cluster.seed(some("set", 1))
+    async with running(first, second):
+        first.loop.stop()
+        first.cluster.seed(some("set", 3))
+        await asyncio.sleep(20)
+        assert second.made() == ["set-0", "set-1", "set-2"]
+
+
+@in_virtual_time
+async def test_a_replica_that_is_cut_off_writes_nothing_after_another_took_over() -> None:
+    first = lab(lease="a")
+    second = type(first)(first.cluster, lease="b")
+    second.reconciler.manager = "us-too"
+    first.cluster.seed(some("set", 1))
+    async with running(first, second):
+        cut = lambda request: request.manager == "a"  # noqa: E731 - only renewals: the worst that can happen
+        first.cluster.fail(cut, Unreachable("cut off"), times=-1)
+        while second.lease and not second.lease.held.is_set():
+            await asyncio.sleep(0.5)
+        first.cluster.forget_requests()
+        first.cluster.seed(some("set", 5, "2"))
+        await asyncio.sleep(20)
+        assert {request.manager for request in first.cluster.writes() if request.resource.plural == "configmaps"} == {"us-too"}
+
+
+@in_virtual_time
+async def test_a_standby_stops_at_once() -> None:
+    first = lab(lease="a")
+    second = type(first)(first.cluster, lease="b")
+    async with running(first, second) as tasks:
+        began = now()
+        second.loop.stop()
+        await tasks[1]
+        assert now() - began < 1.0
