@@ -112,7 +112,8 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     owned = _owned_by(live, manager, version)
     if owned is not None and surely_same(sent, stored, schema, owned):
         return Decision(Verdict.SAME, intent)
-    applied = apply(stored, sent, schema, managers_of(live), manager=manager, version=version)
+    managers = managers_of(live)
+    applied = apply(stored, sent, schema, managers, manager=manager, version=version)
     ours = applier_of(manager)
     found = differences(stored, applied.object, schema)
     changes, doubts = _weigh(found, applied, ours)
@@ -122,7 +123,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
         return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
     if refused:
         return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
-    why = _values(changes) or _ownership(applied, ours)
+    why = _values(changes) or ("" if managers else "its owners are recorded from now on") or _ownership(applied, ours)
     if why:
         return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken))
     if doubts:

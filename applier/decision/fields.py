@@ -8,6 +8,7 @@ The rules are those of structured-merge-diff's `fieldpath`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ from applier.outcome import ItemKey, Path
 
 Fields = dict[str, Any]
 
+_PLAIN = re.compile(r"[A-Za-z0-9 _./:@*+=,;()-]*").fullmatch
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -123,13 +125,14 @@ def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str,
 
 def json_of(value: Any) -> str:
     """A value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
+    if value.__class__ is str and _PLAIN(value):
+        return f'"{value}"'
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if not text.isalnum():
-        for character, escaped in _ESCAPED.items():
-            if character in text:
-                text = text.replace(character, escaped)
+    for character, escaped in _ESCAPED.items():
+        if character in text:
+            text = text.replace(character, escaped)
     return text
 
 

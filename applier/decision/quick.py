@@ -10,7 +10,8 @@ from typing import Any
 
 from applier.decision.fields import Fields
 from applier.decision.schema import Type
-from applier.decision.values import equal
+from applier.decision.storing import Walk
+from applier.decision.values import equal, is_empty
 from applier.ref import Manifest
 
 _NEVER_OWNED = frozenset(
@@ -46,8 +47,10 @@ def _same(value: Any, live: Any, type: Type, owned: Fields) -> bool:
     kind = value.__class__
     if kind is dict:
         if type.map_atomic or not type.is_map:
-            return not owned and type.is_map and live.__class__ is dict and equal(value, live)
-        if "." in owned or not value or live.__class__ is not dict:
+            return not owned and type.is_map and (equal(value, live) or _same_oddly(value, live, type))
+        if not value:
+            return not owned and (live == value or _same_oddly(value, live, type))
+        if "." in owned or live.__class__ is not dict:
             return False
         return _same_members(value, live, type, owned, len(owned))
     if kind is list:
@@ -55,44 +58,56 @@ def _same(value: Any, live: Any, type: Type, owned: Fields) -> bool:
             return bool(value) and live.__class__ is list and "." not in owned and _same_items(value, live, type, owned)
         if type.list_kind == "set":
             return bool(value) and live.__class__ is list and _same_set(value, live, owned)
-        return not owned and type.is_list and live.__class__ is list and equal(value, live)
-    return not owned and kind is live.__class__ and bool(value == live) and value is not None
+        return not owned and type.is_list and (equal(value, live) or _same_oddly(value, live, type))
+    return not owned and ((kind is live.__class__ and value is not None and bool(value == live)) or _same_oddly(value, live, type))
 
 
 def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned: Fields, left: int) -> bool:
     """The members of a map that is merged; `left` is how many steps we own below it."""
     fields = type.fields
     if not fields:
-        return _same_free(value, live, owned, left)
+        return _same_free(value, live, type.element, owned, left)
     for name, member in value.items():
         known = fields.get(name)
         if known is None:
             return False
         step, below = known
         node = owned.get(step)
+        now = live.get(name, _MISSING)
         if node is None:
+            if member == [] and now is _MISSING and below.go and below.list_kind in ("map", "set"):
+                continue
             return False
         kind = member.__class__
         if kind is dict or kind is list:
-            if not _same(member, live.get(name, _MISSING), below, node):
+            if not _same(member, now, below, node):
                 return False
-        else:
-            now = live.get(name, _MISSING)
-            if node or member is None or kind is not now.__class__ or member != now:
-                return False
+        elif node or ((kind is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, below)):
+            return False
         left -= 1
     return not left
 
 
-def _same_free(value: dict[str, Any], live: dict[str, Any], owned: Fields, left: int) -> bool:
+def _same_oddly(value: Any, live: Any, type: Type) -> bool:
+    """A leaf that we own and that the server keeps in another way: spelled otherwise, filled up, or not at all because it is empty."""
+    if live is _MISSING:
+        return type.go and (value is None or (is_empty(value) and not (value == {} and type.fields)))
+    if value is None:
+        return False
+    walk = Walk("")
+    walk.visit(live, value, type, ())
+    return not walk.found
+
+
+def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int) -> bool:
     """A map of scalars under free names, such as labels; any other is left to the long way."""
-    if len(value) != left:
+    if len(value) != left or type is None:
         return False
     for name, member in value.items():
         now = live.get(name, _MISSING)
-        if owned.get("f:" + name, _MISSING) != {} or member is None or member.__class__ is not now.__class__ or member != now:
+        if member.__class__ is dict or member.__class__ is list or owned.get("f:" + name, _MISSING) != {}:
             return False
-        if member.__class__ is dict or member.__class__ is list:
+        if (member.__class__ is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, type):
             return False
     return True
 

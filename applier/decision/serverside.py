@@ -35,7 +35,6 @@ class Applied(NamedTuple):
 def apply(live: Manifest, intent: Manifest, type: Type, managers: Managers, *, manager: str, version: str) -> Applied:
     """Lays an intent over a live object; `live` is empty for one that is to be created. Raises `Misfit` for what breaks the schema."""
     check(type, intent)
-    check(type, live, duplicates=True)
     live = without_managed_fields(live)
     before = {identity: entry._replace(fields=reconciled(entry.fields, type)) for identity, entry in managers.items()}
     if not before and live:
@@ -44,7 +43,7 @@ def apply(live: Manifest, intent: Manifest, type: Type, managers: Managers, *, m
     last = before.get(ours)
     after = {**before, ours: Entry(_without_status(field_set(intent, type), type), version, last.time if last else "")}
     merged = merge(live, intent, type)
-    if last is not None and last.fields:
+    if last is not None and difference(last.fields, after[ours].fields):
         merged = prune(merged, last.fields, after, type)
     found = compare(live, merged, type)
     conflicts = _settle(found, after, ours, type)

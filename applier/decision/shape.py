@@ -48,31 +48,31 @@ _PYTHON: dict[str, tuple[object, ...]] = {
 }
 
 
-def check(type: Type, value: Any, *, duplicates: bool = False) -> None:
+def check(type: Type, value: Any) -> None:
     """Refuses what the server refuses before it merges. Raises `Misfit`."""
     if value is None:
         return
     shape = shape_of(type, value)
     if shape == MAP:
-        _check_map(type, value, duplicates)
+        _check_map(type, value)
     elif shape == LIST:
-        _check_list(type, value, duplicates)
+        _check_list(type, value)
     elif value.__class__ not in _PYTHON[type.scalar]:
         raise Misfit(f"expected {type.scalar or 'a list'}")
 
 
-def _check_map(type: Type, value: Any, duplicates: bool) -> None:
+def _check_map(type: Type, value: Any) -> None:
     if not isinstance(value, dict):
         raise Misfit("expected a map")
     for name, member in value.items():
         try:
-            check(member_type(type, name), member, duplicates=duplicates)
+            check(member_type(type, name), member)
         except Misfit as misfit:
             misfit.path.append(name)
             raise
 
 
-def _check_list(type: Type, value: Any, duplicates: bool) -> None:
+def _check_list(type: Type, value: Any) -> None:
     if not isinstance(value, list):
         raise Misfit("expected a list")
     seen: set[str] = set()
@@ -80,10 +80,10 @@ def _check_list(type: Type, value: Any, duplicates: bool) -> None:
         try:
             if type.list_kind in ("set", "map"):
                 step = step_to(item, type)
-                if step in seen and not duplicates:
+                if step in seen:
                     raise Misfit(f"duplicate entries for key {step[2:]}")
                 seen.add(step)
-            check(type.item, item, duplicates=duplicates)
+            check(type.item, item)
         except Misfit as misfit:
             misfit.path.append(str(position))
             raise

@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 
 def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
     """All differences between a stored object and one that has been merged from it, but for what only the server sets."""
-    walk = _Walk(type.name)
+    walk = Walk(type.name)
     for name in live.keys() | sent.keys():
         known = type.fields.get(name)
         below = known[1] if known else type.element
@@ -55,7 +55,9 @@ def _own_metadata(metadata: Any) -> Any:
     return {key: value for key, value in metadata.items() if key not in _SET_BY_SERVER} if isinstance(metadata, dict) else metadata
 
 
-class _Walk:
+class Walk:
+    """Collects the differences between stored and sent values; `root` names the definition of the whole object."""
+
     def __init__(self, root: str) -> None:
         self.root = root
         self.found: list[Difference] = []
@@ -84,9 +86,11 @@ class _Walk:
         if old is None or old is ABSENT:
             if new is None and not type.go:
                 self._say(steps, old, new, _NULL)
+            elif type.go and (new == [] or (new == {} and not type.fields)):
+                return
             elif is_empty(new):
-                # An empty struct is there or not, as a pointer is; all else that is empty Go leaves out, mostly.
-                self._say(steps, old, new, EMPTY if type.go and not (new == {} and type.fields) else "")
+                # An empty struct is there or not, as a pointer is; other empty values are left out, but for pointers.
+                self._say(steps, old, new, EMPTY if type.go and new != {} else "")
             elif isinstance(new, dict) and type.is_map and not type.map_atomic and steps[-1].startswith("f:"):
                 self._maps({}, new, type, steps, whole)
             else:

@@ -177,7 +177,27 @@ def _mutate(random: Random, intent: Any, other: Any) -> None:
 
 
 def judge(server: Server, pair: Pair, schemas: Schemas, tally: Tally) -> None:
-    """Decides a pair here and has the server decide it, and notes whether the two agree."""
+    """Decides a pair here and has the server decide it, and notes whether the two agree.
+
+    Where controllers run, the object may have moved on in between: then the pair is judged again as it is now.
+    """
+    for _ in range(5):
+        word, complaint = _judged(server, pair, schemas)
+        if complaint:
+            live = server.ask("GET", pair.path).body
+            if live.get("kind") == "Status":
+                return
+            if live["metadata"]["resourceVersion"] != pair.live["metadata"]["resourceVersion"]:
+                pair = pair._replace(live=live)
+                continue
+            tally.wrong.append(f"{complaint}\nintent {json.dumps(pair.intent)}\nlive {json.dumps(pair.live)}\nforce {pair.force}")
+        else:
+            tally.count(word)
+        return
+
+
+def _judged(server: Server, pair: Pair, schemas: Schemas) -> tuple[str, str]:
+    """The word to count an agreement under, and the complaint where there is none."""
     schema = schemas.get(Kind.of(pair.intent))
     force = ("*",) if pair.force else ()
     decision = decide(pair.intent, pair.live, schema, manager=US, force=force)
@@ -185,10 +205,7 @@ def judge(server: Server, pair: Pair, schemas: Schemas, tally: Tally) -> None:
     complaint = _complaint(decision, reply, pair)
     if not complaint and schema is not None and reply.status in (200, 409):
         complaint = _other_owners(decision, reply, pair, schema)
-    if not complaint:
-        tally.count(decision.verdict if reply.status in (200, 409) else f"refused, {decision.verdict}")
-        return
-    tally.wrong.append(f"{complaint}\nintent {json.dumps(pair.intent)}\nlive {json.dumps(pair.live)}\nforce {pair.force}")
+    return decision.verdict if reply.status in (200, 409) else f"refused, {decision.verdict}", complaint
 
 
 def _complaint(decision: Decision, reply: Reply, pair: Pair) -> str:
@@ -196,9 +213,9 @@ def _complaint(decision: Decision, reply: Reply, pair: Pair) -> str:
     if reply.status == 409:
         if verdict is Verdict.CONFLICT:
             return ""
-        return f"we say {verdict} ({why}), the server has a conflict: {reply.body['message']}"
+        return f"we say {verdict} ({why}), the server has a conflict: {reply.body.get('message')}"
     if reply.status != 200:
-        return f"we say {verdict}, the server refuses: {reply.body['message']}" if verdict is Verdict.SAME else ""
+        return f"we say {verdict}, the server refuses: {reply.body.get('message')}" if verdict is Verdict.SAME else ""
     changed = _without_times(reply.body) != _without_times(pair.live)
     if verdict is Verdict.UNKNOWN or (verdict is Verdict.CHANGE and changed) or (verdict is Verdict.SAME and not changed):
         return ""
@@ -225,6 +242,8 @@ def _other_owners(decision: Decision, reply: Reply, pair: Pair, schema: Any) -> 
     except ApiError as error:
         here, there = (sorted((cause[1], cause[2].partition(" at ")[0]) for cause in causes) for causes in (error.causes, _causes(reply)))
         return "" if here == there and reply.status == 409 else f"other conflicts: {error}\nserver {json.dumps(reply.body)}"
+    if not pair.live["metadata"].get("managedFields"):
+        return ""  # who owned it before is the server's guess, made of Go's zero values, which no document describes
     here, there = (_without_times(one)["metadata"]["managedFields"] for one in (ours, reply.body))
     return "" if here == there else f"other owners:\nours {json.dumps(here)}\nserver {json.dumps(there)}"
 
