@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 from yarl import URL
 
-from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized
+from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized
 from applier.events import Retried, Sink, Throttled
 from applier.ref import Manifest, Ref
 from applier.transport.breakage import Breakage, Broken, unreachable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import ssl
 
 JSON = "application/json"
+REFUSED_LIFE = 5.0  # seconds in which a plugin that failed is not run again: many requests may be waiting for it
 READS = frozenset({"get", "list", "watch"})
 
 
@@ -60,6 +62,7 @@ class Wire:
         self.in_flight = self.throttled = 0
         self.answered = False
         self._renewing = asyncio.Lock()
+        self._refused: tuple[float, CredentialsError] | None = None
         self._pair: tuple[str, str] | None = None
         self._tls: ssl.SSLContext | bool = True
         headers = {"User-Agent": user_agent, "Accept": JSON} | ({"Accept-Encoding": "identity"} if target.loopback else {})
@@ -205,7 +208,15 @@ class Wire:
         credentials = self.target.credentials
         before = credentials.authorization(), credentials.pair
         async with self._renewing:
-            return (credentials.authorization(), credentials.pair) != before or await credentials.renew()
+            if (credentials.authorization(), credentials.pair) != before:
+                return True
+            if self._refused and time.monotonic() - self._refused[0] < REFUSED_LIFE:
+                raise self._refused[1]
+            try:
+                return await credentials.renew()
+            except CredentialsError as error:
+                self._refused = time.monotonic(), error
+                raise
 
 
 async def _never_twice(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

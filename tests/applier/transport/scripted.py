@@ -96,8 +96,7 @@ class Scripted:
         if given.broken or given.hangs:
             return await self._part(request, given)
         text = given.body if isinstance(given.body, str) else json.dumps({} if given.body is None else given.body)
-        kind = {} if "Content-Type" in given.headers else {"content_type": "application/json"}
-        return web.Response(status=given.status, text=text, headers=given.headers, **kind)
+        return web.Response(status=given.status, body=text.encode(), headers={"Content-Type": "application/json"} | given.headers)
 
     def _break(self, request: web.Request) -> web.StreamResponse:
         assert request.transport is not None

@@ -167,6 +167,12 @@ async def test_an_exec_plugin_that_fails_is_one_sentence(case: tuple[Callable[[P
     assert "\n" not in str(error)
 
 
+async def test_an_exec_plugin_that_fails_is_not_run_for_each_request_that_waits(tmp_path: Path, server: Scripted) -> None:
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path, code=3))) as cluster:
+        await asyncio.gather(*(raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a")) for _ in range(8)))
+    assert runs(tmp_path) == 1
+
+
 def web_token(seconds: float) -> str:
     """A JSON web token that nobody signed."""
     import base64

@@ -25,9 +25,11 @@ from applier.errors import (
 )
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
+from applier.testing.faults import Script
+from applier.testing.proxy import Faults
 from applier.transport import ApiCluster, connect, connect_to
 
-from .scripted import raised
+from .scripted import HASTY, raised
 
 pytestmark = pytest.mark.cluster
 
@@ -194,8 +196,8 @@ async def test_a_namespace_that_is_being_deleted_takes_nothing_new(
 
 async def test_the_server_warns_of_fields_that_it_does_not_know(control_plane: ControlPlane, maps: Resource, namespace: str) -> None:
     warned: list[str] = []
-    how = {"kubeconfig": str(control_plane.kubeconfig), "validation": "Warn"}
-    async with connect(**how, warn=lambda _, text: warned.append(text)) as cluster:
+    kubeconfig = str(control_plane.kubeconfig)
+    async with connect(kubeconfig=kubeconfig, validation="Warn", warn=lambda _, text: warned.append(text)) as cluster:
         await cluster.create(maps, config_map(namespace) | {"spec": {}}, manager="m")
     assert warned == ['unknown field "spec"']
 
@@ -277,7 +279,7 @@ async def test_a_watch_goes_on_where_a_list_ended(cluster: ApiCluster, maps: Res
 def definition(group: str, **names: str) -> Manifest:
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    spec = {"group": group, "scope": "Namespaced", "versions": [version], "names": {"plural": "widgets", "kind": "Widget"} | names}
+    spec: Any = {"group": group, "scope": "Namespaced", "versions": [version], "names": {"plural": "widgets", "kind": "Widget"} | names}
     return {
         "apiVersion": DEFINITION.api_version,
         "kind": DEFINITION.kind,
@@ -347,3 +349,18 @@ async def test_many_applies_at_once_are_one_request_each(
     await asyncio.gather(*(cluster.apply(maps, config_map(namespace, f"a{number:03}"), manager="m") for number in range(100)))
     assert len(control_plane.requests(mark).only(agent="transport-tests", namespace=namespace)) == 100
     assert len((await cluster.list(maps, namespace, labels=OURS)).items) == 100
+
+
+async def test_nothing_is_lost_or_done_twice_behind_a_bad_connection(control_plane: ControlPlane, maps: Resource, namespace: str) -> None:
+    script = Script(seed=1, too_many_requests=0.05, unavailable=0.05, internal_error=0.05, reset=0.1, retry_after=0)
+    names = [f"a{number:03}" for number in range(150)]
+    async with Faults(control_plane, script) as proxy, connect_to(proxy.url, token=control_plane.token, patience=HASTY) as cluster:
+        await cluster.version()
+        made = await asyncio.gather(*(cluster.apply(maps, config_map(namespace, name), manager="m") for name in names))
+        listed = (await cluster.list(maps, namespace, labels=OURS)).items
+        uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in made}
+        await asyncio.gather(*(cluster.delete(maps, namespace, name, uid=uids[name]) for name in names[50:]))
+        left = (await cluster.list(maps, namespace, labels=OURS)).items
+    assert {one["metadata"]["name"]: one["metadata"]["uid"] for one in listed} == uids
+    assert [one["metadata"]["name"] for one in left] == names[:50]
+    assert proxy.injected.total() > 20

@@ -163,7 +163,7 @@ SENTENCES: dict[str, tuple[BaseException, str]] = {
     "an answer that ends too soon": (aiohttp.ClientPayloadError("400"), "ended the connection before its answer was complete"),
     "a reset": (aiohttp.ClientOSError(errno.ECONNRESET, "Connection reset by peer"), "broke the connection: Connection reset by peer"),
     "an alert": (
-        aiohttp.ClientConnectorSSLError(KEY, ssl.SSLError(1, "[SSL: TLSV1_ALERT_UNKNOWN_CA] alert")),  # type: ignore[arg-type]
+        aiohttp.ClientConnectorSSLError(KEY, ssl.SSLError(1, "[SSL: TLSV1_ALERT_UNKNOWN_CA] alert")),
         "it refused the TLS handshake",
     ),
 }
