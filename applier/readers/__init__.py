@@ -1,0 +1,14 @@
+"""Readers of the events of a run: a journal on disk, metrics, traces. Each is a `Sink`, and imported only by who wants it."""
+
+from __future__ import annotations
+
+from applier.events import Sink, nowhere
+
+
+def traces_if_installed() -> Sink:
+    """A sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere."""
+    try:
+        from applier.readers.traces import Traces
+    except ImportError:
+        return nowhere
+    return Traces()

@@ -1,0 +1,67 @@
+"""Events as one line of JSON each: what is said of an object, and never a value of a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from applier.events import Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
+from applier.outcome import FieldChange, Outcome, Path, Step
+
+
+def line(event: Event) -> dict[str, Any]:
+    """An event as a map that JSON can hold. Of fields it names paths and managers only: a value may be a secret wherever it stands."""
+    match event:
+        case Planned(counts, waves):
+            return {"event": "planned", "counts": {str(action): count for action, count in counts.items()}, "waves": waves}
+        case WaveStarted(number, objects):
+            return {"event": "wave", "wave": number, "objects": objects}
+        case Started(step):
+            return {"event": "started", **_step(step)}
+        case Finished(outcome):
+            return {"event": "finished", **_outcome(outcome)}
+        case Waiting(ref, reason):
+            return {"event": "waiting", "object": str(ref), "reason": reason}
+        case Ready(ref, seconds):
+            return {"event": "ready", "object": str(ref), "seconds": _rounded(seconds)}
+        case Throttled(seconds, in_flight):
+            return {"event": "throttled", "seconds": _rounded(seconds), "in_flight": in_flight}
+        case Retried(ref, attempt, why):
+            return {"event": "retried", **({"object": str(ref)} if ref else {}), "attempt": attempt, "reason": why}
+        case RunEnded(counts, seconds, requests):
+            by_action = {str(action): count for action, count in counts.items()}
+            return {"event": "ended", "counts": by_action, "seconds": _rounded(seconds), "requests": requests}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    said = {"object": str(step.ref), "action": str(step.action), "reason": step.reason, "uid": step.uid, "wave": step.wave}
+    return {key: value for key, value in said.items() if value != ""}
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    said = {**_step(outcome.step), "action": str(outcome.action), "seconds": _rounded(outcome.seconds)}
+    said["reason"] = outcome.reason or outcome.step.reason
+    said["uid"] = outcome.uid or outcome.step.uid
+    if outcome.action != outcome.step.action:
+        said["meant"] = str(outcome.step.action)
+    if outcome.error is not None:
+        said["error"] = type(outcome.error).__name__
+    if outcome.step.changes:
+        said["fields"] = [_change(change) for change in outcome.step.changes]
+    return {key: value for key, value in said.items() if value != ""}
+
+
+def _change(change: FieldChange) -> dict[str, Any]:
+    owners = [{"manager": owner.manager, "operation": owner.operation, "time": owner.time} for owner in change.owners]
+    return {"path": _path(change.path), **({"owners": owners} if owners else {})}
+
+
+def _path(path: Path) -> str:
+    """A path as people read it: `spec.containers[name=main].image`."""
+    text = ""
+    for part in path:
+        text += f".{part}" if isinstance(part, str) else f"[{part}]" if isinstance(part, int) else str(part)
+    return text.removeprefix(".")
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 6)
