@@ -48,6 +48,9 @@ class Cluster(Protocol):
     async def resources(self) -> list[Resource]:
         """Everything that the server serves, in each group's preferred version."""
 
+    async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
+        """Returns once these kinds are served, whose definitions were just written. Raises `UnknownKind` after `timeout` seconds."""
+
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
         """The `applier.decision.Schemas` of these kinds. A kind whose schema cannot be had is missing in it."""
 

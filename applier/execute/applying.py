@@ -26,7 +26,7 @@ class Blocked(Exception):
 
 async def apply(run: Run, manifest: Manifest, *, force: bool) -> Manifest:
     """Applies a manifest; the object as it is then."""
-    resource = await run.resource(Kind.of(manifest))
+    resource = await run.cluster.resource(Kind.of(manifest))
     return await passing(
         run, partial(run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.dry_run), resource.kind
     )
@@ -39,7 +39,7 @@ async def passing(run: Run, call: Callable[[], Awaitable[Manifest]], kind: Kind)
         try:
             return await run.ask(call)
         except ClusterError as error:
-            if run.dry_run or not is_passing(error, defined=kind in run.made):
+            if run.dry_run or not is_passing(error, defined=(kind.group, kind.kind) in run.defined):
                 raise
             refused = error
     assert refused is not None
@@ -63,7 +63,7 @@ async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manif
     try:
         return await apply(run, _bound_to(decision.intent, live, exact=run.exact), force=False)
     except FieldConflict as error:
-        conflicts = conflicts_of(error)
+        conflicts = conflicts_of(error, live)
     if not all(_may_be_taken(run, conflict.owner.manager, may) for conflict in conflicts):
         raise Blocked(conflicts)
     return await forced()

@@ -36,7 +36,7 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
 
 async def _delete(run: Run, live: Manifest) -> None:
     """Asks for one deletion. What is gone already, or is another object by now, needs none."""
-    ref, resource = Ref.of(live), await run.resource(Kind.of(live))
+    ref, resource = Ref.of(live), await run.cluster.resource(Kind.of(live))
     with suppress(NotFound, WriteConflict):
         await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
 

@@ -34,7 +34,7 @@ async def _is_served(run: Run, ours: Kind, kind: Kind) -> bool:
     if kind == ours or kind.group != ours.group:
         return True
     try:
-        await run.resource(kind)
+        await run.cluster.resource(kind)
     except UnknownKind:
         return False
     return True

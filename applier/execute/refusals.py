@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from applier.errors import FieldConflict, Forbidden, Invalid, UnknownKind
 from applier.outcome import Conflict, Owner
+from applier.plan.takeover import entries_of
+from applier.ref import Manifest
 
 IMMUTABLE = re.compile(
     r"immutable|may not (be )?changed?|must not be changed|cannot (be )?changed?|updates to .+ (are|is) forbidden", re.I | re.S
@@ -36,13 +39,17 @@ def is_passing(error: Exception, *, defined: bool) -> bool:
     return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))
 
 
-def conflicts_of(error: FieldConflict) -> list[Conflict]:
-    """The fields in conflict as the server names them. Each path is one text, in the server's spelling."""
-    return [Conflict((cause.field.removeprefix("."),), _owner(cause.message)) for cause in error.causes]
+def conflicts_of(error: FieldConflict, live: Manifest) -> list[Conflict]:
+    """The fields in conflict as the server names them, each path as one text; the times are those of the live object's owners."""
+    times = {
+        (entry.get("manager"), entry.get("operation"), entry.get("subresource", "")): entry.get("time", "") for entry in entries_of(live)
+    }
+    return [Conflict((cause.field.removeprefix("."),), _owner(cause.message, times)) for cause in error.causes]
 
 
-def _owner(message: str) -> Owner:
+def _owner(message: str, times: dict[tuple[Any, ...], str]) -> Owner:
     found = _MANAGER.search(message)
     if found is None:
         return Owner(message, "", "")
-    return Owner(found["manager"], "Update" if found["update"] else "Apply", found["time"] or "", found["subresource"] or "")
+    manager, operation, subresource = found["manager"], "Update" if found["update"] else "Apply", found["subresource"] or ""
+    return Owner(manager, operation, found["time"] or times.get((manager, operation, subresource), ""), subresource)

@@ -29,8 +29,7 @@ class Run:
     """One carrying out of a plan.
 
     `outcomes` and `uids` grow as objects are settled. `exact` sends the resource versions that the plan was decided on along, so that
-    nothing is written over what has changed since. `made` holds resources of kinds that the graph itself defines;
-    `causes`, for what waits, the first cause of its waiting.
+    nothing is written over what has changed since. `causes` holds, for what waits, the first cause of its waiting.
     """
 
     plan: Plan
@@ -45,7 +44,6 @@ class Run:
     stop: Stop = field(default_factory=Stop)
     outcomes: dict[Ref, Outcome] = field(default_factory=dict)
     uids: dict[Ref, str] = field(default_factory=dict)
-    made: dict[Kind, Resource] = field(default_factory=dict)
     causes: dict[Ref, Ref] = field(default_factory=dict)
     schemas: dict[Kind, Type | None] = field(default_factory=dict)
     defined: dict[tuple[str, str], Ref] = field(init=False)
@@ -62,13 +60,9 @@ class Run:
         """Makes one request within the limit."""
         return await self.limit.run(call)
 
-    async def resource(self, kind: Kind) -> Resource:
-        """How a kind is served. Raises `UnknownKind`."""
-        return self.made.get(kind) or await self.cluster.resource(kind)
-
     async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
         """The object as it is now; None when there is none."""
-        resource = await self.resource(kind)
+        resource = await self.cluster.resource(kind)
         return await self.ask(lambda: get(self.cluster, resource, ref))
 
     async def schema(self, kind: Kind) -> Type | None:

@@ -88,7 +88,7 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
     manifest = prepared(await owned(run, desired), await run.schema(kind))
     if policy.adopt and not policy.create_only:
         return _created(run, await apply(run, manifest, force=False))
-    resource = await run.resource(kind)
+    resource = await run.cluster.resource(kind)
     create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.dry_run)
     return _created(run, await passing(run, create, kind))
 
@@ -103,7 +103,7 @@ def _created(run: Run, after: Manifest) -> Written:
 async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
     """Applies over what is there; makes the object again where that cannot be done and may be."""
     manifest = await owned(run, desired)
-    resource = await run.resource(Kind.of(manifest))
+    resource = await run.cluster.resource(Kind.of(manifest))
     live = await put_right(run, resource, before)
     try:
         after = await apply_over(run, desired, manifest, live)

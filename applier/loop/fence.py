@@ -79,6 +79,9 @@ class FencedCluster:
     async def resources(self) -> list[Resource]:
         return await self.cluster.resources()
 
+    async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
+        await self.cluster.await_established(kinds, timeout)
+
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
         return await self.cluster.schemas(kinds)
 

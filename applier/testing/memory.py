@@ -120,6 +120,10 @@ class MemoryCluster:
     async def resources(self) -> list[Resource]:
         return list(self.kinds)
 
+    async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:  # noqa: ARG002 - here they are served at once
+        for kind in kinds:
+            self.kinds.get(kind)
+
     async def schemas(self, kinds: Iterable[Kind]) -> Any:  # noqa: ARG002 - one answer for all
         return self._schemas
 

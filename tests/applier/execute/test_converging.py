@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from hypothesis import given
@@ -49,11 +50,11 @@ def cases(draw: st.DrawFn) -> Case:
             name, kind, *(one.ref for one in after), owner=owner.ref if owner else None, policy=policy, **{field: {key: "new"}}
         )
         objects.append(wanted)
-        before = draw(st.sampled_from(["", "me", "kubectl-client-side-apply", "somebody"]))
-        if before:
+        maker = draw(st.sampled_from(["", "me", "kubectl-client-side-apply", "somebody"]))
+        if maker:
             value = draw(st.sampled_from(["new", "old"]))
             more = draw(st.sampled_from([{}, {"y": "stale"}]))
-            seeds.append((manifest(name, kind, **{field: {key: value, **more}}), before))
+            seeds.append((manifest(name, kind, **{field: {key: value, **more}}), maker))
     return Case(seeds, objects)
 
 
@@ -83,9 +84,9 @@ def all_after(graph: Graph, failed: set[Ref]) -> set[Ref]:
     """What depends on these objects."""
     found: set[Ref] = set()
     for wave in graph.waves():
-        for ref in wave:
-            if any(before in failed or before in found for before in graph.before(graph.objects[ref])):
-                found.add(ref)
+        for one in wave:
+            if any(before in failed or before in found for before in graph.before(graph.objects[one])):
+                found.add(one)
     return found - failed
 
 
@@ -135,10 +136,8 @@ def test_a_run_that_is_killed_at_any_write_is_finished_by_the_next(case: Case, a
     async def run(number: int) -> bool:
         lab = lab_of(case)
         kill = Kill(lab, number, after=after)
-        try:
+        with suppress(Killed):
             await lab.apply(*case.objects)
-        except Killed:
-            pass
         lab.cluster.faults.faults.clear()
         await settle(lab, case)
         return kill.dead

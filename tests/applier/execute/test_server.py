@@ -1,0 +1,371 @@
+"""The same on a real API server: ownership, conflicts, fields that cannot change, definitions, namespaces and webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
+from applier.execute import Patience
+from applier.plan.immutable import FROZEN
+from applier.ref import Manifest, Ref, uid_of
+from applier.run import Report, apply, diff
+from applier.testing.control_plane import ControlPlane
+from applier.transport import ApiCluster, connect
+
+from ..plan.things import definition, manifest
+from .lab import said
+
+pytestmark = pytest.mark.cluster
+RECREATE = Policy(recreate=True)
+KUBECTL = "kubectl-client-side-apply"
+
+
+class Shop:
+    """A namespace of a real server, and runs in it."""
+
+    def __init__(self, cluster: ApiCluster, plane: ControlPlane, namespace: str) -> None:
+        self.cluster, self.plane, self.namespace = cluster, plane, namespace
+        self.report = Report([])
+
+    def desired(self, name: str, kind: str = "ConfigMap", *, policy: Policy = DEFAULT_POLICY, owner: str = "", **fields: Any) -> Desired:
+        """A desired object; `owner` is a config map."""
+        made = manifest(name, kind, self.namespace, **fields)
+        if owner:
+            made["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": owner}]
+        return Desired(made, policy=policy, owner=Ref("", "ConfigMap", self.namespace, owner) if owner else None)
+
+    async def apply(self, *objects: Desired, **options: Any) -> str:
+        """What became of each object."""
+        options.setdefault("patience", Patience(gone=1.0))
+        self.report = await apply(Graph(objects), self.cluster, manager="me", **options)
+        return said(self.report.outcomes)
+
+    def reason(self, number: int = 0) -> str:
+        """Why."""
+        return self.report.outcomes[number].reason
+
+    def live(self, name: str, kind: str = "configmap") -> Manifest:
+        """An object, with who owns its fields."""
+        found: Manifest = json.loads(
+            self.plane.kubectl("get", kind, name, "-n", self.namespace, "-o", "json", "--show-managed-fields").stdout
+        )
+        return found
+
+    def kubectl(self, *arguments: str, given: Manifest | None = None) -> str:
+        """Runs kubectl in the namespace."""
+        return self.plane.kubectl(*arguments, "-n", self.namespace, input=json.dumps(given) if given else None).stdout
+
+
+@asynccontextmanager
+async def opened(control_plane: ControlPlane, namespace: str) -> AsyncIterator[Shop]:
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        yield Shop(cluster, control_plane, namespace)
+
+
+async def test_again_is_unchanged_and_writes_nothing(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        objects = [shop.desired("a", data={"x": "1"}), shop.desired("s", "Secret", stringData={"k": "v"}), service(shop), deployment(shop)]
+        await shop.apply(*objects)
+        assert await shop.apply(*objects) == "a=unchanged s=unchanged web=unchanged web=unchanged"
+        assert not any(verb in ("patch", "create", "apply", "delete") for verb, _ in shop.report.requests)
+
+
+def service(shop: Shop, *, policy: Policy = DEFAULT_POLICY, **spec: Any) -> Desired:
+    return shop.desired("web", "Service", policy=policy, spec={"selector": {"app": "web"}, "ports": [{"port": 80}], **spec})
+
+
+def deployment(shop: Shop, *, app: str = "web", policy: Policy = DEFAULT_POLICY, **spec: Any) -> Desired:
+    labels = {"app": app}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "example.com/a"}]}}
+    return shop.desired("web", "Deployment", policy=policy, spec={"selector": {"matchLabels": labels}, "template": template, **spec})
+
+
+async def test_what_kubectl_applied_on_the_client_is_taken_over(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        shop.kubectl("apply", "-f", "-", given=manifest("a", namespace=namespace, data={"x": "1", "y": "1"}))
+        assert await shop.apply(shop.desired("a", data={"x": "2"})) == "a=configured"
+        live = shop.live("a")
+        assert (live["data"], [entry["manager"] for entry in live["metadata"]["managedFields"]]) == ({"x": "2"}, ["me"])
+        assert "annotations" not in live["metadata"]
+
+
+async def test_what_we_created_plainly_does_not_conflict_with_us(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        await shop.apply(shop.desired("a", data={"x": "1", "y": "1"}, policy=Policy(adopt=False)))
+        assert await shop.apply(shop.desired("a", data={"x": "2"}, policy=Policy(adopt=False))) == "a=configured"
+        assert shop.live("a")["data"] == {"x": "2"}
+
+
+async def test_another_manager_is_taken_over_by_name(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        given = manifest("a", namespace=namespace, data={"x": "1", "y": "1"})
+        shop.kubectl("apply", "--server-side", "--field-manager", "helm", "-f", "-", given=given)
+        assert await shop.apply(shop.desired("a", data={"x": "2"}), take_over=("helm",)) == "a=configured"
+        assert shop.live("a")["data"] == {"x": "2"}
+
+
+async def test_a_conflict_names_field_owner_and_ways_out(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        shop.kubectl(
+            "apply", "--server-side", "--field-manager", "rival", "-f", "-", given=manifest("a", namespace=namespace, data={"x": "1"})
+        )
+        assert await shop.apply(shop.desired("a", data={"x": "2"})) == "a=held"
+        assert "rival (Apply at " in shop.reason()
+        assert "owns data.x with another value: take it (force)" in shop.reason()
+
+
+@pytest.mark.parametrize(("force", "expected"), [(("rival",), "a=configured"), (("*",), "a=configured"), (("other",), "a=held")])
+async def test_fields_are_taken_from_those_that_are_named(
+    control_plane: ControlPlane, namespace: str, force: tuple[str, ...], expected: str
+) -> None:
+    async with opened(control_plane, namespace) as shop:
+        shop.kubectl(
+            "apply", "--server-side", "--field-manager", "rival", "-f", "-", given=manifest("a", namespace=namespace, data={"x": "1"})
+        )
+        assert await shop.apply(shop.desired("a", data={"x": "2"}), force=force) == expected
+
+
+async def test_a_conflict_with_who_scaled_names_the_subresource(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        await shop.apply(deployment(shop, replicas=1))
+        shop.kubectl("scale", "deployment", "web", "--replicas", "3")
+        assert await shop.apply(deployment(shop, replicas=2)) == "web=held"
+        assert "kubectl (Update of scale) owns spec.replicas" in shop.reason()
+
+
+async def test_a_yielded_field_stays_as_others_set_it(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        yields = Policy(yields=("/spec/replicas",))
+        await shop.apply(deployment(shop, replicas=1, policy=yields))
+        shop.kubectl("scale", "deployment", "web", "--replicas", "3")
+        assert await shop.apply(deployment(shop, replicas=1, paused=True, policy=yields)) == "web=configured"
+        assert shop.live("web", "deployment")["spec"]["replicas"] == 3
+
+
+async def test_owner_uids_are_filled_in(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        objects = [shop.desired("child", owner="parent"), shop.desired("parent")]
+        assert await shop.apply(*objects) == "parent=created child=created"
+        assert shop.live("child")["metadata"]["ownerReferences"][0]["uid"] == uid_of(shop.live("parent"))
+        assert await shop.apply(*objects) == "parent=unchanged child=unchanged"
+
+
+async def test_an_object_with_a_fixed_field_is_made_again(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        await shop.apply(deployment(shop))
+        before = uid_of(shop.live("web", "deployment"))
+        assert await shop.apply(deployment(shop, app="other", policy=RECREATE)) == "web=recreated"
+        assert uid_of(shop.live("web", "deployment")) != before
+
+
+async def test_an_old_object_that_does_not_go_is_named_with_its_finalizer(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        held = deployment(shop)
+        held.manifest["metadata"]["finalizers"] = ["example.com/wait"]
+        await shop.apply(held)
+        assert await shop.apply(deployment(shop, app="other", policy=RECREATE)) == "web=held"
+        assert "held by example.com/wait" in shop.reason()
+        shop.kubectl("patch", "deployment", "web", "--type", "json", "-p", '[{"op": "remove", "path": "/metadata/finalizers"}]')
+        assert await shop.apply(deployment(shop, app="other")) == "web=created"
+
+
+async def test_a_definition_and_its_objects_come_in_one_run(control_plane: ControlPlane, namespace: str) -> None:
+    group = f"{namespace}.example.com"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    async with opened(control_plane, namespace) as shop:
+        crd = definition(group=group, versions=[version], names={"kind": "Engine", "plural": "engines", "singular": "engine"})
+        engine = shop.desired("e", "Engine", spec={"fuel": "none"})
+        engine = Desired({**engine.manifest, "apiVersion": f"{group}/v1"})
+        try:
+            assert await shop.apply(engine, crd) == f"engines.{group}=created e=created"
+            assert await shop.apply(engine, crd) == f"engines.{group}=unchanged e=unchanged"
+        finally:
+            control_plane.kubectl("delete", "crd", f"engines.{group}", "--wait=false")
+
+
+async def test_ownership_in_a_version_that_is_gone_is_put_right(control_plane: ControlPlane, namespace: str) -> None:
+    group = f"{namespace}.example.com"
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    old = {"name": "v1beta1", "served": True, "storage": False, "schema": schema}
+    new = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    names = {"kind": "Engine", "plural": "engines", "singular": "engine"}
+    async with opened(control_plane, namespace) as shop:
+
+        def engine(version: str, **spec: str) -> Desired:
+            return Desired({**manifest("e", "Engine", namespace, spec=spec), "apiVersion": f"{group}/{version}"})
+
+        try:
+            await shop.apply(definition(group=group, versions=[new, old], names=names), engine("v1beta1", fuel="gas", gear="1"))
+            await shop.apply(definition(group=group, versions=[new], names=names))
+            async with opened(control_plane, namespace) as later:
+                assert await later.apply(engine("v1", fuel="none")) == "e=configured"
+            assert shop.live("e", f"engines.{group}")["spec"] == {"fuel": "none"}
+        finally:
+            control_plane.kubectl("delete", "crd", f"engines.{group}", "--wait=false")
+
+
+async def test_a_namespace_and_what_is_in_it_come_in_one_run(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        inner = f"{namespace}-inner"
+        pod = Desired(manifest("p", "Pod", inner, spec={"containers": [{"name": "main", "image": "example.com/a"}]}))
+        try:
+            assert await shop.apply(pod, Desired(manifest(inner, "Namespace"))) == f"{inner}=created p=created"
+        finally:
+            control_plane.kubectl("delete", "namespace", inner, "--wait=false")
+
+
+async def test_a_namespace_that_goes_away_fails_its_objects_in_one_line(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        shop.kubectl("apply", "-f", "-", given=manifest("a", namespace=namespace, metadata={"finalizers": ["example.com/wait"]}))
+        control_plane.kubectl("delete", "namespace", namespace, "--wait=false")
+        try:
+            assert await shop.apply(shop.desired("b")) == "b=failed"
+            assert "being terminated" in shop.reason() or "being deleted" in shop.reason()
+            assert "\n" not in shop.reason()
+        finally:
+            shop.kubectl("patch", "configmap", "a", "--type", "json", "-p", '[{"op": "remove", "path": "/metadata/finalizers"}]')
+
+
+async def test_an_invalid_object_fails_alone_with_the_servers_reason(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        assert await shop.apply(service(shop, ports=[{"port": 99999999}]), shop.desired("a")) == "web=failed a=created"
+        assert "spec.ports[0].port" in shop.reason()
+
+
+async def test_a_denial_by_admission_is_told_in_one_line(control_plane: ControlPlane, namespace: str) -> None:
+    """A policy stands for a webhook here: both deny in admission, and the policy needs no server."""
+    async with opened(control_plane, namespace) as shop:
+        rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]
+        selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+        match = {"namespaceSelector": selector, "resourceRules": rules}
+        api = {"apiVersion": "admissionregistration.k8s.io/v1"}
+        policy = {
+            **api,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": namespace},
+            "spec": {
+                "matchConstraints": match,
+                "validations": [{"expression": "object.metadata.name != 'bad'", "message": "not this name"}],
+            },
+        }
+        binding = {
+            **api,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": namespace},
+            "spec": {"policyName": namespace, "validationActions": ["Deny"]},
+        }
+        try:
+            assert "failed" not in await shop.apply(Desired(policy), Desired(binding))
+            async with asyncio.timeout(20):
+                while "failed" not in await shop.apply(shop.desired("bad"), dry_run=True):
+                    await asyncio.sleep(0.2)  # the server takes a moment to heed a new policy, and says nowhere when it does
+            assert await shop.apply(shop.desired("bad"), shop.desired("good")) == "bad=failed good=created"
+            assert "not this name" in shop.reason()
+        finally:
+            for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
+                control_plane.kubectl("delete", kind, namespace)
+
+
+async def test_a_dry_run_is_the_servers_and_writes_nothing(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        await shop.apply(shop.desired("a", data={"x": "1"}))
+        assert await shop.apply(shop.desired("a", data={"x": "2"}), shop.desired("b"), dry_run=True) == "a=configured b=created"
+        assert shop.live("a")["data"] == {"x": "1"}
+
+
+@pytest.mark.parametrize("ask_server", [False, True])
+async def test_a_diff_shows_what_would_be_there(control_plane: ControlPlane, namespace: str, ask_server: bool) -> None:
+    async with opened(control_plane, namespace) as shop:
+        await shop.apply(shop.desired("a", data={"x": "1"}), shop.desired("b"))
+        graph = Graph([shop.desired("a", data={"x": "2"}), shop.desired("b"), shop.desired("c", data={"x": "1"})])
+        found = {one.step.ref.name: one for one in await diff(graph, shop.cluster, manager="me", ask_server=ask_server)}
+        assert {name: one.step.action.value for name, one in found.items()} == {"a": "configured", "b": "unchanged", "c": "created"}
+        assert [one.merged["data"] for one in (found["a"], found["c"]) if one.merged] == [{"x": "2"}, {"x": "1"}]
+        assert found["b"].live == found["b"].merged
+
+
+POD = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "main", "image": "example.com/a"}]}}
+PORTS = {"ports": [{"port": 80}]}
+SELECTOR = {"matchLabels": {"app": "a"}}
+OTHER = {"matchLabels": {"app": "a", "tier": "b"}}
+BOTH = {**POD, "metadata": {"labels": {"app": "a", "tier": "b"}}}
+ROLES = [{"kind": "Role", "name": name, "apiGroup": "rbac.authorization.k8s.io"} for name in "ab"]
+CLUSTER_ROLES = [{"kind": "ClusterRole", "name": name, "apiGroup": "rbac.authorization.k8s.io"} for name in ("view", "edit")]
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+DEVICES = [{"devices": {"requests": [{"name": name, "exactly": {"deviceClassName": "x"}}]}} for name in "ab"]
+REPLICAS = {"serviceName": "a", "selector": SELECTOR, "template": POD}
+JOB = {"spec": {"containers": [{"name": "main", "image": "example.com/a"}], "restartPolicy": "Never"}}
+PODS = {"containers": [{"name": "main", "image": "example.com/a"}]}
+APPS, RBAC, STORAGE = "apps/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1"
+
+CHANGES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("v1", "Service", {"spec": PORTS}, {"spec": {**PORTS, "clusterIP": "10.0.0.77"}}),
+    ("v1", "PersistentVolumeClaim", {"spec": CLAIM}, {"spec": {**CLAIM, "accessModes": ["ReadOnlyMany"]}}),
+    ("v1", "Secret", {"type": "a"}, {"type": "b"}),
+    ("v1", "ConfigMap", {"immutable": True, "data": {"a": "1"}}, {"immutable": True, "data": {"a": "2"}}),
+    ("v1", "Pod", {"spec": {**PODS, "restartPolicy": "Always"}}, {"spec": {**PODS, "restartPolicy": "Never"}}),
+    ("v1", "Pod", {"spec": {**PODS, "schedulerName": "x"}}, {"spec": {**PODS, "schedulerName": "y"}}),
+    (APPS, "Deployment", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),
+    (APPS, "DaemonSet", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),
+    (APPS, "ReplicaSet", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),
+    (APPS, "StatefulSet", {"spec": REPLICAS}, {"spec": {**REPLICAS, "serviceName": "b"}}),
+    (APPS, "StatefulSet", {"spec": REPLICAS}, {"spec": {**REPLICAS, "podManagementPolicy": "Parallel"}}),
+    ("batch/v1", "Job", {"spec": {"template": JOB}}, {"spec": {"template": {"spec": {**JOB["spec"], "restartPolicy": "OnFailure"}}}}),
+    (RBAC, "RoleBinding", {"roleRef": ROLES[0]}, {"roleRef": ROLES[1]}),
+    (RBAC, "ClusterRoleBinding", {"roleRef": CLUSTER_ROLES[0]}, {"roleRef": CLUSTER_ROLES[1]}),
+    ("resource.k8s.io/v1", "ResourceClaim", {"spec": DEVICES[0]}, {"spec": DEVICES[1]}),
+    ("resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": {"spec": DEVICES[0]}}, {"spec": {"spec": DEVICES[1]}}),
+    ("scheduling.k8s.io/v1", "PriorityClass", {"value": 1}, {"value": 2}),
+    (STORAGE, "StorageClass", {"provisioner": "a"}, {"provisioner": "b"}),
+    (STORAGE, "StorageClass", {"provisioner": "a", "reclaimPolicy": "Delete"}, {"provisioner": "a", "reclaimPolicy": "Retain"}),
+    (STORAGE, "VolumeAttributesClass", {"driverName": "a", "parameters": {"a": "b"}}, {"driverName": "b", "parameters": {"a": "b"}}),
+    ("node.k8s.io/v1", "RuntimeClass", {"handler": "a"}, {"handler": "b"}),
+    ("networking.k8s.io/v1", "IngressClass", {"spec": {"controller": "example.com/a"}}, {"spec": {"controller": "example.com/b"}}),
+    ("discovery.k8s.io/v1", "EndpointSlice", {"addressType": "IPv4", "endpoints": []}, {"addressType": "IPv6", "endpoints": []}),
+]
+"""Changes of fields that our table calls fixed: before and after."""
+
+
+@pytest.mark.parametrize(("api_version", "kind", "before", "after"), CHANGES)
+async def test_what_the_table_calls_fixed_the_server_refuses(
+    control_plane: ControlPlane, namespace: str, api_version: str, kind: str, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    async with opened(control_plane, namespace) as shop:
+        resource = await shop.cluster.resource(manifest_kind(api_version, kind))
+        metadata = {"name": f"fixed-{namespace}"} | ({"namespace": namespace} if resource.namespaced else {})
+
+        def one(fields: dict[str, Any], policy: Policy = DEFAULT_POLICY) -> Desired:
+            return Desired({"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}, policy=policy)
+
+        try:
+            assert (await shop.apply(one(before))).endswith("=created"), shop.reason()
+            assert (await shop.apply(one(after))).endswith("=held"), "the forecast"
+            assert "cannot be changed once set" in shop.reason()
+            assert (await shop.apply(one(after, RECREATE), dry_run=True)).endswith("=recreated"), "the server's own word"
+        finally:
+            control_plane.kubectl(
+                "delete",
+                f"{kind}.{api_version.partition('/')[0]}" if "/" in api_version else kind,
+                metadata["name"],
+                "-n",
+                namespace,
+                "--wait=false",
+            )
+
+
+def manifest_kind(api_version: str, kind: str):  # type: ignore[no-untyped-def]
+    from applier.ref import Kind
+
+    return Kind.read(api_version, kind)
+
+
+def test_every_kind_of_the_table_is_tried() -> None:
+    tried = {(api_version.rpartition("/")[0], kind) for api_version, kind, _, _ in CHANGES}
+    assert set(FROZEN) <= tried
