@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
@@ -27,8 +28,8 @@ class Members(NamedTuple):
 
 async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Members:
     """Lists the members. Raises `ApplySetError`, with every reason, when one of the lists cannot be had: none is no list."""
-    served = {(one.kind.group, one.kind.kind): one for one in await cluster.resources()} if scope.kinds else {}
-    unserved = frozenset(scope.kinds - served.keys())
+    served = await _served(scope.kinds, cluster)
+    unserved = scope.kinds - served.keys()
     if unserved:
         unserved &= await _may_come_back(unserved, cluster)
     at_once = asyncio.Semaphore(AT_ONCE)
@@ -41,6 +42,20 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
         raise ApplySetError("; ".join(dict.fromkeys(reasons)))
     objects = [manifest for result in found for manifest in _or_raise(result) if is_member(manifest, applyset.id)]
     return Members(objects, unserved)
+
+
+async def _served(kinds: Collection[tuple[str, str]], cluster: Cluster) -> dict[tuple[str, str], Resource]:
+    """How kinds are served, those that are. What was known of the server before is not enough to say that a kind is not."""
+    if not kinds:
+        return {}
+    for look in range(2):
+        served = {(one.kind.group, one.kind.kind): one for one in await cluster.resources()}
+        missing = [kind for kind in kinds if kind not in served]
+        if not missing or look:
+            break
+        with suppress(UnknownKind):  # no kind has an empty version: the server is asked anew
+            await cluster.resource(Kind(missing[0][0], "", missing[0][1]))
+    return {kind: served[kind] for kind in kinds if kind in served}
 
 
 def _or_raise(result: list[Manifest] | BaseException) -> list[Manifest]:
