@@ -19,7 +19,10 @@ Seen = Callable[[Ref, Manifest | None], None]
 
 @dataclass(slots=True, eq=False)
 class Following:
-    """Some objects of one kind in one namespace. `seen` is told the state of each at first, and every change after that."""
+    """Some objects of one kind in one namespace. `seen` is told the state of each at first, and every change after that.
+
+    `labels` is a selector that they match. With `may_differ`, some may not: then all objects of the kind are read instead.
+    """
 
     cluster: Cluster
     resource: Resource
@@ -27,6 +30,7 @@ class Following:
     refs: frozenset[Ref]
     seen: Seen
     labels: str = ""
+    may_differ: bool = False
 
     async def run(self) -> None:
         """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
@@ -50,6 +54,9 @@ class Following:
         """Tells the state of each object; the version to watch from."""
         listing = await self.cluster.list(self.resource, self.namespace, labels=self.labels)
         live = {Ref.of(manifest): manifest for manifest in listing.items}
+        if self.may_differ and self.labels and not self.refs <= live.keys():
+            self.labels = ""
+            return await self._list()
         for ref in self.refs:
             self.seen(ref, live.get(ref))
         return listing.resource_version
@@ -60,9 +67,16 @@ class Following:
 
 
 async def follow(
-    manifests: Iterable[Manifest], cluster: Cluster, seen: Seen, done: asyncio.Event, *, seconds: float, labels: str = ""
+    manifests: Iterable[Manifest],
+    cluster: Cluster,
+    seen: Seen,
+    done: asyncio.Event,
+    *,
+    seconds: float,
+    labels: str = "",
+    may_differ: bool = False,
 ) -> bool:
-    """Follows these objects until `done` is set; says whether it was within `seconds`. `labels` is a selector that all of them match.
+    """Follows these objects until `done` is set; says whether it was within `seconds`. The rest is as for `Following`.
 
     Raises `UnknownKind`, and `ClusterError` when the server refuses to be watched.
     """
@@ -70,8 +84,10 @@ async def follow(
     for manifest in manifests:
         ref = Ref.of(manifest)
         places.setdefault((await cluster.resource(Kind.of(manifest)), ref.namespace), set()).add(ref)
-    all_of = [Following(cluster, resource, namespace, frozenset(refs), seen, labels) for (resource, namespace), refs in places.items()]
-    tasks = [asyncio.ensure_future(one.run()) for one in all_of]
+    tasks = [
+        asyncio.ensure_future(Following(cluster, resource, namespace, frozenset(refs), seen, labels, may_differ).run())
+        for (resource, namespace), refs in places.items()
+    ]
     end = asyncio.ensure_future(done.wait())
     try:
         ended, _ = await asyncio.wait([end, *tasks], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

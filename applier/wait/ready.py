@@ -37,12 +37,12 @@ async def wait_ready(
 ) -> list[Waited]:
     """Waits until each of these objects is ready, or has failed for good; what became of each, in their order.
 
-    `labels` is a selector that all of them match, so that less is watched. Raises `ClusterError` when the server refuses to be watched.
+    `labels` is a selector that they match, so that less is watched; one that does not match is found all the same. Raises `ClusterError` when the server refuses to be watched.
     """
     wanted = {Ref.of(manifest): manifest for manifest in manifests}
     wait = _Wait(list(rules), await _kinds_with_status(wanted.values(), cluster), sink, dict.fromkeys(wanted, NOT_SEEN))
     if wanted:
-        await follow(wanted.values(), cluster, wait.seen, wait.done, seconds=seconds, labels=labels)
+        await follow(wanted.values(), cluster, wait.seen, wait.done, seconds=seconds, labels=labels, may_differ=True)
     await wait.ask_pods(cluster)
     now = time.monotonic() - wait.began
     return [Waited(ref, known, wait.took.get(ref, now)) for ref, known in wait.known.items()]

@@ -177,10 +177,21 @@ async def test_one_kind_in_one_namespace_is_one_list_and_one_watch(cluster: Memo
     assert [request.verb for request in cluster.log] == ["list", "watch"]
 
 
-async def test_only_what_matches_the_selector_is_read(cluster: MemoryCluster) -> None:
-    cluster.seed({**config("a"), "metadata": {"name": "a", "namespace": "default", "labels": {"set": "1"}}}, config("b"))
-    waited = await wait_ready([config("a"), config("b")], cluster, seconds=SOON, labels="set=1")
-    assert [one.readiness.is_ready for one in waited] == [True, False]
+def labelled(name: str) -> Manifest:
+    return {**config(name), "metadata": {**config(name)["metadata"], "labels": {"set": "1"}}}
+
+
+async def test_with_a_selector_less_is_read(cluster: MemoryCluster) -> None:
+    cluster.seed(labelled("a"), config("b"))
+    [waited] = await wait_ready([config("a")], cluster, seconds=LATE, labels="set=1")
+    assert waited.readiness.is_ready
+    assert cluster.requests["list", "configmaps"] == 1
+
+
+async def test_what_does_not_match_the_selector_is_found_all_the_same(cluster: MemoryCluster) -> None:
+    cluster.seed(labelled("a"), config("b"))
+    waited = await wait_ready([config("a"), config("b")], cluster, seconds=LATE, labels="set=1")
+    assert [one.readiness.is_ready for one in waited] == [True, True]
 
 
 async def test_no_task_is_left_behind(cluster: MemoryCluster) -> None:
