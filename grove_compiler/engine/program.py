@@ -222,12 +222,16 @@ class Program:
             raise
         except (EvaluationError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             file, line = self._place(error, rule)
-            message = (
-                f"the rule {rule.id!r} failed: {error}"
-                if isinstance(error, EvaluationError)
-                else f"the rule {rule.id!r} failed: {type(error).__name__}: {error}"
-            )
+            what = str(error) if isinstance(error, EvaluationError) else f"{type(error).__name__}: {error}"
+            message = f"the rule {self._said_by(rule, file, line)} failed: {what}"
             raise RuleFailure(Diagnostic("rules/failed", "error", message, file=file, line=line)) from error
+
+    def _said_by(self, rule: RuleInfo, file: str, line: int) -> str:
+        """The rule that failed, and the patch if what failed stands in one."""
+        patches = [one for one in self.rules if one.verb == "patch" and one.file == file and one.line <= line]
+        patch = max(patches, key=lambda one: one.line, default=None)
+        is_own = rule.file == file and (patch is None or patch.line < rule.line <= line)
+        return repr(rule.id) if patch is None or is_own else f"{patch.id!r}, for an object of {rule.id!r},"
 
     def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int]:
         """The place in the rules that the deepest line of generated code came from."""

@@ -89,6 +89,20 @@ def test_a_patch_of_a_shipped_rule_ends_and_is_named_by_its_place(names: dict[st
     assert failure(of_a_user({"rule": "mine", "patch": "Card", "let": names, "do": [add]})).file == "rules/mine.yaml"
 
 
+def test_a_patch_that_fails_is_named_beside_the_rule_whose_object_it_changes() -> None:
+    patches = [
+        {"rule": f"p{n}", "patch": "Card", "do": [{"op": "add", "path": "/a", "value": "{{ book.pages / " + str(n) + " }}"}]}
+        for n in (1, 0)
+    ]
+    assert failure(of_a_user(*patches)).message.startswith("the rule 'p0', for an object of 'card/book', failed: ")
+
+
+def test_a_rule_beside_a_patch_is_named_alone() -> None:
+    patch = {"rule": "p", "patch": "Card", "do": [{"op": "remove", "path": "/a"}]}
+    rule = {"rule": "mine", "generate": "mine.yaml", "when": "1 / 0"}
+    assert failure(of_a_user(patch, rule, mine=MINE.format("a"))).message.startswith("the rule 'mine' failed: ")
+
+
 def test_a_patch_that_doubles_what_it_finds_ends() -> None:
     add = {"op": "add", "path": "/spec", "value": {"a": "{{ object.spec or 1 }}", "b": "{{ object.spec or 1 }}"}}
     assert failure(of_a_user({"rule": "mine", "patch": "Card", "do": [add] * 60})).file == "rules/mine.yaml"
