@@ -37,7 +37,8 @@ async def wait_ready(
 ) -> list[Waited]:
     """Waits until each of these objects is ready, or has failed for good; what became of each, in their order.
 
-    `labels` is a selector that they match, so that less is watched; one that does not match is found all the same. Raises `ClusterError` when the server refuses to be watched.
+    `labels` is a selector that they match, so that less is watched; one that does not match is found all the same. Raises `ClusterError`
+    when the server refuses to be watched.
     """
     wanted = {Ref.of(manifest): manifest for manifest in manifests}
     wait = _Wait(list(rules), await _kinds_with_status(wanted.values(), cluster), sink, dict.fromkeys(wanted, NOT_SEEN))
