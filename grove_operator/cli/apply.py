@@ -9,7 +9,7 @@ import click
 
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
-from grove_operator.cli.cluster_options import duration, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster_options import BARE_FORCE, duration, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
@@ -34,7 +34,7 @@ class Choices:
 @click.command(
     "apply",
     cls=OptionalValues,
-    bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", "--force-conflicts": "*"},
+    bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", **BARE_FORCE},
     epilog="""\b
 Examples:
   grove apply workload.yaml                           what the set becomes, and the set itself

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting
+from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import Action, Outcome
 from applier.ref import Ref
 from grove_operator.cli.cluster_session import say
@@ -20,6 +20,7 @@ SERVER, CLIENT = " (server dry run)", " (dry run)"
 class Lines:
     """Prints outcomes: to standard output what was done, to standard error what was not.
 
+    They come wave by wave, those of one wave in the order of `order`: the same lines in the same order, whatever is done sooner.
     `suffix` stands behind each line. `quiet` leaves out objects that stay as they are. `words` are other words for actions.
     """
 
@@ -35,14 +36,25 @@ class Lines:
         self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
         self.out = out or _print
         self.said: set[Ref] = set()
+        self.order: Mapping[Ref, int] = {}
+        self._wave: list[Outcome] = []
 
     def sink(self, event: Event) -> None:
         """Takes events as they come."""
-        if isinstance(event, Finished):
-            self.tell(event.outcome)
+        if isinstance(event, WaveStarted):
+            self.flush()
+        elif isinstance(event, Finished):
+            self._wave.append(event.outcome)
+
+    def flush(self) -> None:
+        """Tells what was finished since the wave began."""
+        wave, self._wave = self._wave, []
+        for outcome in sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))):
+            self.tell(outcome)
 
     def rest(self, outcomes: Sequence[Outcome]) -> None:
-        """The outcomes of which no event told."""
+        """What has not been told yet."""
+        self.flush()
         for outcome in outcomes:
             if outcome.step.ref not in self.said:
                 self.tell(outcome)

@@ -56,12 +56,17 @@ class ApplyRun:
 
     async def work(self, session: Session) -> int:
         """Applies, and tells what became of everything."""
-        report = await self._report(session)
+        try:
+            report = await self._report(session)
+        finally:
+            if self.choices.output == "text":
+                self.lines.flush()
         self._tell(report)
         return ERROR if any(outcome.action in BAD for outcome in report.outcomes) else DONE
 
     async def _report(self, session: Session) -> Report:
         graph = await self.wanted.graph(session) if self.wanted is not None else None
+        self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
         if self.choices.plan is not None:
             return await self._saved(self.choices.plan, graph, session)
         assert graph is not None

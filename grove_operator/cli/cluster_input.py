@@ -121,4 +121,4 @@ async def _check_kinds(session: Session, graph: Graph) -> None:
 def missing_kind(kind: Kind, said: str) -> str:
     """What to do about a kind that the server does not serve."""
     ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
-    return f"{said}; our definitions are missing there: {DEFINITIONS}" if ours else said
+    return f"{said}: {DEFINITIONS}" if ours else said

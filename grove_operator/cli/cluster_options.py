@@ -14,6 +14,8 @@ from grove_operator.cli.options import FILES, _kube_version, _namespace, mnnvl_s
 F = TypeVar("F", bound=Callable[..., Any])
 
 FIELD_MANAGER = "grove"
+BARE_FORCE = {"--force-conflicts": "*"}
+"""Without a manager it is about all of them."""
 
 
 @dataclass(slots=True, eq=False)

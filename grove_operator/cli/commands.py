@@ -18,6 +18,12 @@ COMMANDS = {
     "impact": "impact",
     "rules": "rules",
     "test": "test",
+    "diff": "diff",
+    "plan": "plan",
+    "apply": "apply",
+    "delete": "delete",
+    "adopt": "adopt",
+    "get": "get",
     "completion": "completion",
 }
 

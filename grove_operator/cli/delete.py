@@ -21,6 +21,7 @@ from grove_operator.cli.terminal import terminal_of
 if TYPE_CHECKING:
     from applier.outcome import Outcome
     from applier.prune.deletion import Deletion
+    from applier.ref import Manifest, Ref
 
 WORDS = {"pruned": "deleted"}
 
@@ -120,7 +121,8 @@ class _Delete:
         for ref in found.foreign:
             say(f"{ref}: not deleted: {self.choices.field_manager} has not made it")
         if self.choices.dry_run == "client":
-            return _on_paper(found.going), bool(missing)
+            carried = {} if self.choices.cascade == "orphan" else found.carried
+            return _on_paper({**found.going, **carried}), bool(missing)
         return await delete(found, graph, self._deletion(session)), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
@@ -168,7 +170,7 @@ class _Delete:
             outputs.write(as_json(outcomes_report(outcomes)))
 
 
-def _on_paper(going: Any) -> list[Outcome]:
+def _on_paper(going: dict[Ref, Manifest]) -> list[Outcome]:
     from applier.outcome import Action, Outcome, Step
     from applier.ref import uid_of
 

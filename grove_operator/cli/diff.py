@@ -11,9 +11,10 @@ import click
 from applier.desired import Graph
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
-from grove_operator.cli.cluster_options import input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster_session import ERROR, Session
 from grove_operator.cli.cluster_words import BAD
+from grove_operator.cli.optional_values import OptionalValues
 
 if TYPE_CHECKING:
     from applier.outcome import Step
@@ -25,6 +26,8 @@ DIFFERS = 1
 
 @click.command(
     "diff",
+    cls=OptionalValues,
+    bare=BARE_FORCE,
     epilog="""\b
 Examples:
   grove diff workload.yaml                     what apply would change, object by object

@@ -10,13 +10,16 @@ import click
 from grove_operator.cli import cluster_session
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster_input import ClusterInput
-from grove_operator.cli.cluster_options import input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster_session import Session
+from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
 
 @click.command(
     "plan",
+    cls=OptionalValues,
+    bare=BARE_FORCE,
     epilog="""\b
 Examples:
   grove plan workload.yaml                     what apply would do, and why

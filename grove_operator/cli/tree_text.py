@@ -63,8 +63,13 @@ def _row(branch: Branch, lead: str, judge: Judge) -> _Row:
     said = judge(branch.manifest)
     state = str(said.state)
     known = facts(branch.manifest)
-    reason = [said.reason] if said.reason and state != "Ready" and not any(said.reason in fact for fact in known) else []
+    reason = [] if state == "Ready" or not said.reason or _is_said(said.reason, known) else [said.reason]
     return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*known, *reason])))
+
+
+def _is_said(reason: str, known: Sequence[str]) -> bool:
+    """Whether the facts say it already: they have the counts and phases that a reason compares."""
+    return bool(known) and (reason.startswith("status.") or any(reason in fact for fact in known))
 
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -13,15 +14,20 @@ from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.run.reading import read
+from applier.wait.gone import wait_gone
 
+ORPHAN = "Orphan"
 RULE = "rule "
 """How the source of a compiled object begins."""
 
 
 class Doomed(NamedTuple):
-    """The live objects that go; those that files name and that are not there; and those that rules name but that are not ours."""
+    """The live objects that are deleted; those that go with an owner that is; those that files name and that are not there; and those
+    that rules name but that are not ours.
+    """
 
     going: dict[Ref, Manifest]
+    carried: dict[Ref, Manifest]
     missing: list[Ref]
     foreign: list[Ref]
 
@@ -29,27 +35,53 @@ class Doomed(NamedTuple):
 async def doomed(graph: Graph, cluster: Cluster, *, manager: str) -> Doomed:
     """What of a graph goes. An object that a file names goes, as with kubectl: people mean it.
 
-    One that a rule made goes only if it is ours: this manager has applied it, or its owner goes. Raises `ClusterError`.
+    One that a rule made goes along with its owner, since whoever runs the owner would make it again; one without goes only if it is ours:
+    this manager has applied it. Raises `ClusterError`.
     """
     live = await read(graph, cluster)
-    found = Doomed({}, [], [])
+    found = Doomed({}, {}, [], [])
     uids: set[str] = set()
     for desired in graph.objects.values():
         manifest = live.get(desired.ref)
         if manifest is None:
             found.missing.extend([] if _is_compiled(desired) else [desired.ref])
-        elif not _is_compiled(desired) or applied_by(manifest, manager) or _owners(manifest) & uids:
+            continue
+        if _owners(manifest) & uids:
+            found.carried[desired.ref] = manifest
+        elif not _is_compiled(desired) or applied_by(manifest, manager):
             found.going[desired.ref] = manifest
-            uids.add(uid_of(manifest))
         else:
             found.foreign.append(desired.ref)
+            continue
+        uids.add(uid_of(manifest))
     return found
 
 
 async def delete(found: Doomed, graph: Graph, deletion: Deletion) -> list[Outcome]:
-    """Deletes these objects, what rests on others first, each with its UID; an outcome for each."""
-    steps = [Step(ref, Action.PRUNED, uid=uid_of(live), resource_version=resource_version_of(live)) for ref, live in found.going.items()]
-    return await deletion.run(steps, found.going, teardown(found.going.values(), graph))
+    """Deletes these objects, what rests on others first, each with its UID; an outcome for each, and for those that go with an owner."""
+    until = time.monotonic() + deletion.seconds
+    order = teardown(found.going.values(), graph)
+    if not deletion.wait_for_all:
+        order = order._replace(users={})  # nothing is waited for, so nothing is held back by what is still there
+    outcomes = await deletion.run([_step(ref, live) for ref, live in found.going.items()], found.going, order)
+    if deletion.propagation == ORPHAN:
+        return outcomes
+    there: dict[Ref, str] = {}
+    if deletion.wait_for_all and not deletion.dry_run:
+        carried = list(found.carried.values())
+        there = await wait_gone(carried, deletion.cluster, seconds=max(until - time.monotonic(), 0), sink=deletion.sink)
+    return outcomes + [_outcome(_step(ref, live, "goes with its owner"), there) for ref, live in found.carried.items()]
+
+
+def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:
+    return Step(ref, Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live))
+
+
+def _outcome(step: Step, there: dict[Ref, str]) -> Outcome:
+    """What became of an object that goes with its owner."""
+    if step.ref in there:
+        return Outcome(step, Action.FAILED, f"should go with its owner, but is still there: {there[step.ref]}", step.uid)
+    return Outcome(step, Action.PRUNED, step.reason, step.uid)
 
 
 def _is_compiled(desired: Desired) -> bool:

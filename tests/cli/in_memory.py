@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from applier.cluster import Resource
 from applier.events import Sink
-from applier.ref import Manifest, Ref
+from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_options import Target
 from grove_operator.cli.cluster_session import Session
 
-from .running import Ended, run
+from ..applier.execute.lab import FreeSchemas
+from .running import ROOT, Ended, run
 
-__all__ = ["Bench", "Ended", "config_map", "deployment"]
+__all__ = ["MINIMAL", "Bench", "Ended", "config_map", "deployment"]
+
+MINIMAL = str(ROOT / "examples" / "minimal.yaml")
+OURS = [
+    Resource(Kind("grove.io", "v1alpha1", "PodCliqueSet"), "podcliquesets", True),
+    Resource(Kind("grove.io", "v1alpha1", "PodClique"), "podcliques", True),
+    Resource(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"), "podcliquescalinggroups", True),
+    Resource(Kind("scheduler.grove.io", "v1alpha1", "PodGang"), "podgangs", True),
+]
 
 
 class Bench:
@@ -26,7 +36,12 @@ class Bench:
 
     def __init__(self, folder: Path, cluster: MemoryCluster | None = None) -> None:
         self.folder = folder
-        self.cluster = cluster or MemoryCluster(namespaces=("default", "shop"))
+        self.cluster = cluster or MemoryCluster(namespaces=("default", "shop"), schemas=FreeSchemas())
+
+    def define_ours(self) -> None:
+        """Serves our kinds."""
+        for resource in OURS:
+            self.cluster.serve(resource)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> Ended:
         """A command line, with this cluster behind it."""
@@ -43,6 +58,12 @@ class Bench:
         path = self.folder / name
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(manifests)}))
         return str(path)
+
+    def writes(self) -> list[str]:
+        """What was written since it was last asked: `apply settings`."""
+        found = [f"{request.verb} {request.name}" for request in self.cluster.log if request.writes]
+        self.cluster.forget_requests()
+        return found
 
     def find(self, kind: str, name: str, namespace: str = "shop", group: str = "") -> Manifest:
         """An object that is there."""

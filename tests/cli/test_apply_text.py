@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting
+from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting, WaveStarted
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
 from applier.ref import Ref
 from grove_operator.cli.apply_lines import CLIENT, Lines, WaitLines, to_all
@@ -30,6 +30,7 @@ def lines(*outcomes: Outcome, suffix: str = "", quiet: bool = False) -> list[str
     printer = Lines(PLAIN, suffix=suffix, quiet=quiet, out=found.append)
     for one in outcomes:
         printer.sink(Finished(one))
+    printer.flush()
     return found
 
 
@@ -55,6 +56,16 @@ def test_a_dry_run_says_so_on_each_line() -> None:
 
 def test_what_stays_as_it_is_can_be_left_out() -> None:
     assert lines(outcome(WEB, Action.UNCHANGED), outcome(SETTINGS, Action.CREATED), quiet=True) == ["configmap/settings created"]
+
+
+def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -> None:
+    found: list[str] = []
+    printer = Lines(PLAIN, out=found.append)
+    printer.order = {WEB: 0, SETTINGS: 1}
+    for event in (Finished(outcome(SETTINGS, Action.CREATED)), Finished(outcome(WEB, Action.CREATED)), WaveStarted(1, 1)):
+        assert found == []
+        printer.sink(event)
+    assert found == ["deployment.apps/web created", "configmap/settings created"]
 
 
 def test_each_outcome_is_told_once() -> None:
