@@ -123,7 +123,11 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
         return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
     if refused:
         return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
-    why = _values(changes) or ("" if managers else "its owners are recorded from now on") or _ownership(applied, ours)
+    why = (
+        _values(changes)
+        or ("its owners are recorded from now on" if applied.managers and not managers else "")
+        or _ownership(applied, ours)
+    )
     if why:
         return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken))
     if doubts:

@@ -42,7 +42,8 @@ def merged(
     managers = dict(applied.managers)
     if ours in managers:
         managers[ours] = managers[ours]._replace(time=now)
-    return {**result, "metadata": {**(result.get("metadata") or {}), "managedFields": written(managers)}}
+    entries = {"managedFields": written(managers)} if managers else {}
+    return {**result, "metadata": {**(result.get("metadata") or {}), **entries}}
 
 
 def _may_take(identity: Identity, force: bool | Collection[str]) -> bool:

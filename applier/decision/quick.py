@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision.fields import Fields
+from applier.decision.fields import Fields, intersection
 from applier.decision.schema import Type
 from applier.decision.storing import Walk
 from applier.decision.values import equal, is_empty
@@ -20,10 +20,28 @@ _NEVER_OWNED = frozenset(
 _MISSING: Any = object()
 
 
+class _Leeway:
+    """Whether values may be kept in another way than they are sent: not where others own them too, for there the server sees a conflict."""
+
+    __slots__ = ("_allowed", "_live", "_owned")
+
+    def __init__(self, live: Manifest, owned: Fields) -> None:
+        self._live, self._owned = live, owned
+        self._allowed: bool | None = None
+
+    def allowed(self) -> bool:
+        if self._allowed is None:
+            entries = self._live["metadata"]["managedFields"]
+            others = (entry.get("fieldsV1") or {} for entry in entries if entry.get("fieldsV1") is not self._owned)
+            self._allowed = not any(intersection(self._owned, other) for other in others)
+        return self._allowed
+
+
 def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> bool:
     """Whether applying changes neither values nor the set that we own, which is `owned` in FieldsV1."""
     left = len(owned)
     fields = type.fields
+    leeway = _Leeway(live, owned)
     for name, value in intent.items():
         if name in ("apiVersion", "kind") or (name == "status" and type.status):
             continue
@@ -36,37 +54,37 @@ def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> 
             value = {key: member for key, member in value.items() if key not in _NEVER_OWNED}
             if not value:
                 continue
-        if node is None or not _same(value, live.get(name, _MISSING), below, node):
+        if node is None or not _same(value, live.get(name, _MISSING), below, node, leeway):
             return False
         left -= 1
     return not left
 
 
-def _same(value: Any, live: Any, type: Type, owned: Fields) -> bool:
+def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> bool:
     """One value of a declared field: equal to the live one, and owned exactly as far as it reaches."""
     kind = value.__class__
     if kind is dict:
         if type.map_atomic or not type.is_map:
-            return not owned and type.is_map and (equal(value, live) or _same_oddly(value, live, type))
+            return not owned and type.is_map and (equal(value, live) or _same_oddly(value, live, type, leeway))
         if not value:
-            return not owned and (live == value or _same_oddly(value, live, type))
+            return not owned and (live == value or _same_oddly(value, live, type, leeway))
         if "." in owned or live.__class__ is not dict:
             return False
-        return _same_members(value, live, type, owned, len(owned))
+        return _same_members(value, live, type, owned, len(owned), leeway)
     if kind is list:
         if type.list_kind == "map":
-            return bool(value) and live.__class__ is list and "." not in owned and _same_items(value, live, type, owned)
+            return bool(value) and live.__class__ is list and "." not in owned and _same_items(value, live, type, owned, leeway)
         if type.list_kind == "set":
             return bool(value) and live.__class__ is list and _same_set(value, live, owned)
-        return not owned and type.is_list and (equal(value, live) or _same_oddly(value, live, type))
-    return not owned and ((kind is live.__class__ and value is not None and bool(value == live)) or _same_oddly(value, live, type))
+        return not owned and type.is_list and (equal(value, live) or _same_oddly(value, live, type, leeway))
+    return not owned and ((kind is live.__class__ and value is not None and bool(value == live)) or _same_oddly(value, live, type, leeway))
 
 
-def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned: Fields, left: int) -> bool:
+def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned: Fields, left: int, leeway: _Leeway) -> bool:
     """The members of a map that is merged; `left` is how many steps we own below it."""
     fields = type.fields
     if not fields:
-        return _same_free(value, live, type.element, owned, left)
+        return _same_free(value, live, type.element, owned, left, leeway)
     for name, member in value.items():
         known = fields.get(name)
         if known is None:
@@ -80,26 +98,26 @@ def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned
             return False
         kind = member.__class__
         if kind is dict or kind is list:
-            if not _same(member, now, below, node):
+            if not _same(member, now, below, node, leeway):
                 return False
-        elif node or ((kind is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, below)):
+        elif node or ((kind is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, below, leeway)):
             return False
         left -= 1
     return not left
 
 
-def _same_oddly(value: Any, live: Any, type: Type) -> bool:
+def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
     """A leaf that we own and that the server keeps in another way: spelled otherwise, filled up, or not at all because it is empty."""
     if live is _MISSING:
-        return type.go and (value is None or (is_empty(value) and not (value == {} and type.fields)))
-    if value is None:
+        return type.go and leeway.allowed() and (value is None or (is_empty(value) and not (value == {} and type.fields)))
+    if value is None or not leeway.allowed():
         return False
     walk = Walk("")
     walk.visit(live, value, type, ())
     return not walk.found
 
 
-def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int) -> bool:
+def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int, leeway: _Leeway) -> bool:
     """A map of scalars under free names, such as labels; any other is left to the long way."""
     if len(value) != left or type is None:
         return False
@@ -107,18 +125,18 @@ def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, o
         now = live.get(name, _MISSING)
         if member.__class__ is dict or member.__class__ is list or owned.get("f:" + name, _MISSING) != {}:
             return False
-        if (member.__class__ is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, type):
+        if (member.__class__ is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, type, leeway):
             return False
     return True
 
 
-def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields) -> bool:
+def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields, leeway: _Leeway) -> bool:
     """The items of a list with keys, in an order that the live list keeps."""
     if len(owned) != len(value):
         return False
     keys, item_type = type.keys, type.item
     if len(keys) != 1 or item_type.map_atomic:
-        return False if item_type.map_atomic else _same_items_of_many_keys(value, live, type, owned)
+        return False if item_type.map_atomic else _same_items_of_many_keys(value, live, type, owned, leeway)
     key = keys[0]
     if len(live) != len(value) and len({item.get(key) for item in live}) != len(live):
         return False
@@ -133,12 +151,12 @@ def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields) ->
                 break
         else:
             return False
-        if not _same_members(item, candidate, item_type, node, len(node) - 1):
+        if not _same_members(item, candidate, item_type, node, len(node) - 1, leeway):
             return False
     return True
 
 
-def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owned: Fields) -> bool:
+def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owned: Fields, leeway: _Leeway) -> bool:
     """As `_same_items`, for items that several keys name, such as ports; defaults stand for keys that are not there."""
     defaults = type.key_defaults
     if len(live) != len(value):
@@ -151,7 +169,7 @@ def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owne
                 return False
             parts.append(f'"{key}":"{part}"' if part.__class__ is str else f'"{key}":{part}')
         node = owned.get("k:{" + ",".join(parts) + "}")
-        if node is None or "." not in node or not _same_members(item, candidate, type.item, node, len(node) - 1):
+        if node is None or "." not in node or not _same_members(item, candidate, type.item, node, len(node) - 1, leeway):
             return False
     return True
 

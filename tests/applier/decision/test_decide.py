@@ -1,0 +1,237 @@
+"""Verdicts, and the grounds that are given for them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from applier.decision import Verdict, decide
+from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
+from applier.ref import Manifest
+
+from .building import NOW, applied, config, decided, deployment, gadget, updated
+from .typical import MANAGER, manifests, stored
+
+_THEM = Owner("them", "Apply", NOW)
+
+
+def test_what_is_not_there_is_created() -> None:
+    assert decided(config(), None).verdict is Verdict.CREATE
+
+
+@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+def test_what_a_server_stored_for_us_stays_as_it_is(number: int) -> None:
+    manifest, live = manifests()[number], stored()[number]
+    assert decided(manifest, live, by=MANAGER).verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+def test_deciding_changes_neither_object(number: int) -> None:
+    manifest, live = manifests()[number], stored()[number]
+    before = copy.deepcopy((manifest, live))
+    decided(manifest, live, by="somebody else", force=("*",))
+    assert (manifest, live) == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (config({"a": "1"}), config({"a": "1"})),
+        (config({}), config({})),
+        (config(labels={"a": "<&>"}), config(labels={"a": "<&>"})),
+        (config(finalizers=["x/a", "x/b"]), config(finalizers=["x/a", "x/b"])),
+        (config(creationTimestamp=None), config()),
+        (deployment(resources={"limits": {"cpu": "1000m"}}), deployment(resources={"limits": {"cpu": 1}})),
+        (deployment(stdin=False), deployment(stdin=False)),
+        (deployment(args=[]), deployment(args=[])),
+        (deployment(ports=[{"containerPort": 80}]), deployment(ports=[{"containerPort": 80}])),
+        ({**deployment(), "status": {"replicas": 3}}, deployment()),
+        (gadget(amount=1), gadget(amount=1.0)),
+        (gadget(keyed=[{"id": "a"}, {"id": "b"}]), gadget(keyed=[{"id": "a"}, {"id": "b"}])),
+        (gadget(untyped={"b": [1, {"c": True}]}), gadget(untyped={"b": [1, {"c": True}]})),
+    ],
+)  # fmt: skip
+def test_the_same_again_changes_nothing(first: Manifest, second: Manifest) -> None:
+    assert decided(second, applied(first)).verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize(
+    ("live", "intent", "changes"),
+    [
+        (config({"a": "1"}), config({"a": "2"}), [(("data", "a"), "1", "2")]),
+        (config({"a": "1"}), config({"a": "1", "b": "2"}), [(("data", "b"), ABSENT, "2")]),
+        (config({"a": "1", "b": "2"}), config({"a": "1"}), [(("data", "b"), "2", ABSENT)]),
+        (config({"a": "1"}), config(), [(("data", "a"), "1", ABSENT)]),
+        (deployment(args=["a", "b"]), deployment(args=["a", "c"]), [("args 1", "b", "c")]),
+        (deployment(args=["a", "b"]), deployment(args=["a"]), [("args", ["a", "b"], ["a"])]),
+        (gadget(chosen=["a", "b"]), gadget(chosen=["b", "a"]), [(("spec", "chosen"), ["a", "b"], ["b", "a"])]),
+        (
+            gadget(chosen=["a"]),
+            gadget(chosen=["b"]),
+            [(("spec", "chosen", ItemKey((("", "a"),))), "a", ABSENT), (("spec", "chosen", ItemKey((("", "b"),))), ABSENT, "b")],
+        ),
+        (gadget(whole={"a": "1", "b": "2"}), gadget(whole={"a": "1"}), [(("spec", "whole", "b"), "2", ABSENT)]),
+        (gadget(flag=True), gadget(flag=1), None),
+        (gadget(untyped=True), gadget(untyped=1), [(("spec", "untyped"), True, 1)]),
+    ],
+)  # fmt: skip
+def test_a_change_names_the_fields(live: Manifest, intent: Manifest, changes: Any) -> None:
+    decision = decided(intent, applied(live))
+    if changes is None:
+        assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the server may refuse it: spec.flag: expected boolean")
+        return
+    container = ("spec", "template", "spec", "containers", ItemKey((("name", "main"),)))
+    paths = [
+        (*container, *(int(part) if part.isdigit() else part for part in path.split())) if isinstance(path, str) else path
+        for path, *_ in changes
+    ]
+    wanted = [FieldChange(path, old, new) for path, (_, old, new) in zip(paths, changes, strict=True)]
+    assert (decision.verdict, decision.changes) == (Verdict.CHANGE, wanted)
+
+
+def test_the_reason_of_a_change_is_its_first_field() -> None:
+    assert decided(config({"a": "2", "b": "2"}), applied(config({"a": "1"}))).why == "data.a and 1 more"
+
+
+def test_drift_names_who_made_it() -> None:
+    live = updated(applied(config({"b": "1"})), {"f:data": {"f:a": {}}}, data={"a": "drifted", "b": "1"})
+    decision = decided(config({"a": "1", "b": "1"}), live, force=("*",))
+    assert decision.changes == [FieldChange(("data", "a"), "drifted", "1", (Owner("editor", "Update", NOW),))]
+
+
+def test_a_field_of_another_manager_with_another_value_is_a_conflict() -> None:
+    decision = decided(config({"a": "2"}), applied(config({"a": "1"}), by="them"))
+    assert (decision.verdict, decision.conflicts) == (Verdict.CONFLICT, [Conflict(("data", "a"), _THEM)])
+
+
+def test_a_field_of_another_manager_with_the_same_value_is_shared() -> None:
+    decision = decided(config({"a": "1"}), applied(config({"a": "1"}), by="them"))
+    assert (decision.verdict, decision.changes, decision.why) == (Verdict.CHANGE, [], "takes a share in 1 fields")
+
+
+def test_our_own_updates_are_another_managers() -> None:
+    live = updated(config({"a": "1"}), {"f:data": {"f:a": {}}}, by="us")
+    assert decided(config({"a": "2"}), live).conflicts == [Conflict(("data", "a"), Owner("us", "Update", NOW))]
+
+
+def test_a_subresource_is_another_manager() -> None:
+    live = updated(applied(deployment()), {"f:spec": {"f:replicas": {}}}, by="us", subresource="scale")
+    live["spec"] = {**live["spec"], "replicas": 5}
+    assert decided(deployment({"replicas": 1}), live).conflicts == [Conflict(("spec", "replicas"), Owner("us", "Update", NOW, "scale"))]
+
+
+@pytest.mark.parametrize("force", [("them",), ("*",), ("somebody", "them")])
+def test_fields_are_taken_from_managers_that_are_named(force: tuple[str, ...]) -> None:
+    decision = decided(config({"a": "2"}), applied(config({"a": "1"}), by="them"), force=force)
+    assert (decision.verdict, decision.force, decision.conflicts) == (Verdict.CHANGE, True, [])
+
+
+def test_no_field_is_taken_from_one_that_is_not_named() -> None:
+    live = applied(config({"b": "1"}), applied(config({"a": "1"}), by="them"), by="others")
+    decision = decided(config({"a": "2", "b": "2"}), live, force=("others",))
+    assert (decision.verdict, [conflict.owner.manager for conflict in decision.conflicts]) == (Verdict.CONFLICT, ["them"])
+
+
+def test_a_field_that_we_share_is_given_up_without_being_removed() -> None:
+    live = applied(config({"a": "1"}), applied(config({"a": "1", "b": "1"})), by="them")
+    decision = decided(config({"b": "1"}), live)
+    assert (decision.verdict, decision.changes, decision.why) == (Verdict.CHANGE, [], "gives up 1 fields")
+
+
+def test_without_a_schema_only_the_server_can_say() -> None:
+    decision = decide(config(), config(), None, manager="us")
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the schema of ConfigMap is not known")
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"mystery": 1}, "spec.mystery: field not declared in schema"),
+        ({"level": "high"}, "spec.level: expected numeric"),
+        ({"keyed": [{"id": "a"}, {"id": "a"}]}, 'spec.keyed.1: duplicate entries for key {"id":"a","port":80}'),
+        ({"chosen": [{}]}, "spec.chosen.0: an item of a set that is no scalar"),
+        ({"keyed": ["a"]}, "spec.keyed.0: an item of a list with keys that is no map"),
+        ({"words": ["a"]}, "spec.words: expected a map"),
+        ({"listed": {"a": "b"}}, "spec.listed: expected a list"),
+    ],
+)
+def test_what_breaks_the_schema_is_left_to_the_server(spec: Any, why: str) -> None:
+    decision = decided(gadget(**spec), applied(gadget(level=1)))
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, f"the server may refuse it: {why}")
+
+
+def test_entries_that_cannot_be_read_are_left_to_the_server() -> None:
+    live = updated(applied(config({"a": "1"})), {})
+    live["metadata"]["managedFields"][1]["fieldsType"] = "FieldsV9"
+    assert decided(config({"a": "2"}), live).verdict is Verdict.UNKNOWN
+
+
+def test_entries_in_another_version_are_left_to_the_server_when_anything_differs() -> None:
+    live = applied(deployment({"replicas": 1}))
+    live["metadata"]["managedFields"][0] |= {"apiVersion": "apps/v1beta1"}
+    decision = decided(deployment({"replicas": 2}), live)
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "fields are also managed in apps/v1beta1")
+
+
+def test_entries_of_others_in_another_version_do_not_matter_when_nothing_differs() -> None:
+    live = updated(applied(deployment({"replicas": 1})), {"f:metadata": {"f:annotations": {}}})
+    live["metadata"]["managedFields"][1] |= {"apiVersion": "apps/v1beta1"}
+    assert decided(deployment({"replicas": 1}), live).verdict is Verdict.SAME
+
+
+def test_our_own_entry_in_another_version_is_written_anew() -> None:
+    live = applied(config({"a": "1"}))
+    live["metadata"]["managedFields"][0] |= {"apiVersion": "v1beta1"}
+    decision = decided(config({"a": "1"}), live)
+    assert (decision.verdict, decision.why) == (Verdict.CHANGE, "owns its fields in v1 from now on")
+
+
+def test_an_object_that_nobody_owns_gets_owners() -> None:
+    decision = decided(config({"a": "1"}), config({"a": "1"}))
+    assert (decision.verdict, decision.why) == (Verdict.CHANGE, "its owners are recorded from now on")
+
+
+def test_a_default_inside_an_atomic_field_is_no_change() -> None:
+    variable = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+    live = applied(deployment(env=[copy.deepcopy(variable)]))
+    live["spec"]["template"]["spec"]["containers"][0]["env"][0]["valueFrom"]["fieldRef"]["apiVersion"] = "v1"
+    assert decided(deployment(env=[variable]), live).verdict is Verdict.SAME
+
+
+def test_an_unknown_default_inside_an_atomic_field_is_left_to_the_server() -> None:
+    variable = {"name": "NODE", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "b"}}}
+    live = applied(deployment(env=[copy.deepcopy(variable)]))
+    live["spec"]["template"]["spec"]["containers"][0]["env"][0]["valueFrom"]["configMapKeyRef"]["optional"] = True
+    decision = decided(deployment(env=[variable]), live)
+    assert decision.verdict is Verdict.UNKNOWN and decision.why.endswith("optional: the server may have filled it in")
+
+
+def test_tolerations_that_admission_adds_to_pods_are_no_change() -> None:
+    mine = {"key": "gpu", "operator": "Exists"}
+    added = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"tolerations": [mine], "containers": []}}
+    live = applied(pod)
+    live = {**live, "spec": {**live["spec"], "tolerations": [mine, added]}}
+    assert decided(pod, live).verdict is Verdict.SAME
+
+
+def test_an_empty_struct_that_is_gone_is_missed() -> None:
+    live = applied(deployment(securityContext={}))
+    del live["spec"]["template"]["spec"]["containers"][0]["securityContext"]
+    assert decided(deployment(securityContext={}), live).verdict is Verdict.CHANGE
+
+
+def test_null_where_there_is_nothing_is_left_to_the_server_for_custom_kinds() -> None:
+    live = applied(gadget(nothing=None, level=3))
+    del live["spec"]["nothing"]
+    decision = decided(gadget(nothing=None, level=3), live)
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "spec.nothing: null may stand for a default")
+
+
+def test_what_two_own_and_one_sends_otherwise_than_it_is_kept_is_a_conflict() -> None:
+    live = applied(gadget(wholeStruct={"first": "x", "second": 5}))
+    live = applied(gadget(wholeStruct={"first": "x", "second": 5}), live, by="them")
+    decision = decided(gadget(wholeStruct={"first": "x"}), live)
+    assert (decision.verdict, [conflict.path for conflict in decision.conflicts]) == (Verdict.CONFLICT, [("spec", "wholeStruct")])

@@ -1,0 +1,93 @@
+"""Fields that belong to whoever else sets them."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.decision import Verdict
+from applier.outcome import FieldChange, Owner
+from applier.ref import Manifest
+
+from .building import NOW, applied, config, decided, deployment, owned, updated
+
+REPLICAS = ("/spec/replicas",)
+
+
+def _scaled(live: Manifest, replicas: int) -> Manifest:
+    """An autoscaler has set the replicas: it owns them now, and nobody else does."""
+    entries = live["metadata"].get("managedFields", [])
+    for entry in entries:
+        entry["fieldsV1"].get("f:spec", {}).pop("f:replicas", None)
+    spec = {**live["spec"], "replicas": replicas}
+    return updated(live, {"f:spec": {"f:replicas": {}}}, by="autoscaler", subresource="scale", spec=spec)
+
+
+def test_a_yielded_field_is_set_on_creation() -> None:
+    assert decided(deployment({"replicas": 2}), None, yields=REPLICAS).intent["spec"]["replicas"] == 2
+
+
+def test_a_field_that_somebody_else_has_set_is_left_to_them() -> None:
+    live = _scaled(applied(deployment({"replicas": 2})), 5)
+    decision = decided(deployment({"replicas": 2}), live, yields=REPLICAS)
+    owner = Owner("autoscaler", "Update", NOW, "scale")
+    assert (decision.verdict, decision.changes) == (Verdict.YIELDED, [FieldChange(("spec", "replicas"), 5, 2, (owner,))])
+
+
+def test_what_is_yielded_is_not_sent() -> None:
+    live = _scaled(applied(deployment({"replicas": 2})), 5)
+    assert "replicas" not in decided(deployment({"replicas": 2, "paused": True}), live, yields=REPLICAS).intent["spec"]
+
+
+def test_with_the_same_value_nothing_is_yielded() -> None:
+    live = _scaled(applied(deployment({"replicas": 2})), 2)
+    assert decided(deployment({"replicas": 2}), live, yields=REPLICAS).verdict is Verdict.SAME
+
+
+def test_the_only_owner_keeps_the_live_value() -> None:
+    live = applied(deployment({"replicas": 2}))
+    decision = decided(deployment({"replicas": 7}), live, yields=REPLICAS)
+    assert (decision.verdict, decision.intent["spec"]["replicas"]) == (Verdict.YIELDED, 2)
+
+
+def test_a_share_in_it_is_given_up_without_changing_the_value() -> None:
+    live = applied(deployment({"replicas": 2}), applied(deployment({"replicas": 2})), by="them")
+    decision = decided(deployment({"replicas": 7}), live, yields=REPLICAS)
+    after = applied(decision.intent, live)
+    assert (decision.verdict, after["spec"]["replicas"], "f:replicas" in owned(after)["f:spec"]) == (Verdict.CHANGE, 2, False)
+
+
+def test_one_that_nobody_owns_is_not_claimed() -> None:
+    live = applied(deployment())
+    live["spec"] = {**live["spec"], "replicas": 1}
+    assert decided(deployment({"replicas": 7}), live, yields=REPLICAS).verdict is Verdict.YIELDED
+
+
+def test_other_changes_are_made_without_it() -> None:
+    live = _scaled(applied(deployment({"replicas": 2})), 5)
+    decision = decided(deployment({"replicas": 2}, image="busybox:2"), live, yields=REPLICAS)
+    assert (decision.verdict, [change.path[-1] for change in decision.changes]) == (Verdict.CHANGE, ["image"])
+
+
+def test_a_map_that_yielding_empties_is_not_sent() -> None:
+    live = applied(config({"a": "theirs"}), by="them")
+    decision = decided(config({"a": "ours"}), live, yields=("/data/a",))
+    assert ("data" in decision.intent, decision.verdict) == (False, Verdict.YIELDED)
+
+
+@pytest.mark.parametrize("pointer", ["/spec/paused", "/spec/template/spec/containers/9", "", "/spec/template/spec/containers/main"])
+def test_a_pointer_to_nothing_yields_nothing(pointer: str) -> None:
+    assert decided(deployment(), applied(deployment()), yields=(pointer,)).verdict is Verdict.SAME
+
+
+def test_pointers_lead_into_lists_and_through_slashes() -> None:
+    manifest = config(annotations={"a/b": "1"}, finalizers=["x/a", "x/b"])
+    live = applied(config(annotations={"a/b": "2"}, finalizers=["x/a"]), by="them")
+    decision = decided(manifest, live, yields=("/metadata/annotations/a~1b", "/metadata/finalizers/0"))
+    assert decision.intent["metadata"] == {"name": "a", "finalizers": ["x/b"]}
+
+
+def test_a_secret_yields_by_hash_and_sends_plain_values() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "YQ==", "b": "Yg=="}}
+    live = applied({**secret, "data": {"a": "eHg="}}, by="them")
+    decision = decided(secret, live, yields=("/data/a",))
+    assert (decision.verdict, decision.intent["data"]) == (Verdict.CHANGE, {"b": "Yg=="})
