@@ -32,28 +32,25 @@ class BadPlan(ApplierError):
 class SavedPlan:
     """A plan with all that is needed to carry it out, apart from values of Secrets.
 
-    `prints` holds the fingerprint of each live object that the plan was decided on.
+    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again.
     """
 
     plan: Plan
     graph: Graph
     input_hash: str
     prints: dict[Ref, str] = field(default_factory=dict)
+    has_values: bool = False
 
     def lacks_values(self) -> list[Ref]:
         """The Secrets that will be written and whose values are not known; empty once `with_input` was called."""
-        written = {step.ref for step in self.plan.changed()}
-        return [ref for ref, desired in self.graph.objects.items() if ref in written and _is_hidden(desired.manifest)]
+        written = [step.ref for step in self.plan.changed() if step.ref in self.graph.objects]
+        return [] if self.has_values else [ref for ref in written if values_of(self.graph.objects[ref].manifest)]
 
     def with_input(self, graph: Graph) -> SavedPlan:
         """The same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
         if input_hash(graph) != self.input_hash:
             raise BadPlan("the plan was made from another input; plan again")
-        return SavedPlan(self.plan, graph, self.input_hash, self.prints)
-
-
-def _is_hidden(manifest: Manifest) -> bool:
-    return bool(values_of(manifest))
+        return SavedPlan(self.plan, graph, self.input_hash, self.prints, True)
 
 
 def save(plan: Plan, graph: Graph) -> bytes:

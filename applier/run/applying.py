@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from applier.cluster import Cluster
 from applier.desired import Graph
-from applier.errors import ApplierError
+from applier.errors import ApplierError, ClusterError
 from applier.events import Planned, RunEnded, Sink, nowhere
 from applier.execute import Concurrency, Patience, Stop, execute
 from applier.execute.state import AfterWrite
-from applier.outcome import Outcome
+from applier.outcome import Step
 from applier.plan import CLIENT_SIDE, Plan, SavedPlan, check
+from applier.prune import ApplySet, Budget, Pruning
+from applier.readiness import Rule
 from applier.run.reading import read, survey
 from applier.run.report import Report, requests_of
+from applier.wait.ready import Waited, wait_ready
 
 
 class OutOfDate(ApplierError):
@@ -25,6 +30,27 @@ class OutOfDate(ApplierError):
         super().__init__("the plan no longer holds: " + "; ".join(reasons))
 
 
+@dataclass(slots=True, eq=False)
+class KeepSet:
+    """The graph is kept as a recorded set (`ApplySet`); with `prune`, members that are no longer in the graph are deleted.
+
+    More than `budget` are deleted only with the `approval` that the report of an earlier run names.
+    """
+
+    applyset: ApplySet
+    prune: bool = True
+    budget: Budget | None = None
+    approval: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class WaitFor:
+    """Afterwards it is waited until all objects are ready, by built-in rules and these, for so many seconds."""
+
+    seconds: float
+    rules: Sequence[Rule] = ()
+
+
 async def apply(
     graph: Graph,
     cluster: Cluster,
@@ -32,6 +58,8 @@ async def apply(
     manager: str,
     force: tuple[str, ...] = (),
     take_over: tuple[str, ...] = CLIENT_SIDE,
+    keep: KeepSet | None = None,
+    wait: WaitFor | None = None,
     dry_run: bool = False,
     sink: Sink = nowhere,
     limit: Concurrency | None = None,
@@ -41,25 +69,44 @@ async def apply(
 ) -> Report:
     """Makes the cluster equal to the graph, writing under `manager` and only where something differs.
 
-    `force` names managers whose fields may be taken (`*`: all), `take_over` those whose ownership becomes ours. `stop` ends a run early
-    with a report of what was done. Raises only what makes a run impossible: `ClusterError` when what is there cannot be read, and
-    `Cycle`. Everything else is in the report.
+    `force` names managers whose fields may be taken (`*`: all), `take_over` those whose ownership becomes ours. Pruning and waiting come
+    after all is written, and only if all of it was. `stop` ends a run early with a report of what was done. Raises only what makes a
+    run impossible, before anything is written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
     """
     account = _Account(cluster, sink)
+    pruning = await Pruning.of(keep.applyset, graph, cluster, budget=keep.budget, approval=keep.approval) if keep else None
+    graph = pruning.graph if pruning else graph
     planned = (await survey(graph, cluster, manager=manager, force=force, take_over=take_over)).plan
-    account.planned(planned)
+    prunes = pruning.steps if pruning and keep and keep.prune else []
+    account.planned(planned, prunes)
+    if pruning and not dry_run:
+        await pruning.widen()
+    heard = None if dry_run else after_write
     outcomes = await execute(
-        planned,
-        graph,
-        cluster,
-        sink=sink,
-        limit=limit,
-        dry_run=dry_run,
-        patience=patience,
-        stop=stop,
-        after_write=None if dry_run else after_write,
+        planned, graph, cluster, sink=sink, limit=limit, dry_run=dry_run, patience=patience, stop=stop, after_write=heard
     )
-    return account.report(outcomes)
+    report = Report(outcomes, approval=pruning.approval if pruning and prunes else "")
+    if pruning and keep and keep.prune:
+        await _prune(report, pruning, sink, dry_run)
+    if wait and not dry_run and report.ok:
+        await _wait(report, graph, cluster, wait, keep.applyset.selector if keep else "", sink)
+    return account.closed(report)
+
+
+async def _prune(report: Report, pruning: Pruning, sink: Sink, dry_run: bool) -> None:
+    try:
+        report.outcomes += await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
+    except ClusterError as error:
+        report.troubles.append(str(error))
+
+
+async def _wait(report: Report, graph: Graph, cluster: Cluster, wait: WaitFor, labels: str, sink: Sink) -> None:
+    manifests = [desired.manifest for desired in graph.objects.values()]
+    try:
+        waited: list[Waited] = await wait_ready(manifests, cluster, seconds=wait.seconds, rules=wait.rules, labels=labels, sink=sink)
+        report.waited = waited
+    except ClusterError as error:
+        report.troubles.append(str(error))
 
 
 async def apply_saved(
@@ -95,7 +142,7 @@ async def apply_saved(
         patience=patience,
         stop=stop,
     )
-    return account.report(outcomes)
+    return account.closed(Report(outcomes))
 
 
 class _Account:
@@ -105,11 +152,11 @@ class _Account:
         self.cluster, self.sink = cluster, sink
         self.started, self.before = time.monotonic(), requests_of(cluster)
 
-    def planned(self, plan: Plan) -> None:
-        self.sink(Planned(plan.counts(), len(plan.waves())))
+    def planned(self, plan: Plan, prunes: Sequence[Step] = ()) -> None:
+        self.sink(Planned(plan.counts() + Counter(step.action for step in prunes), len(plan.waves())))
 
-    def report(self, outcomes: list[Outcome]) -> Report:
-        requests: Counter[tuple[str, str]] = requests_of(self.cluster) - self.before
-        report = Report(outcomes, time.monotonic() - self.started, requests)
+    def closed(self, report: Report) -> Report:
+        report.requests = requests_of(self.cluster) - self.before
+        report.seconds = time.monotonic() - self.started
         self.sink(RunEnded(report.counts, report.seconds, report.requests.total()))
         return report

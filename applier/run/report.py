@@ -8,17 +8,26 @@ from dataclasses import dataclass, field
 from applier.cluster import Cluster
 from applier.outcome import Action, Outcome
 from applier.ref import Ref
+from applier.wait.ready import Waited
 
 UNDONE = frozenset({Action.FAILED, Action.HELD})
 
 
 @dataclass(slots=True, eq=False)
 class Report:
-    """What became of each object. `requests` counts what was sent, by verb and plural; `seconds` is wall time."""
+    """What became of each object, those that were pruned last.
+
+    `requests` counts what was sent, by verb and plural; `seconds` is wall time. `waited` says of each object that was waited for whether
+    it is ready. `troubles` are what went wrong with the run itself after objects were written, and `approval` is the hash that approves
+    deletes that were held for being too many.
+    """
 
     outcomes: list[Outcome]
     seconds: float = 0.0
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
+    waited: list[Waited] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    approval: str = ""
 
     @property
     def counts(self) -> Counter[Action]:
@@ -27,15 +36,18 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was wanted."""
-        return not any(outcome.action in UNDONE for outcome in self.outcomes)
+        """Whether everything is as it was wanted, and ready where that was waited for."""
+        return not self.problems()
 
     def problems(self) -> dict[str, list[Ref]]:
-        """What went wrong, each reason once, with all objects that it concerns; what failed comes before what is held."""
+        """What went wrong, each reason once, with all objects that it concerns: failed, then held, then not ready."""
         undone = [outcome for outcome in self.outcomes if outcome.action in UNDONE]
-        found: dict[str, list[Ref]] = {}
+        found: dict[str, list[Ref]] = {trouble: [] for trouble in self.troubles}
         for outcome in sorted(undone, key=lambda outcome: outcome.action is Action.HELD):
             found.setdefault(outcome.reason, []).append(outcome.step.ref)
+        for waited in self.waited:
+            if waited.reason:
+                found.setdefault(waited.reason, []).append(waited.ref)
         return found
 
 

@@ -64,7 +64,8 @@ def test_a_change_of_ownership_alone_is_said() -> None:
 def test_conflicts_are_grouped_by_owner_with_the_three_ways_out() -> None:
     conflicts = [Conflict(("spec", "replicas"), EDIT), Conflict(("spec", "paused"), EDIT), Conflict(("data",), SCALE)]
     assert what_conflicts(conflicts) == (
-        "kubectl-edit (Update at 2026-01-01T00:00:00Z) owns spec.replicas, spec.paused; hpa (Update of scale) owns data with another value: "
+        "kubectl-edit (Update at 2026-01-01T00:00:00Z) owns spec.replicas, spec.paused; "
+        "hpa (Update of scale) owns data with another value: "
         "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
     )
 
