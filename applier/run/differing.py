@@ -83,7 +83,7 @@ def _merged(step: Step, desired: Desired, found: Survey, live: Manifest | None, 
     if live is None or step.action is not Action.CONFIGURED:
         return merged(wanted, None, schema, manager=intent.manager, now=now)
     owner = desired.owner
-    uid = uid_of(found.plan.found.get(owner) or {}) if owner is not None else ""
+    uid = uid_of(_owner(found, owner) or {}) if owner is not None else ""
     if owner is not None and uid:
         wanted = with_owner(wanted, owner, uid)
     over = taken_over(live, ownership_patch(live, intent.manager, intent.take_over))
@@ -92,4 +92,12 @@ def _merged(step: Step, desired: Desired, found: Survey, live: Manifest | None, 
     try:
         return merged(decision.intent, over, schema, manager=intent.manager, now=now, force=may)
     except (FieldConflict, Invalid):
+        return None
+
+
+def _owner(found: Survey, owner: Ref) -> Manifest | None:
+    """The live owner of an object, in the graph or outside; None also where nobody looked."""
+    try:
+        return found.live.get(owner)
+    except KeyError:
         return None
