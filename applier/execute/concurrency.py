@@ -1,8 +1,8 @@
 """How many writes are in flight: as many as the server takes well.
 
-More is tried as long as it pays: additive increase while a round of writes is carried out faster than the rounds before, and a step back
-when it is not, since a saturated server only answers later. When the server asks us to slow down (429), half as many at once and none
-before the time it named.
+More are tried as long as it pays. A server that waits for something answers more when it is asked more at once; one that is saturated
+only answers later, and then the limit goes back to where it was for a while. When the server slows down by itself the limit falls, and
+when it asks us to (429), it is halved, and nothing is begun before the time that it named.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from applier.events import Sink, Throttled, nowhere
 
 T = TypeVar("T")
 
-GAIN = 1.05
-"""By which factor a round has to be faster than the best before it, to be worth more writes at once."""
+PAYS = 0.3
+"""What part of the writes that are added must show as speed, for more to be worth it."""
+HOLD = 8
+"""Rounds for which the limit stays after more did not pay. A round is as many answers as the limit."""
 
 
 class Concurrency:
@@ -44,7 +46,8 @@ class Concurrency:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._seen = throttled()
         self._closed_until = float("-inf")
-        self._round_ended, self._done, self._best = clock(), 0, 0.0
+        self._round_began, self._done, self._held = clock(), 0, 0
+        self._settled: tuple[int, float] | None = None  # the last limit that paid, and how many writes a second it gave
 
     def __repr__(self) -> str:
         return f"<Concurrency {self.in_flight} of {self.limit} in flight, {len(self._waiting)} waiting>"
@@ -69,7 +72,8 @@ class Concurrency:
         now = self.clock()
         if now >= self._closed_until:
             self.limit = max(self.least, self.limit // 2)
-            self._new_round(now, best=0.0)
+            self._settled = None
+            self._new_round(now)
             self.sink(Throttled(seconds, self.limit))
         self._closed_until = max(self._closed_until, now + seconds)
 
@@ -109,17 +113,34 @@ class Concurrency:
             self._seen = count
             return self.slow_down(0.0)
         if not self._waiting:  # not held back by the limit, so that the speed says nothing about it
-            return self._new_round(self.clock(), self._best)
+            return self._new_round(self.clock())
         self._done += 1
         if self._done < self.limit:
             return None
         now = self.clock()
-        speed = self._done / max(now - self._round_ended, 1e-9)
-        if speed > self._best * GAIN:
-            self.limit, best = min(self.most, self.limit + 2), speed
-        else:
-            self.limit, best = max(self.least, self.limit - 1), self._best * 0.98
-        return self._new_round(now, best=best)
+        self._adapt(self._done / max(now - self._round_began, 1e-9))
+        return self._new_round(now)
 
-    def _new_round(self, now: float, best: float) -> None:
-        self._round_ended, self._done, self._best = now, 0, best
+    def _new_round(self, now: float) -> None:
+        self._round_began, self._done = now, 0
+
+    def _adapt(self, speed: float) -> None:
+        """Sets the limit for the next round from the speed of this one."""
+        if self._held:
+            self._held -= 1
+            if self._settled and speed < self._settled[1] / 2:
+                self.limit, self._settled, self._held = max(self.least, self.limit * 3 // 4), None, HOLD
+            elif not self._held:
+                self._try_more(speed)
+        elif self._settled is None or self._has_paid(speed, *self._settled):
+            self._try_more(speed)
+        else:
+            self.limit, self._held = self._settled[0], HOLD
+
+    def _has_paid(self, speed: float, limit: int, before: float) -> bool:
+        return speed >= before * (1 + PAYS * (self.limit / limit - 1))
+
+    def _try_more(self, speed: float) -> None:
+        self._settled = (self.limit, speed)
+        more = min(self.most, self.limit + max(2, self.limit // 4))
+        self.limit, self._held = more, HOLD if more == self.limit else 0

@@ -1,0 +1,179 @@
+"""How many writes are in flight."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from applier.errors import TooManyRequests
+from applier.events import Throttled
+from applier.execute import Concurrency
+
+
+class Clock:
+    """A time that goes on when a request says how long it took."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def drive(limit: Concurrency, clock: Clock, count: int, seconds: float) -> int:
+    """Makes requests that a server answers one after the other, `seconds` each; the most that were in flight."""
+    most = 0
+
+    async def call() -> None:
+        nonlocal most
+        most = max(most, limit.in_flight)
+        await asyncio.sleep(0)
+        clock.now += seconds
+
+    await asyncio.gather(*(limit.run(call) for _ in range(count)))
+    return most
+
+
+async def test_no_more_than_the_limit_are_in_flight() -> None:
+    assert await drive(Concurrency(4, most=4), Clock(), 40, 0.1) == 4
+
+
+async def test_results_come_back() -> None:
+    async def call() -> str:
+        return "done"
+
+    assert await Concurrency().run(call) == "done"
+
+
+async def test_a_request_that_fails_gives_its_place_back() -> None:
+    async def call() -> None:
+        raise ValueError
+
+    limit = Concurrency(1)
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            await limit.run(call)
+    assert limit.in_flight == 0
+
+
+async def test_a_saturated_server_is_not_given_more_and_more() -> None:
+    clock = Clock()
+    limit = Concurrency(16, most=64, clock=clock)
+    await drive(limit, clock, 2000, 0.01)
+    assert limit.limit <= 20
+
+
+async def test_a_server_that_becomes_slow_is_given_less() -> None:
+    clock = Clock()
+    limit = Concurrency(16, most=64, clock=clock)
+    await drive(limit, clock, 100, 0.01)
+    await drive(limit, clock, 400, 0.1)
+    assert limit.limit < 16
+
+
+async def test_more_are_tried_while_it_pays() -> None:
+    """A server that answers a whole round in the same time, however large it is."""
+    clock = Clock()
+    limit = Concurrency(16, most=64, clock=clock)
+
+    async def call() -> None:
+        await asyncio.sleep(0)
+        clock.now += 0.1 / limit.limit
+
+    await asyncio.gather(*(limit.run(call) for _ in range(3000)))
+    assert limit.limit == 64
+
+
+async def test_few_requests_teach_nothing() -> None:
+    clock = Clock()
+    limit = Concurrency(16, clock=clock)
+    await drive(limit, clock, 15, 5.0)
+    assert limit.limit == 16
+
+
+def throttle(seconds: float | None) -> TooManyRequests:
+    return TooManyRequests(429, "TooManyRequests", "slow down", retry_after=seconds)
+
+
+async def refused(limit: Concurrency, seconds: float | None = 0.0) -> None:
+    async def call() -> None:
+        await asyncio.sleep(0)
+        raise throttle(seconds)
+
+    with pytest.raises(TooManyRequests):
+        await limit.run(call)
+
+
+async def test_a_refusal_for_haste_halves_the_limit_and_is_told() -> None:
+    told: list[Throttled] = []
+    limit = Concurrency(16, sink=told.append)  # type: ignore[arg-type]
+    await refused(limit, 3.0)
+    assert (limit.limit, told) == (8, [Throttled(3.0, 8)])
+
+
+async def test_refusals_of_requests_that_were_under_way_together_count_once() -> None:
+    limit = Concurrency(16)
+    await asyncio.gather(*(refused(limit, 60.0) for _ in range(5)))
+    assert limit.limit == 8
+
+
+async def test_the_limit_never_falls_below_the_least() -> None:
+    limit = Concurrency(3, least=2, clock=Clock())
+    for _ in range(4):
+        limit.slow_down(0.0)
+    assert limit.limit == 2
+
+
+async def test_nothing_is_begun_before_the_time_that_the_server_named() -> None:
+    loop = asyncio.get_running_loop()
+    limit = Concurrency(16, clock=loop.time)
+    await refused(limit, 0.02)
+    refused_at = loop.time()
+    await drive(limit, Clock(), 1, 0.0)
+    assert loop.time() - refused_at >= 0.015
+
+
+async def test_refusals_that_the_transport_repeated_by_itself_count_too() -> None:
+    count = 0
+    limit = Concurrency(16, throttled=lambda: count)
+
+    async def call() -> None:
+        nonlocal count
+        count = 1
+
+    await limit.run(call)
+    assert limit.limit == 8
+
+
+async def test_who_stops_waiting_leaves_its_place_to_the_next() -> None:
+    limit, go = Concurrency(1, most=1), asyncio.Event()
+
+    async def wait() -> None:
+        await go.wait()
+
+    first, second, third = (asyncio.create_task(limit.run(wait)) for _ in range(3))
+    await asyncio.sleep(0)
+    second.cancel()
+    go.set()
+    await asyncio.gather(first, third)
+    assert (limit.in_flight, second.cancelled()) == (0, True)
+
+
+async def test_who_is_given_a_place_and_stops_gives_it_on() -> None:
+    limit, go = Concurrency(1, most=1), asyncio.Event()
+
+    async def wait() -> None:
+        await go.wait()
+
+    first, second = (asyncio.create_task(limit.run(wait)) for _ in range(2))
+    await asyncio.sleep(0)
+    go.set()
+    await first
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    assert limit.in_flight == 0
+
+
+def test_its_state_can_be_read() -> None:
+    assert repr(Concurrency(4)) == "<Concurrency 0 of 4 in flight, 0 waiting>"
