@@ -8,26 +8,32 @@ from applier.decision.fields import Fields, is_member
 from applier.decision.items import step_to, steps_to
 from applier.decision.schema import Type
 from applier.decision.shape import LIST, MAP, is_leaf, member_type, shape_of
+from applier.decision.values import equal
 from applier.outcome import ABSENT
 
 
 def merge(live: Any, intent: Any, type: Type) -> Any:
-    """What the two give together; parts that only one has are shared with it, not copied. Raises `Misfit`."""
+    """What the two give together. What an intent leaves as it is is the live object's own, not a copy. Raises `Misfit`."""
     if intent is ABSENT:
         return live
     shape = shape_of(type, intent)
     under = live if live is not ABSENT and shape_of(type, live) == shape else ABSENT
     if is_leaf(type, shape) or (not intent and (under is ABSENT or not under)):
-        return intent
+        return live if equal(live, intent) else intent
     if shape == LIST:
         return _merge_lists(under if isinstance(under, list) else [], intent or [], type)
     return _merge_maps(under if isinstance(under, dict) else {}, intent or {}, type)
 
 
 def _merge_maps(live: dict[str, Any], intent: dict[str, Any], type: Type) -> dict[str, Any]:
-    merged = dict(live)
+    merged = live
     for name, value in intent.items():
-        merged[name] = merge(live.get(name, ABSENT), value, member_type(type, name))
+        old = live.get(name, ABSENT)
+        new = merge(old, value, member_type(type, name))
+        if new is not old:
+            if merged is live:
+                merged = dict(live)
+            merged[name] = new
     return merged
 
 
@@ -65,7 +71,8 @@ def _merge_lists(live: list[Any], intent: list[Any], type: Type) -> list[Any]:
             take(right[to])
             wanted += int(wanted < len(shared) and shared[wanted] == right[to])
             to += 1
-    return merged
+    unchanged = len(merged) == len(live) and all(new is old for new, old in zip(merged, live, strict=True))
+    return live if unchanged else merged
 
 
 def _by_step(steps: list[str], items: list[Any]) -> dict[str, Any]:

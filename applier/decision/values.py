@@ -14,19 +14,23 @@ _SCALES = {
     "Gi": Decimal(2**30), "Ti": Decimal(2**40), "Pi": Decimal(2**50), "Ei": Decimal(2**60),
 }  # fmt: skip
 _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
-_NUMBERS = (int, float)
 
 
 def equal(first: Any, second: Any) -> bool:
     """Equal as structured-merge-diff's values are: numbers by size, and no number is a boolean."""
+    return bool(first == second) and _alike(first, second)
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether two values that Python calls equal have booleans in the same places, for to Python they are numbers."""
     kind = first.__class__
-    if kind is not second.__class__:
-        return kind in _NUMBERS and second.__class__ in _NUMBERS and bool(first == second)
-    if kind is dict:
-        return len(first) == len(second) and all(key in second and equal(value, second[key]) for key, value in first.items())
+    if kind is str:
+        return True
     if kind is list:
-        return len(first) == len(second) and all(map(equal, first, second))
-    return bool(first == second)
+        return all(one.__class__ is str or _alike(one, other) for one, other in zip(first, second, strict=True))
+    if kind is dict:
+        return all(value.__class__ is str or _alike(value, second[key]) for key, value in first.items())
+    return kind is second.__class__ or (kind is not bool and second.__class__ is not bool)
 
 
 def is_empty(value: Any) -> bool:
