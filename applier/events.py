@@ -56,6 +56,13 @@ class Throttled(NamedTuple):
     in_flight: int
 
 
+class Adapted(NamedTuple):
+    """From now on so many writes are in flight at once; before, the server carried out `per_second`."""
+
+    in_flight: int
+    per_second: float
+
+
 class Retried(NamedTuple):
     """A request is made again. `why` is one line."""
 
@@ -72,7 +79,7 @@ class RunEnded(NamedTuple):
     requests: int
 
 
-Event = Planned | WaveStarted | Started | Finished | Waiting | Ready | Throttled | Retried | RunEnded
+Event = Planned | WaveStarted | Started | Finished | Waiting | Ready | Throttled | Adapted | Retried | RunEnded
 Sink = Callable[[Event], None]
 """Takes events as they come. It must not block and must not raise."""
 

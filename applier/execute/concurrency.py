@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from applier.errors import TooManyRequests
-from applier.events import Sink, Throttled, nowhere
+from applier.events import Adapted, Sink, Throttled, nowhere
 
 T = TypeVar("T")
 
@@ -125,7 +125,13 @@ class Concurrency:
         self._round_began, self._done = now, 0
 
     def _adapt(self, speed: float) -> None:
-        """Sets the limit for the next round from the speed of this one."""
+        """Sets the limit for the next round from the speed of this one, and tells when it is another."""
+        before = self.limit
+        self._judge(speed)
+        if self.limit != before:
+            self.sink(Adapted(self.limit, speed))
+
+    def _judge(self, speed: float) -> None:
         if self._held:
             self._held -= 1
             if self._settled and speed < self._settled[1] / 2:

@@ -45,20 +45,20 @@ class Order(NamedTuple):
 
 
 class _Ordered(Graph):
-    """A graph with implied edges added."""
+    """A graph with implied edges added. What comes before each object is worked out once."""
 
-    def __init__(self, graph: Graph, follows: dict[Ref, list[Ref]]) -> None:
-        self.objects, self.follows = graph.objects, follows
+    def __init__(self, graph: Graph, needs: dict[Ref, list[Ref]], follows: dict[Ref, list[Ref]]) -> None:
+        self.objects, self.needs, self.follows = graph.objects, needs, follows
 
     def before(self, desired: Desired) -> list[Ref]:
-        return [*super().before(desired), *self.follows.get(desired.ref, ())]
+        return [*self.needs.get(desired.ref, ()), *self.follows.get(desired.ref, ())]
 
 
 def order(graph: Graph) -> Order:
     """Waves with implied edges. Raises `Cycle` when the graph's own edges close one."""
     needs = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
     follows = _implied(graph)
-    ordered = _Ordered(graph, follows)
+    ordered = _Ordered(graph, needs, follows)
     while True:
         try:
             return Order(_intercepting_last(ordered.waves(), needs, follows), needs, follows)

@@ -74,7 +74,7 @@ def plan(
             desired = graph.objects[ref]
             step = step_for(desired, known, schemas.get(Kind.of(desired.manifest)), intent)
             step.wave = wave
-            known.steps[ref] = step
+            known.note(step)
             planned.steps.append(step)
     for step in prunable:
         step.wave += len(waves)

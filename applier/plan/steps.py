@@ -59,10 +59,17 @@ class KnownLive:
     unserved: Collection[Kind] = ()
     steps: dict[Ref, Step] = field(default_factory=dict)
     seen: dict[Ref, Manifest] = field(default_factory=dict)
+    _remade: set[Ref] = field(default_factory=set)
+
+    def note(self, step: Step) -> None:
+        """Takes a step that was decided on, for those that come after it."""
+        self.steps[step.ref] = step
+        if step.uid and self._is_new(step.ref):
+            self._remade.add(step.ref)
 
     def found(self, desired: Desired) -> Manifest | None:
         definition = self.defined.get(desired.ref[:2])
-        if definition is not None and self._is_new(definition) and not self._is_remade(definition):
+        if definition is not None and self._is_new(definition) and definition not in self._remade:
             return None
         if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
             raise Unread(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
@@ -83,19 +90,13 @@ class KnownLive:
             return ""
 
     def replaced(self, ref: Ref) -> str:
-        namespace = Ref("", "Namespace", "", ref.namespace)
-        if ref.namespace and self._is_remade(namespace):
-            return f"{namespace} is deleted and made again, and it with it"
-        definition = self.defined.get(ref[:2])
-        if definition is not None and self._is_remade(definition):
-            return f"{definition} is deleted and made again, and it with it"
-        return ""
+        if not self._remade:
+            return ""
+        around = (Ref("", "Namespace", "", ref.namespace), self.defined.get(ref[:2]))
+        return next((f"{one} is deleted and made again, and it with it" for one in around if one in self._remade), "")
 
     def _is_new(self, ref: Ref) -> bool:
         return ref in self.steps and self.steps[ref].action in (Action.CREATED, Action.RECREATED)
-
-    def _is_remade(self, ref: Ref) -> bool:
-        return self._is_new(ref) and bool(self.steps[ref].uid)
 
 
 def step_for(desired: Desired, known: Known, schema: Type | None, intent: Intent) -> Step:

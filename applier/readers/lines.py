@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.events import Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
+from applier.events import Adapted, Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
 from applier.outcome import FieldChange, Outcome, Path, Step
 
 
@@ -25,6 +25,8 @@ def line(event: Event) -> dict[str, Any]:
             return {"event": "ready", "object": str(ref), "seconds": _rounded(seconds)}
         case Throttled(seconds, in_flight):
             return {"event": "throttled", "seconds": _rounded(seconds), "in_flight": in_flight}
+        case Adapted(in_flight, per_second):
+            return {"event": "adapted", "in_flight": in_flight, "per_second": round(per_second, 1)}
         case Retried(ref, attempt, why):
             return {"event": "retried", **({"object": str(ref)} if ref else {}), "attempt": attempt, "reason": why}
         case RunEnded(counts, seconds, requests):

@@ -7,12 +7,12 @@ from collections import Counter as Count
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from applier.cache import WatchCache
-from applier.events import Event, Finished, Ready, Retried, RunEnded, Throttled
+from applier.events import Adapted, Event, Finished, Ready, Retried, RunEnded, Throttled
 
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
@@ -48,6 +48,7 @@ class Metrics:
         self._run_requests = Counter(f"{prefix}_run_requests", "Requests that runs made", registry=registry)
         self._retries = Counter(f"{prefix}_retries", "Requests that were made again", registry=registry)
         self._throttles = Counter(f"{prefix}_throttles", "How often the server asked to slow down", registry=registry)
+        self._limit = Gauge(f"{prefix}_write_limit", "How many writes may be in flight at once", registry=registry)
         waited = Histogram(f"{prefix}_queue_wait_seconds", "How long keys waited for a worker", buckets=SHORT, registry=registry)
         worked = Histogram(f"{prefix}_queue_work_seconds", "How long keys were worked on", buckets=SHORT, registry=registry)
         self.queue_wait, self.queue_work = waited.observe, worked.observe
@@ -65,8 +66,11 @@ class Metrics:
                 self._run_requests.inc(requests)
             case Retried():
                 self._retries.inc()
-            case Throttled():
+            case Throttled(_, in_flight):
                 self._throttles.inc()
+                self._limit.set(in_flight)
+            case Adapted(in_flight, _):
+                self._limit.set(in_flight)
 
     def watch_queue(self, queue: Queue, name: str = "main") -> None:
         """Shows how many keys wait, are in work and are due later, and for how long the oldest has waited."""

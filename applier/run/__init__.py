@@ -1,8 +1,33 @@
-"""A whole run: what is there is read, a plan made and carried out, and an account given."""
+"""A whole run: what is there is read, a plan made and carried out, and an account given.
 
-from applier.run.applying import KeepSet, OutOfDate, WaitFor, apply, apply_saved
-from applier.run.differing import Difference, diff
-from applier.run.reading import Survey, survey, wanted
-from applier.run.report import Report
+The parts are imported when they are asked for: who only compares need not load what prunes and waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from applier.run.applying import KeepSet, OutOfDate, WaitFor, apply, apply_saved
+    from applier.run.differing import Difference, diff
+    from applier.run.reading import Survey, survey, wanted
+    from applier.run.report import Report
 
 __all__ = ["Difference", "KeepSet", "OutOfDate", "Report", "Survey", "WaitFor", "apply", "apply_saved", "diff", "survey", "wanted"]
+
+_MODULES = {
+    "applying": ("KeepSet", "OutOfDate", "WaitFor", "apply", "apply_saved"),
+    "differing": ("Difference", "diff"),
+    "reading": ("Survey", "survey", "wanted"),
+    "report": ("Report",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Finds a name in the module that has it."""
+    from importlib import import_module
+
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"applier.run.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

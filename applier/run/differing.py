@@ -9,7 +9,6 @@ from applier.cluster import Cluster
 from applier.decision import decide, hide_secrets, merged, prepared
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
-from applier.execute import execute
 from applier.outcome import Action, Step
 from applier.plan import CLIENT_SIDE, Plan
 from applier.plan.owners import with_owner
@@ -54,6 +53,8 @@ async def _ask(plan: Plan, asked: list[Step], graph: Graph, cluster: Cluster) ->
     answers: dict[Ref, Manifest] = {}
     if not asked:
         return answers
+    from applier.execute import execute  # most runs of this need no request for an object, and start sooner without it
+
     trial = Plan(asked, plan.intent, {}, {}, plan.found, plan.schemas)
 
     def keep(manifest: Manifest) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from applier.errors import TooManyRequests
-from applier.events import Throttled
+from applier.events import Adapted, Event, Throttled
 from applier.execute import Concurrency
 
 
@@ -85,6 +85,13 @@ async def test_more_are_tried_while_it_pays() -> None:
     assert limit.limit == 64
 
 
+async def test_every_change_of_the_limit_is_told() -> None:
+    clock, told = Clock(), list[Event]()
+    limit = Concurrency(16, most=64, clock=clock, sink=told.append)
+    await drive(limit, clock, 100, 0.01)
+    assert told[:2] == [Adapted(20, pytest.approx(100)), Adapted(16, pytest.approx(100))]
+
+
 async def test_few_requests_teach_nothing() -> None:
     clock = Clock()
     limit = Concurrency(16, clock=clock)
@@ -106,8 +113,8 @@ async def refused(limit: Concurrency, seconds: float | None = 0.0) -> None:
 
 
 async def test_a_refusal_for_haste_halves_the_limit_and_is_told() -> None:
-    told: list[Throttled] = []
-    limit = Concurrency(16, sink=told.append)  # type: ignore[arg-type]
+    told: list[Event] = []
+    limit = Concurrency(16, sink=told.append)
     await refused(limit, 3.0)
     assert (limit.limit, told) == (8, [Throttled(3.0, 8)])
 

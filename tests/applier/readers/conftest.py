@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.errors import Forbidden
-from applier.events import Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
+from applier.events import Adapted, Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
 from applier.outcome import ABSENT, Action, FieldChange, ItemKey, Outcome, Owner, Step
 from applier.ref import Ref
 
@@ -20,6 +20,7 @@ RUN: list[Event] = [
     WaveStarted(0, 1),
     Started(CREATED),
     Throttled(1.5, 8),
+    Adapted(20, 512.5),
     Retried(PASSWORD, 2, "429 Too Many Requests"),
     Finished(Outcome(CREATED, Action.CREATED, uid="u2", seconds=0.02)),
     WaveStarted(1, 2),
