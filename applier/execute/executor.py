@@ -113,6 +113,8 @@ async def _outcome(run: Run, step: Step) -> Outcome:
         written = Written(Action.HELD, str(why) or STOPPED)
     except ApplierError as failure:
         written, error = Written(Action.FAILED, str(failure)), failure
+    except Exception as failure:  # a fault of ours must not hide what became of the other objects
+        written, error = Written(Action.FAILED, f"{type(failure).__name__}: {failure}"), failure
     if written.conflicts:
         step.conflicts = list(written.conflicts)
     uid = uid_of(written.live) if written.live else step.uid

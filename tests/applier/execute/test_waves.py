@@ -115,6 +115,13 @@ async def test_a_server_that_fails_fails_each_object_with_its_words() -> None:
     assert await lab.apply(desired("a"), desired("b")) == "a=failed b=failed"
 
 
+async def test_an_error_that_nobody_expects_is_the_outcome_of_one_object() -> None:
+    lab = Lab()
+    lab.cluster.fail(of("a"), KeyError("oops"))
+    assert await lab.apply(desired("a"), desired("b")) == "a=failed b=created"
+    assert lab.reason(ref("a")) == "KeyError: 'oops'"
+
+
 async def test_what_happens_is_told_as_it_happens() -> None:
     lab = Lab()
     await lab.apply(desired("a"))
