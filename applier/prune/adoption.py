@@ -1,0 +1,151 @@
+"""Makes ours what other managers own of live objects, and proves that nothing else changes.
+
+What kubectl, Helm or Argo CD applied is theirs field by field. After adoption the fields are ours: an apply of ours meets no conflict,
+and what we no longer list goes away. Only `metadata.managedFields` is written (and kubectl's annotation of what it applied last taken
+out), so nothing rolls and no pod restarts. A webhook could still change something along with it. Therefore the server tries it first,
+and what comes back is compared with what was there: it is written only when nothing but ownership differs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from applier.cache.read import read_once
+from applier.cache.snapshot import Wanted
+from applier.cluster import Cluster, Resource
+from applier.decision import hide_secrets, prepared
+from applier.decision.secret_values import LAST_APPLIED
+from applier.desired import Desired, Graph
+from applier.errors import ClusterError, Invalid, WriteConflict
+from applier.events import Finished, Sink, nowhere
+from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step
+from applier.plan.takeover import others_in, ownership_patch, taken_over
+from applier.ref import Kind, Manifest, resource_version_of, uid_of
+
+AT_ONCE = 16  # objects in work
+TRIES = 5  # how often an object that somebody else writes at the same time is looked at again
+OF_OWNERSHIP = {
+    ("metadata", "managedFields"),
+    ("metadata", "resourceVersion"),
+    ("metadata", "annotations", LAST_APPLIED),
+    ("metadata", "generation"),  # some kinds, Deployments among them, count a change of annotations; the spec is compared itself
+}
+"""What adoption may change."""
+
+
+class ChangesMore(ClusterError):
+    """On trial, more than ownership changed. `paths` are dotted."""
+
+    def __init__(self, paths: list[str]) -> None:
+        self.paths = paths
+        super().__init__(f"not adopted: the server would change {', '.join(paths)} along with it; does a webhook interfere?")
+
+
+async def adopt(
+    graph: Graph, cluster: Cluster, *, manager: str, managers: Sequence[str], dry_run: bool = False, sink: Sink = nowhere
+) -> list[Outcome]:
+    """Makes ours what `managers` own of the graph's objects; an outcome for each object.
+
+    CONFIGURED is what was taken over; the step's `changes` are what an apply of the graph would change afterwards, empty when live and
+    wanted are the same. In a dry run, fields that such an apply would take out are not among them. Raises `ClusterError` when what is
+    there cannot be read.
+    """
+    by_place: dict[tuple[Kind, str], list[str]] = {}
+    for ref, desired in graph.objects.items():
+        by_place.setdefault((Kind.of(desired.manifest), ref.namespace), []).append(ref.name)
+    wanted = [Wanted(kind, namespace, tuple(names)) for (kind, namespace), names in by_place.items()]
+    live = await read_once(cluster, wanted)
+    at_once = asyncio.Semaphore(AT_ONCE)
+
+    async def one(desired: Desired) -> Outcome:
+        async with at_once:
+            outcome = await _Adoption(cluster, manager, managers, desired, dry_run).run(live.get(desired.ref))
+        sink(Finished(outcome))
+        return outcome
+
+    return list(await asyncio.gather(*map(one, graph.objects.values())))
+
+
+class _Adoption:
+    """The adoption of one object."""
+
+    def __init__(self, cluster: Cluster, manager: str, managers: Sequence[str], desired: Desired, dry_run: bool) -> None:
+        self.cluster, self.manager, self.managers = cluster, manager, managers
+        self.desired, self.dry_run = desired, dry_run
+        self.step = Step(desired.ref, Action.UNCHANGED)
+
+    async def run(self, live: Manifest | None) -> Outcome:
+        step = self.step
+        if live is None:
+            return Outcome(step, Action.UNCHANGED, "does not exist yet")
+        step.uid, step.resource_version = uid_of(live), resource_version_of(live)
+        try:
+            return await self._take(await self.cluster.resource(Kind.of(live)), live)
+        except ClusterError as error:
+            return Outcome(step, Action.FAILED, str(error), step.uid, error=error)
+
+    async def _take(self, resource: Resource, live: Manifest) -> Outcome:
+        ref, step = self.desired.ref, self.step
+        for left in reversed(range(TRIES)):
+            others = [name for name in others_in(live, self.manager, self.managers) if name != self.manager]
+            if not others:
+                return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(self.managers)}", step.uid)
+            try:
+                after = await self._written(resource, live)
+                break
+            except WriteConflict:
+                if not left:
+                    raise
+                live = await self.cluster.get(resource, ref.namespace, ref.name)
+        step.action, step.reason = Action.CONFIGURED, f"ownership taken over from {', '.join(others)}; nothing else changed"
+        try:
+            step.changes = await self._changes_of_an_apply(resource, after)
+        except ClusterError as error:
+            step.reason += f". An apply would be refused: {error}"
+        return Outcome(step, Action.CONFIGURED, step.reason, step.uid)
+
+    async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
+        """What an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
+        intent, ref = prepared(self.desired.manifest), self.desired.ref
+        for left in reversed(range(TRIES)):
+            bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
+            try:
+                applied = await self.cluster.apply(resource, bound, manager=self.manager, force=True, dry_run=True)
+                break
+            except WriteConflict:  # somebody wrote it meanwhile: that is no change of ours
+                if not left:
+                    raise
+                live = await self.cluster.get(resource, ref.namespace, ref.name)
+        return beside_ownership(live, applied)
+
+    async def _written(self, resource: Resource, live: Manifest) -> Manifest:
+        """Tries it, and writes it when nothing but ownership would change. Raises `ChangesMore`."""
+        patch = ownership_patch(live, self.manager, self.managers)
+        ref = self.desired.ref
+        for dry_run in (True,) if self.dry_run else (True, False):
+            try:
+                after = await self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=self.manager, dry_run=dry_run)
+            except Invalid as error:  # how a server says that the version is not the one that the patch tests for
+                raise WriteConflict(409, "Conflict", f"{ref} changes all the time: {error}") from None
+            if more := beside_ownership(live, after):
+                raise ChangesMore([".".join(change.path) for change in more])
+        return taken_over(live, patch) if self.dry_run else after
+
+
+def beside_ownership(before: Manifest, after: Manifest) -> list[FieldChange]:
+    """All that differs between two states of an object, apart from who owns what. Values of Secrets are hashes; lists count as one."""
+    return list(_differing(hide_secrets(before), hide_secrets(after), ()))
+
+
+def _differing(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[FieldChange]:
+    if path in OF_OWNERSHIP or before == after:
+        return
+    if path == ("metadata", "annotations"):  # the only one may have been of ownership
+        before, after = ({} if part is ABSENT else part for part in (before, after))
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        yield FieldChange(path, before, after)
+        return
+    for key in dict.fromkeys((*before, *after)):
+        yield from _differing(before.get(key, ABSENT), after.get(key, ABSENT), (*path, key))
