@@ -45,7 +45,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output
     lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
     async def work(session: Session) -> int:
-        from grove_operator.cluster.adopting import adopt
+        from applier.prune.adoption import adopt
 
         graph = await wanted.graph(session)
         outcomes = await adopt(graph, session.cluster, manager=field_manager, managers=managers, dry_run=dry_run)
