@@ -11,6 +11,7 @@ from applier.decision.managers import Entry, Identity, Managers, applier_of, man
 from applier.decision.schema import Type
 from applier.decision.secret_values import folded, is_secret
 from applier.decision.serverside import apply, without_managed_fields
+from applier.decision.spelling import as_kept
 from applier.decision.storing import differences
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ItemKey
@@ -35,7 +36,8 @@ def merged(
     if refused:
         raise _conflict(refused, applied.before)
     ours = applier_of(manager)
-    result = stored(applied.object, schema)
+    mine = applied.before[ours].fields if ours in applied.before else {}
+    result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema, mine)
     same_managers = _bare(applied.managers) == _bare(applied.before) and bool(live)
     if same_managers and not differences(without_managed_fields(before), result, schema):
         return before

@@ -83,8 +83,10 @@ class Walk:
 
     def _one_sided(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
         """One side has no value, or null."""
+        if type.go and (old is None or old is ABSENT) and (new is None or new is ABSENT):
+            return
         if old is None or old is ABSENT:
-            if new is None and not type.go:
+            if new is None:
                 self._say(steps, old, new, _NULL)
             elif type.go and (new == [] or (new == {} and not type.fields)):
                 return

@@ -16,7 +16,7 @@ from applier.outcome import ItemKey, Owner
 from .building import NOW, applied, config, deployment, gadget, owned, updated
 from .manifests import KINDS, Some
 from .schemas import type_of
-from .typical import manifests
+from .typical import MANAGER, manifests, stored
 
 LATER = "2026-02-02T00:00:00Z"
 
@@ -179,3 +179,26 @@ def test_owners_of_items_of_atomic_lists_and_of_what_lies_below(path: Any, names
 
 def test_what_has_unreadable_entries_has_no_owners() -> None:
     assert owners_at({"metadata": {"managedFields": [{"manager": "a"}]}}, ("data",)) == ()
+
+
+@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+def test_what_a_server_keeps_in_another_spelling_is_no_difference(number: int) -> None:
+    manifest, live = prepared(manifests()[number]), stored()[number]
+    manifest["metadata"]["labels"] = {"changed": "yes"}
+    after = merged(manifest, live, type_of(manifest["apiVersion"], manifest["kind"]), manager=MANAGER, now=LATER)
+    expected = {**live, "metadata": {**live["metadata"], "labels": {"changed": "yes"}, "managedFields": after["metadata"]["managedFields"]}}
+    assert after == expected
+
+
+def test_an_empty_value_that_the_server_left_out_stays_out() -> None:
+    live = applied(deployment({"paused": False}))
+    del live["spec"]["paused"]
+    assert "paused" not in applied(deployment({"paused": False, "replicas": 2}), live)["spec"]
+
+
+def test_sizes_keep_their_spelling_until_they_change() -> None:
+    live = applied(deployment(resources={"limits": {"cpu": "1", "memory": "1Gi"}}))
+    container = applied(deployment(resources={"limits": {"cpu": "1000m", "memory": "2048Mi"}}), live)["spec"]["template"]["spec"][
+        "containers"
+    ][0]
+    assert container["resources"] == {"limits": {"cpu": "1", "memory": "2048Mi"}}
