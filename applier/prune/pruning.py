@@ -16,6 +16,7 @@ from contextlib import suppress
 
 from applier.cluster import Cluster, Live
 from applier.desired import Graph
+from applier.errors import ApplierError
 from applier.events import Finished, Sink, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.applyset import ApplySet, is_member
@@ -97,8 +98,8 @@ class Pruning:
     ) -> list[Outcome]:
         """Deletes what the steps say, and makes the record true. `outcomes` are those of the apply of the whole graph.
 
-        `seconds` is how long is waited, in all, for objects with finalizers on which others rest. Raises `ClusterError` when all is
-        deleted but the record cannot be written; it names too much then, and the next run makes it right.
+        `seconds` is how long is waited, in all, for objects with finalizers on which others rest. When the record cannot be written in
+        the end, that is an outcome of the parent: it names too much then, and the next run makes it right.
         """
         undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
         if undone:
@@ -115,9 +116,18 @@ class Pruning:
             dry_run=dry_run,
         )
         pruned = await deletion.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
-        if not dry_run:
-            await self.keeper.narrow(self._scope(pruned))
-        return pruned
+        return pruned if dry_run else pruned + await self._narrowed(self._scope(pruned), sink)
+
+    async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
+        """Makes the record true; the outcome of the parent when that failed."""
+        try:
+            await self.keeper.narrow(scope)
+        except ApplierError as error:
+            step = Step(self.keeper.applyset.parent, Action.CONFIGURED, "names where members are", uid=self.keeper.record.uid)
+            outcome = Outcome(step, Action.FAILED, f"the record of the set could not be written: {error}", step.uid, error=error)
+            sink(Finished(outcome))
+            return [outcome]
+        return []
 
     def _held(self, undone: Counter[Action], sink: Sink) -> list[Outcome]:
         number = " and ".join(f"{count} {action}" for action, count in sorted(undone.items()))

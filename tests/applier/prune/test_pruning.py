@@ -96,6 +96,15 @@ async def test_the_record_stays_wide_when_something_could_not_be_deleted(cluster
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap,ServiceAccount"
 
 
+async def test_a_record_that_cannot_be_written_in_the_end_is_told_beside_what_was_deleted(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a"), account("b"))
+    pruning = await Pruning.of(applyset(), graph(config("a")), cluster)
+    cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
+    pruned, parent = await pruning.finish([])
+    assert (pruned.action, parent.action) == (Action.PRUNED, Action.FAILED)
+    assert (parent.step.ref, parent.reason) == (applyset().parent, "the record of the set could not be written: no")
+
+
 async def test_a_list_that_fails_ends_the_run_before_anything_is_written(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
     cluster.forget_requests()
