@@ -1,0 +1,36 @@
+"""Churn behind a hostile server for a long time: `python -m tests.benchmarks.applier_soak [MINUTES]`, 30 unless told."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from applier.testing.control_plane import ControlPlane
+from applier.transport import run
+from tests.applier.endurance.soak import Sample, soak
+
+MINUTES = 30.0
+EVERY = 30.0  # seconds between lines
+
+
+def main(minutes: float) -> int:
+    begun = told = time.monotonic()
+
+    def tell(one: Sample) -> None:
+        nonlocal told
+        if time.monotonic() - told >= EVERY:
+            told = time.monotonic()
+            print(f"{told - begun:6.0f} s  {one.memory:6.1f} MB  {one.tasks:3} tasks  {one.descriptors:3} descriptors", flush=True)
+
+    with ControlPlane.start() as plane:
+        account = run(soak(plane, minutes * 60, tell=tell))
+    print(f"{account.edits} edits, {account.meddling} times meddled with, {account.faults} faults, {account.requests} requests of ours")
+    print(f"memory grew by {account.growth():.1f} MB from the second third to the last; most tasks {account.most_tasks()}")
+    print(f"before {account.start}\nafter  {account.left}")
+    for line in account.wrong:
+        print(line)
+    return 1 if account.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(float(sys.argv[1]) if sys.argv[1:] else MINUTES))
