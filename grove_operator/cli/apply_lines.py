@@ -41,7 +41,7 @@ class Lines:
 
     def sink(self, event: Event) -> None:
         """Takes events as they come."""
-        if isinstance(event, WaveStarted):
+        if isinstance(event, WaveStarted | Waiting | Ready):
             self.flush()
         elif isinstance(event, Finished):
             self._wave.append(event.outcome)

@@ -11,14 +11,14 @@ from applier.events import Sink
 from applier.outcome import Action, Outcome
 from grove_operator.cli import output as outputs
 from grove_operator.cli.apply_lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster_session import ERROR, Failed, Session
+from grove_operator.cli.cluster_session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster_words import BAD, name_of, tally
 from grove_operator.cli.terminal import Terminal, terminal_of
 
 if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
-    from applier.run.report import Report
+    from applier.run import KeepSet, Report
     from grove_operator.cli.apply import Choices
     from grove_operator.cli.cluster_input import ClusterInput
 
@@ -62,7 +62,12 @@ class ApplyRun:
             if self.choices.output == "text":
                 self.lines.flush()
         self._tell(report)
-        return ERROR if any(outcome.action in BAD for outcome in report.outcomes) else DONE
+        for waited in report.waited:
+            if waited.reason:
+                say(f"{waited.ref}: {waited.reason}")
+        for trouble in report.troubles:
+            say(trouble)
+        return DONE if report.ok else ERROR
 
     async def _report(self, session: Session) -> Report:
         graph = await self.wanted.graph(session) if self.wanted is not None else None
@@ -70,48 +75,50 @@ class ApplyRun:
         if self.choices.plan is not None:
             return await self._saved(self.choices.plan, graph, session)
         assert graph is not None
-        if self.choices.applyset:
-            return await self._with_set(graph, session)
-        return await self._applied(graph, session)
-
-    async def _applied(self, graph: Graph, session: Session) -> Report:
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
-        from applier.run.applying import apply
+        from applier.run import WaitFor, apply
+        from grove_operator.cluster.readiness import RULES
 
         choices = self.choices
         return await apply(
-            graph, session.cluster, manager=choices.field_manager, force=self.force, dry_run=choices.dry_run == "server", sink=self.sink
+            graph,
+            session.cluster,
+            manager=choices.field_manager,
+            force=self.force,
+            keep=await self._set(session),
+            wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+            dry_run=choices.dry_run == "server",
+            sink=self.sink,
         )
 
-    async def _with_set(self, graph: Graph, session: Session) -> Report:
-        """Applies as a recorded set; with `--prune`, deletes the members that are no longer wanted."""
-        from applier.prune import Budget, Pruning
+    async def _set(self, session: Session) -> KeepSet | None:
+        """The recorded set that the objects are kept as."""
+        if not self.choices.applyset:
+            return None
+        from applier.prune import Budget
+        from applier.run import KeepSet
         from grove_operator.cluster.applysets import named_set
 
-        choices, dry = self.choices, self.choices.dry_run
-        applyset = await named_set(session.cluster, choices.applyset, session.namespace)
+        choices = self.choices
         budget = Budget.read(choices.prune_limit) if choices.prune_limit else None
-        pruning = await Pruning.of(applyset, graph, session.cluster, budget=budget, approval=choices.approve)
-        if dry == "none":
-            await pruning.widen()
-        report = await self._applied(pruning.graph, session)
-        if choices.prune and dry == "client":
-            report.outcomes += [Outcome(step, step.action, step.reason, step.uid) for step in pruning.steps]
-        elif choices.prune:
-            report.outcomes += await pruning.finish(report.outcomes, sink=self.sink, dry_run=dry == "server")
-        return report
+        return KeepSet(await named_set(session.cluster, choices.applyset, session.namespace), choices.prune, budget, choices.approve)
 
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """What is decided here without asking; nothing is written, not even on trial."""
-        from applier.run.reading import survey
-        from applier.run.report import Report
+        from applier.prune import Pruning
+        from applier.run import Report, survey
 
+        keep = await self._set(session)
+        prunes = []
+        if keep is not None:
+            pruning = await Pruning.of(keep.applyset, graph, session.cluster, budget=keep.budget, approval=keep.approval)
+            graph, prunes = pruning.graph, pruning.steps if keep.prune else []
         found = await survey(graph, session.cluster, manager=self.choices.field_manager, force=self.force)
-        return Report([Outcome(step, step.action, step.reason, step.uid) for step in found.plan.steps])
+        return Report([Outcome(step, step.action, step.reason, step.uid) for step in (*found.plan.steps, *prunes)])
 
     async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
-        from applier.run.applying import OutOfDate, apply_saved
+        from applier.run import OutOfDate, apply_saved
 
         saved = _load(path)
         if graph is not None:
@@ -132,7 +139,7 @@ class ApplyRun:
         for outcome in report.outcomes:
             if outcome.action in BAD:
                 self.lines.tell(outcome)
-        outputs.write(_account(self.choices.output, done, report.outcomes))
+        outputs.write(_account(self.choices.output, done, report))
 
 
 def summary(report: Report, terminal: Terminal) -> str:
@@ -146,12 +153,12 @@ def summary(report: Report, terminal: Terminal) -> str:
     )
 
 
-def _account(output: str, done: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
     if output == "name":
         return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
-    from grove_operator.cli.cluster_report import as_json, as_yaml, outcomes_report
+    from grove_operator.cli.cluster_report import as_json, as_yaml, run_report
 
-    return (as_json if output == "json" else as_yaml)(outcomes_report(outcomes))
+    return (as_json if output == "json" else as_yaml)(run_report(report))
 
 
 def _load(path: str) -> SavedPlan:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from applier.outcome import Outcome, Step
-from grove_operator.cli.cluster_words import outcome_value, step_value, summary_value
+from grove_operator.cli.cluster_words import outcome_value, ref_value, step_value, summary_value
+
+if TYPE_CHECKING:
+    from applier.run import Report
 
 
 def steps_report(steps: Sequence[Step]) -> dict[str, Any]:
@@ -20,6 +23,15 @@ def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "objects": [outcome_value(outcome) for outcome in outcomes],
         "summary": summary_value(outcome.action for outcome in outcomes),
     }
+
+
+def run_report(report: Report) -> dict[str, Any]:
+    """The same of a whole run, with what is not ready, what went wrong with the run itself, and the hash that approves held deletes."""
+    value = outcomes_report(report.outcomes)
+    waiting = [waited for waited in report.waited if waited.reason]
+    value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
+    value |= {"troubles": report.troubles, "approval": report.approval}
+    return {key: part for key, part in value.items() if part not in ("", []) or key == "objects"}
 
 
 def as_json(report: dict[str, Any]) -> Iterable[bytes]:

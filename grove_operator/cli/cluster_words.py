@@ -36,7 +36,7 @@ def tally(counts: Mapping[Action, int]) -> str:
 
 def step_value(step: Step) -> dict[str, Any]:
     """A step as a JSON value; what is empty is left out."""
-    value: dict[str, Any] = {**_ref_value(step.ref), "action": str(step.action), "reason": step.reason}
+    value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": step.reason}
     value["changes"] = [_change_value(change) for change in step.changes]
     value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
     return {key: part for key, part in value.items() if part not in ("", [])}
@@ -57,7 +57,8 @@ def summary_value(actions: Iterable[Action]) -> dict[str, int]:
     return {str(action): counts[str(action)] for action in ORDER if str(action) in counts}
 
 
-def _ref_value(ref: Ref) -> dict[str, str]:
+def ref_value(ref: Ref) -> dict[str, str]:
+    """What names an object, as a JSON value."""
     return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 

@@ -66,7 +66,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
 
 
 async def _diff(graph: Graph, session: Session, manager: str, force: tuple[str, ...], output: str, server: bool) -> int:
-    from applier.run.differing import diff
+    from applier.run import diff
     from grove_operator.cluster.differences import differences
 
     compared = await diff(graph, session.cluster, manager=manager, force=force, ask_server=server)

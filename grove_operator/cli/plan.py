@@ -43,7 +43,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        from applier.run.reading import survey
+        from applier.run import survey
         from grove_operator.cli.plan_text import plan_text
         from grove_operator.cli.terminal import terminal_of
 
