@@ -52,6 +52,7 @@ async def connect_to(
     ca: str = "",
     certificate: tuple[str, str] = ("", ""),
     insecure: bool = False,
+    server_name: str = "",
     namespace: str = "default",
     user_agent: str = "applier",
     cache_dir: Path | None = None,
@@ -60,8 +61,9 @@ async def connect_to(
     validation: str = "Strict",
     patience: Patience | None = None,
 ) -> AsyncIterator[ApiCluster]:
-    """The cluster at a URL. `ca` and `certificate` (with its key) are PEM text."""
-    target = Target(url.rstrip("/"), Fixed.token(token, certificate), namespace=namespace, ca=ca, insecure=insecure)
+    """The cluster at a URL. `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for."""
+    credentials = Fixed.token(token, certificate)
+    target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
     cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, patience=patience)
     try:
         yield cluster

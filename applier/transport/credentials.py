@@ -87,5 +87,9 @@ class TokenFile:
         return self.now() - self.read_at > REREAD
 
     async def renew(self) -> bool:
-        """Reads the file now."""
-        return self.read()
+        """Reads the file now. One that cannot be read for a moment, while it is replaced, leaves the token as it was."""
+        try:
+            return self.read()
+        except CredentialsError:
+            self.read_at = self.now()
+            return False

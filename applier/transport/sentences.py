@@ -40,6 +40,7 @@ RBAC = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) (?:resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"|path "(?P<path>[^"]*)")'
     r'(?: (?:in the namespace "(?P<namespace>[^"]*)"|at the cluster scope))?'
 )
+ANONYMOUS = "system:anonymous"
 QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>.*?), used: (?P<used>.*?), limited: (?P<limit>.*)")
 WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P<name>[^"]+)"')
 
@@ -59,6 +60,9 @@ def _forbidden(refused: Refused) -> str:
 def _permission(match: re.Match[str], *, applying: bool) -> str:
     """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
     user, verb, namespace = match["user"], match["verb"], match["namespace"]
+    if user == ANONYMOUS:
+        what = match["path"] or match["resource"]
+        return f"the server does not know who we are ({ANONYMOUS}), and strangers may not {verb} {what}; log in, or give credentials"
     if match["path"]:
         rule = f'{{nonResourceURLs: ["{match["path"]}"], verbs: ["{verb}"]}}'
         return f'user "{user}" may not {verb} {match["path"]}; a ClusterRole with the rule {rule} allows it'

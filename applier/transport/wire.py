@@ -190,7 +190,7 @@ class Wire:
         credentials = self.target.credentials
         if credentials.due():
             await self._renew()
-        if self._pair is not credentials.pair:
+        if self._pair != credentials.pair:
             self._trust()
         headers = {"Authorization": authorization} if (authorization := credentials.authorization()) else {}
         if content_type:

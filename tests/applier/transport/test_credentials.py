@@ -57,6 +57,14 @@ async def test_a_token_file_that_did_not_change_is_nothing_new(tmp_path: Path) -
     assert not await TokenFile(tmp_path / "token").renew()
 
 
+async def test_a_token_file_that_is_away_for_a_moment_leaves_the_token(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("old")
+    file = TokenFile(tmp_path / "token")
+    (tmp_path / "token").unlink()
+    assert not await file.renew()
+    assert file.authorization() == "Bearer old"
+
+
 def test_an_empty_token_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("\n")
     with pytest.raises(CredentialsError, match="is empty"):

@@ -146,10 +146,17 @@ CASES = [
     ),
     Case(
         "a missing right to a path",
-        status(403, "Forbidden", 'forbidden: User "system:anonymous" cannot get path "/openapi/v3"'),
+        status(403, "Forbidden", 'forbidden: User "bob" cannot get path "/openapi/v3"'),
         Forbidden,
-        'user "system:anonymous" may not get /openapi/v3; a ClusterRole with the rule'
-        ' {nonResourceURLs: ["/openapi/v3"], verbs: ["get"]} allows it',
+        'user "bob" may not get /openapi/v3; a ClusterRole with the rule {nonResourceURLs: ["/openapi/v3"], verbs: ["get"]} allows it',
+    ),
+    Case(
+        "nobody in particular",
+        status(
+            403, "Forbidden", 'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope'
+        ),
+        Forbidden,
+        "the server does not know who we are (system:anonymous), and strangers may not list pods; log in, or give credentials",
     ),
     Case(
         "a quota",

@@ -80,9 +80,7 @@ async def test_a_certificate_for_another_name_is_not_trusted(ca: Pair) -> None:
 async def test_another_name_can_be_expected(ca: Pair) -> None:
     async with scripted(serving(signed(ca, "elsewhere", for_names="DNS:elsewhere"))) as server:
         server.on("GET", OBJECT, Answer(200, config_map()))
-        async with connect_to(server.url, ca=ca.certificate.read_text()) as cluster:
-            cluster.wire.target.server_name = "elsewhere"
-            assert await cluster.get(CONFIG_MAPS, "ns", "a")
+        assert await get(server.url, ca=ca.certificate.read_text(), server_name="elsewhere")
 
 
 @needs_openssl
