@@ -158,7 +158,7 @@ class ApiCluster:
         """
         is_merge = isinstance(patch, dict)
         harmless = is_merge and not _versioned(patch)
-        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), harmless, patch if is_merge else None)
+        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), harmless, patch)
         path = _path(resource, namespace, name, subresource) + _query(manager, self.validation, dry_run)
         kind = MERGE_PATCH if is_merge else JSON_PATCH
         return _object(self._heard(asked, await self.wire.call(asked, "PATCH", path, body=orjson.dumps(patch), content_type=kind)))

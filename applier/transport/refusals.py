@@ -28,7 +28,7 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.transport.clocks import server_time
-from applier.transport.sentences import Refused, sentence
+from applier.transport.sentences import Refused, hide_values, sentence
 
 if TYPE_CHECKING:
     from applier.transport.target import Target
@@ -45,14 +45,15 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, 
     message = str(given.get("message") or _plain(body) or f"HTTP status {status}")
     reason = str(given.get("reason") or "")
     details = given.get("details") or {}
-    causes = _causes(details)
+    causes = _causes(details, asked)
     if status == 400 and "HTTP request to an HTTPS server" in message:
         return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
     made = _type(status, reason, message, causes)
     if made is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {asked.plural}; is its definition installed, in this version?")
     text = sentence(Refused(made, status, message, causes, details, asked, target, headers))
-    return made(status, reason, text, causes, _retry_after(headers, details), details)
+    rest = {key: value for key, value in details.items() if key != "causes"}
+    return made(status, reason, text, causes, _retry_after(headers, details), rest)
 
 
 def status_error(given: dict[str, Any], asked: Asked, target: Target) -> ClusterError:
@@ -74,9 +75,11 @@ def _plain(body: bytes) -> str:
     return " ".join(text.split())[:300]
 
 
-def _causes(details: dict[str, Any]) -> tuple[Cause, ...]:
-    given = details.get("causes") or ()
-    return tuple(Cause(str(one.get("reason", "")), str(one.get("field", "")), str(one.get("message", ""))) for one in given)
+def _causes(details: dict[str, Any], asked: Asked) -> tuple[Cause, ...]:
+    return tuple(
+        Cause(str(one.get("reason", "")), str(one.get("field", "")), hide_values(str(one.get("message", "")), asked))
+        for one in details.get("causes") or ()
+    )
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from applier.errors import ApiError, Cause, FieldConflict, Forbidden, Gone, Invalid, NotFound, ServerFailure, Unauthorized, WriteConflict
-from applier.ref import Manifest
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def sentence(refused: Refused) -> str:
     """What a refusal says to a person: one line, without values of Secrets."""
     say = SAYS.get(refused.made)
     text = say(refused) if say else refused.message
-    return hide_values(" ".join(text.split()), refused.asked.sent)
+    return hide_values(" ".join(text.split()), refused.asked)
 
 
 RBAC = re.compile(
@@ -48,7 +48,7 @@ WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P
 def _forbidden(refused: Refused) -> str:
     message = refused.message
     if match := RBAC.search(message):
-        return _permission(match, applying="apiVersion" in (refused.asked.sent or {}))
+        return _permission(match, applying=isinstance(refused.asked.sent, dict) and "apiVersion" in refused.asked.sent)
     if match := QUOTA.search(message):
         return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
     if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
@@ -152,13 +152,37 @@ GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
 SHORTEST = 3  # characters of a value that is looked for: shorter ones would be found everywhere
 
 
-def hide_values(text: str, sent: Manifest | None) -> str:
-    """Text without the values of the Secret that was sent. Servers quote what they cannot read."""
-    if sent is None or sent.get("kind") != "Secret":
+def hide_values(text: str, asked: Asked) -> str:
+    """Text without the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
+    if asked.ref is None or (asked.ref.group, asked.ref.kind) != ("", "Secret"):
         return text
     text = GO_VALUE.sub("a hidden value", text)
-    values = [str(value) for part in ("data", "stringData") for value in (sent.get(part) or {}).values()]
-    for value in sorted(values, key=len, reverse=True):
+    for value in sorted(_values(asked.sent), key=len, reverse=True):
         if len(value) >= SHORTEST:
             text = text.replace(value, "(hidden)")
     return text
+
+
+def _values(sent: Any) -> set[str]:
+    """The values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
+    if isinstance(sent, list):
+        plain = {str(value) for one in sent for value in _leaves(one.get("value"))}
+    else:
+        plain = {str(value) for part in ("data", "stringData") for value in _leaves((sent or {}).get(part))}
+    return plain | {_decoded(value) for value in plain}
+
+
+def _leaves(given: Any) -> list[Any]:
+    """What is at the ends of maps and lists."""
+    if isinstance(given, dict):
+        return [leaf for value in given.values() for leaf in _leaves(value)]
+    if isinstance(given, list):
+        return [leaf for value in given for leaf in _leaves(value)]
+    return [] if given is None else [given]
+
+
+def _decoded(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except ValueError:  # not base64, or not text
+        return ""

@@ -12,7 +12,7 @@ from yarl import URL
 
 from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized
 from applier.events import Retried, Sink, Throttled
-from applier.ref import Manifest, Ref
+from applier.ref import Ref
 from applier.transport.breakage import Breakage, Broken, unreachable
 from applier.transport.patience import Budget, Patience, Tries
 from applier.transport.refusals import refusal
@@ -27,13 +27,13 @@ READS = frozenset({"get", "list", "watch"})
 
 
 class Asked(NamedTuple):
-    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent` is the object in it, to keep its secrets."""
+    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch in it, to keep its secrets."""
 
     verb: str
     plural: str
     ref: Ref | None = None
     harmless: bool = True
-    sent: Manifest | None = None
+    sent: Any = None
 
 
 class Answer(NamedTuple):
