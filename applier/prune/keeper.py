@@ -71,8 +71,10 @@ class Keeper:
 
     def _has_to_be_written(self, scope: Scope) -> bool:
         record = self.record
+        if not record.resource_version:
+            return bool(scope.kinds)
         same_tool = tool_of(record.tooling) == tool_of(record.written_by)
-        return not record.resource_version or bool(record.resources) or not same_tool or record.scope != scope | self._own
+        return bool(record.resources) or not same_tool or record.scope != scope | self._own
 
     @property
     def _own(self) -> Scope:

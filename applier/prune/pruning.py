@@ -92,14 +92,15 @@ class Pruning:
         outcomes: Collection[Outcome],
         *,
         seconds: float = 60.0,
+        wait_for_all: bool = False,
         propagation: str = "Background",
         sink: Sink = nowhere,
         dry_run: bool = False,
     ) -> list[Outcome]:
         """Deletes what the steps say, and makes the record true. `outcomes` are those of the apply of the whole graph.
 
-        `seconds` is how long is waited, in all, for objects with finalizers on which others rest. When the record cannot be written in
-        the end, that is an outcome of the parent: it names too much then, and the next run makes it right.
+        `seconds` is how long is waited, in all, for objects with finalizers on which others rest, or for every object. When the record
+        cannot be written in the end, that is an outcome of the parent: it names too much then, and the next run makes it right.
         """
         undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
         if undone:
@@ -111,6 +112,7 @@ class Pruning:
             still_meant=lambda live: is_member(live, applyset.id),
             propagation=propagation,
             seconds=seconds,
+            wait_for_all=wait_for_all,
             labels=applyset.selector,
             sink=sink,
             dry_run=dry_run,

@@ -1,0 +1,99 @@
+"""Deletes all objects of a graph, or a whole set with its record."""
+
+from __future__ import annotations
+
+from applier.cache.read import read_once
+from applier.cache.snapshot import Wanted
+from applier.cluster import Cluster
+from applier.desired import Graph
+from applier.errors import NotFound
+from applier.events import Finished, Sink, nowhere
+from applier.outcome import Action, Outcome, Step
+from applier.prune.applyset import ApplySet
+from applier.prune.deletion import Deletion
+from applier.prune.pruning import UNDONE, Pruning
+from applier.prune.record import BUILT_IN_PARENTS, TOOLING, tool_of
+from applier.prune.teardown import teardown
+from applier.ref import Kind, Manifest, resource_version_of, uid_of
+
+MINUTES = 300.0  # seconds that are waited at most, unless told
+
+
+async def delete(
+    graph: Graph,
+    cluster: Cluster,
+    *,
+    ignore_not_found: bool = False,
+    wait: bool = True,
+    seconds: float = MINUTES,
+    propagation: str = "Background",
+    sink: Sink = nowhere,
+    dry_run: bool = False,
+) -> list[Outcome]:
+    """Deletes the graph's objects that are there, whoever made them: what rests on others first, each by its UID.
+
+    With `wait` an object counts only when it is gone, at the latest after `seconds` in all. `propagation` is Background, Foreground or
+    Orphan. What is not there is an outcome FAILED unless it may be missing. Raises `ClusterError` when what is there cannot be read.
+    """
+    by_place: dict[tuple[Kind, str], list[str]] = {}
+    for ref, desired in graph.objects.items():
+        by_place.setdefault((Kind.of(desired.manifest), ref.namespace), []).append(ref.name)
+    known = await read_once(cluster, [Wanted(kind, namespace, tuple(names)) for (kind, namespace), names in by_place.items()])
+    live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
+    steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
+    deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)
+    outcomes = await deletion.run(steps, live, teardown(live.values(), graph))
+    missing = (
+        []
+        if ignore_not_found
+        else [Outcome(Step(ref, Action.PRUNED), Action.FAILED, "not found") for ref in graph.objects if ref not in live]
+    )
+    for outcome in missing:
+        sink(Finished(outcome))
+    return outcomes + missing
+
+
+async def delete_set(
+    applyset: ApplySet,
+    cluster: Cluster,
+    *,
+    wait: bool = True,
+    seconds: float = MINUTES,
+    propagation: str = "Background",
+    sink: Sink = nowhere,
+    dry_run: bool = False,
+) -> list[Outcome]:
+    """Deletes all members of a set, and then its parent, if that was made for nothing but the record and the set is ours.
+
+    The options are those of `delete`. Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
+    """
+    pruning = await Pruning.of(applyset, Graph([]), cluster)
+    outcomes = await pruning.finish([], seconds=seconds, wait_for_all=wait, propagation=propagation, sink=sink, dry_run=dry_run)
+    if any(outcome.action in UNDONE for outcome in outcomes) or pruning.members.unserved:
+        return outcomes
+    parent = await _parent_of(pruning)
+    if parent is None:
+        return outcomes
+    ref = applyset.parent
+    step = Step(ref, Action.PRUNED, "the set is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
+    deletion = Deletion(cluster, lambda live: _is_only_a_record(live, applyset), propagation, sink=sink, dry_run=dry_run)
+    return outcomes + await deletion.run([step], {ref: parent}, teardown([parent]))
+
+
+async def _parent_of(pruning: Pruning) -> Manifest | None:
+    """The parent, if it may go with its set."""
+    keeper = pruning.keeper
+    applyset = keeper.applyset
+    try:
+        parent = await keeper.cluster.get(keeper.resource, applyset.namespace, applyset.name)
+    except NotFound:
+        return None
+    return parent if _is_only_a_record(parent, applyset) else None
+
+
+def _is_only_a_record(parent: Manifest, applyset: ApplySet) -> bool:
+    """Says whether a Secret or ConfigMap holds nothing beside the record, and the record is kept by us."""
+    if applyset.kind not in BUILT_IN_PARENTS or parent.get("data") or parent.get("binaryData"):
+        return False
+    annotations = (parent.get("metadata") or {}).get("annotations") or {}
+    return tool_of(annotations.get(TOOLING, "")) == tool_of(applyset.tooling)
