@@ -1,7 +1,7 @@
 """A cluster in memory: the `Cluster` protocol with the behaviour of a real API server that matters to whoever writes and watches.
 
 It numbers versions and UIDs the same way each time, so that tests can say them. What it does not do: convert between versions of a
-kind, validate against schemas, and default fields; `admit` can.
+kind, and fill in defaults that no schema declares; `admit` can.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from applier.cache.selectors import Selector
 from applier.cluster import Listing, Resource, WatchEvent
+from applier.decision import Schemas, Type
 from applier.errors import Invalid
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing import memory_refusals as refusals
@@ -42,7 +43,8 @@ class MemoryCluster:
 
     `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` are how many were
     under way at once. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` sees every object before
-    it is stored, and may change or refuse it. `history` is how many changes a watch can go back.
+    it is stored, and may change or refuse it. `schemas` say how kinds merge; lists of kinds without one are a single value. `history` is
+    how many changes a watch can go back.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class MemoryCluster:
         admit: Callable[[Manifest], Manifest] = lambda manifest: manifest,
         before: Callable[[Request], Awaitable[None]] = _at_once,
         watch_list: bool = True,
-        schemas: Any = None,
+        schemas: Schemas | None = None,
     ) -> None:
         self.store = Store(history)
         self.kinds = Kinds()
@@ -63,7 +65,7 @@ class MemoryCluster:
         self.garbage = Garbage(self.store)
         self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
         self.watch_list = watch_list
-        self._schemas = schemas
+        self._schemas = schemas or Schemas()
         self.log: list[Request] = []
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.most_in_flight = 0
@@ -124,7 +126,7 @@ class MemoryCluster:
         for kind in kinds:
             self.kinds.get(kind)
 
-    async def schemas(self, kinds: Iterable[Kind]) -> Any:  # noqa: ARG002 - one answer for all
+    async def schemas(self, kinds: Iterable[Kind]) -> Schemas:  # noqa: ARG002 - one answer for all
         return self._schemas
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
@@ -163,7 +165,7 @@ class MemoryCluster:
                 raise refusals.bad_request("metadata.managedFields must be nil")
             live = self.find(request.ref)
             self._check_version(request, manifest, live)
-            new = applied(manifest, live, manager=manager, force=force, now=self._time())
+            new = applied(manifest, live, self._schema(resource), manager=manager, force=force, now=self._time())
             return self._write(request, new, live)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
@@ -173,7 +175,7 @@ class MemoryCluster:
             self._check_identity(resource, manifest)
             if self.find(request.ref) is not None:
                 raise refusals.already_exists(resource, ref.name)
-            new = updated(copied(manifest), None, manager=manager, subresource="", now=self._time())
+            new = updated(copied(manifest), None, self._schema(resource), manager=manager, subresource="", now=self._time())
             return self._write(request, new, None)
 
     async def patch(
@@ -184,7 +186,7 @@ class MemoryCluster:
             new = patched(live, patch)
             self._check_version(request, new, live)
             if new["metadata"].get("managedFields") == live["metadata"].get("managedFields"):
-                new = updated(new, live, manager=manager, subresource=subresource, now=self._time())
+                new = updated(new, live, self._schema(resource), manager=manager, subresource=subresource, now=self._time())
             return self._write(request, new, live)
 
     async def delete(
@@ -282,7 +284,10 @@ class MemoryCluster:
         new["metadata"] = {**given, **new["metadata"]}
         if "spec" in new:
             new["metadata"].setdefault("generation", 1)
-        return self._put(updated(new, old, manager=manager, subresource="", now=self._time()) if manager else new)
+        if manager:
+            schema = self._schema(self.kinds.of(*Ref.of(new)[:2]))
+            new = updated(new, old, schema, manager=manager, subresource="", now=self._time())
+        return self._put(new)
 
     def _live(self, request: Request) -> Manifest:
         live = self.find(request.ref)
@@ -310,6 +315,9 @@ class MemoryCluster:
         shown: Manifest = copied(manifest)
         shown["apiVersion"] = resource.kind.api_version
         return shown
+
+    def _schema(self, resource: Resource) -> Type | None:
+        return self._schemas.get(resource.kind)
 
     def _time(self) -> str:
         return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -84,8 +84,9 @@ async def test_two_managers_that_want_other_values_conflict(cluster: MemoryClust
 
 async def test_force_takes_the_field(cluster: MemoryCluster) -> None:
     await apply(cluster, config_map(data={"k": "1"}), manager="them")
-    taken = await apply(cluster, config_map(data={"k": "2"}), force=True)
-    assert [entry["manager"] for entry in taken["metadata"]["managedFields"]] == ["us"]
+    await apply(cluster, config_map(data={"k": "2"}), force=True)
+    with pytest.raises(FieldConflict, match='"us"'):
+        await apply(cluster, config_map(data={"k": "1"}), manager="them")
 
 
 async def test_a_patch_takes_what_it_changes(cluster: MemoryCluster) -> None:
@@ -93,6 +94,12 @@ async def test_a_patch_takes_what_it_changes(cluster: MemoryCluster) -> None:
     await cluster.patch(served(cluster), "default", "a", {"data": {"k": "2"}}, manager="editor")
     with pytest.raises(FieldConflict):
         await apply(cluster, config_map(data={"k": "1", "l": "1"}))
+
+
+async def test_an_object_from_before_its_first_apply_belongs_to_whoever_was_there(cluster: MemoryCluster) -> None:
+    cluster.seed(config_map(data={"k": "1"}))
+    with pytest.raises(FieldConflict, match="before-first-apply"):
+        await apply(cluster, config_map(data={"k": "2"}))
 
 
 async def test_creating_twice_is_refused(cluster: MemoryCluster) -> None:
@@ -143,7 +150,7 @@ async def test_the_status_is_written_by_its_subresource_only(cluster: MemoryClus
 
 async def test_a_write_of_the_object_leaves_its_status(cluster: MemoryCluster) -> None:
     cluster.seed({**deployment(replicas=1), "status": {"replicas": 1}})
-    assert (await apply(cluster, deployment(replicas=2)))["status"] == {"replicas": 1}
+    assert (await apply(cluster, deployment(replicas=2), force=True))["status"] == {"replicas": 1}
 
 
 async def test_an_immutable_field_cannot_change(cluster: MemoryCluster) -> None:
