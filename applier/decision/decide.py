@@ -23,6 +23,7 @@ from applier.decision.quick import surely_same
 from applier.decision.schema import Type
 from applier.decision.secret_values import hide_secrets, is_secret
 from applier.decision.serverside import Applied, apply
+from applier.decision.shape import check
 from applier.decision.storing import EMPTY, Difference, differences
 from applier.decision.yielding import yield_fields
 from applier.outcome import Conflict, FieldChange
@@ -107,6 +108,8 @@ def _left_to(differing: list[FieldChange]) -> str:
 
 
 def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str]) -> Decision:
+    if is_secret(intent):
+        check(schema, intent)  # here, since hashes are texts whatever they stand for
     sent, stored = hide_secrets(intent), hide_secrets(live)
     version = str(intent.get("apiVersion", ""))
     owned = _owned_by(live, manager, version)

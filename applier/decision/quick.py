@@ -142,6 +142,8 @@ def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields, le
         return False
     candidates = iter(live)
     for item in value:
+        if item.__class__ is not dict:
+            return False
         name = item.get(key)
         node = owned.get(f'k:{{"{key}":"{name}"}}' if name.__class__ is str else f'k:{{"{key}":{name}}}')
         if node is None or "." not in node:
@@ -162,6 +164,8 @@ def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owne
     if len(live) != len(value):
         return False
     for item, candidate in zip(value, live, strict=True):
+        if item.__class__ is not dict:
+            return False
         parts = []
         for key in type.keys:
             part = item.get(key, defaults.get(key))

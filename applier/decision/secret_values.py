@@ -31,10 +31,12 @@ def hide_secrets(manifest: Manifest) -> Manifest:
     if not is_secret(manifest):
         return manifest
     manifest = folded(manifest)
-    data = manifest.get("data")
-    if not isinstance(data, dict) or all(is_hidden(value) for value in data.values()):
-        return _without_last_applied(manifest)
-    return _without_last_applied({**manifest, "data": {key: _hidden(value) for key, value in data.items()}})
+    for name in ("data", "stringData"):
+        value = manifest.get(name)
+        hidden = {key: _hidden(one) for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
+        if hidden != value:
+            manifest = {**manifest, name: hidden}
+    return _without_last_applied(manifest)
 
 
 def is_hidden(value: Any) -> bool:
@@ -67,11 +69,15 @@ def _without_last_applied(manifest: Manifest) -> Manifest:
 
 
 def folded(manifest: Manifest) -> Manifest:
-    """A Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there."""
-    if "stringData" not in manifest:
+    """A Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there.
+
+    What is no map of texts is left for the server to refuse.
+    """
+    data, texts = manifest.get("data") or {}, manifest.get("stringData", {}) or {}
+    if "stringData" not in manifest or not isinstance(data, dict) or not isinstance(texts, dict):
         return manifest
-    data = dict(manifest.get("data") or {})
-    for key, text in (manifest["stringData"] or {}).items():
-        data[key] = base64.b64encode(str(text).encode()).decode()
+    if not all(isinstance(text, str) for text in texts.values()):
+        return manifest
+    data = {**data, **{key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}}
     rest = {key: value for key, value in manifest.items() if key != "stringData"}
     return {**rest, "data": data} if data else rest

@@ -66,3 +66,14 @@ def test_changes_of_secrets_show_hashes_only() -> None:
 
 def test_what_is_sent_holds_the_values() -> None:
     assert decided(_secret(stringData={"a": "b"}), applied(_secret({"a": "YQ=="}))).intent["data"] == {"a": "Yg=="}
+
+
+@pytest.mark.parametrize("texts", ["secret", ["secret"], {"a": 1, "b": "secret"}, {"a": ["secret"]}])
+@pytest.mark.parametrize("name", ["data", "stringData"])
+def test_what_is_no_map_of_texts_is_hidden_too(name: str, texts: Any) -> None:
+    assert "secret" not in json.dumps(hide_secrets(_secret(**{name: texts}))[name])
+
+
+def test_a_number_in_stringdata_is_left_for_the_server_to_refuse() -> None:
+    decision = decided(_secret(stringData={"port": 8080}), applied(_secret({"a": "YQ=="})))
+    assert (decision.verdict, decision.intent["stringData"]) == (Verdict.UNKNOWN, {"port": 8080})
