@@ -54,6 +54,7 @@ class ApiCluster:
         self.wire = Wire(target, user_agent=user_agent, patience=patience or Patience(), sink=sink)
         self.disk = Disk(cache_dir, target.server)
         self.discovery = Discovery(self.wire, self.disk)
+        self.wire.on_unknown_kind = self.discovery.forget
         self.openapi = OpenApi(self.wire, self.disk)
         self.watching = Watching(self.wire)
 

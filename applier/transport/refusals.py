@@ -42,9 +42,10 @@ TOO_LARGE = ("request is too large", "Request entity too large", "trying to send
 def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, target: Target) -> ClusterError:
     """The error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
     given = _status_object(body)
-    message = str(given.get("message") or _plain(body) or f"HTTP status {status}")
+    message = str(given.get("message") or "").strip() or (_plain(body) if not given else "") or f"HTTP status {status}"
     reason = str(given.get("reason") or "")
-    details = given.get("details") or {}
+    said = given.get("details")
+    details: dict[str, Any] = said if isinstance(said, dict) else {}
     causes = _causes(details, asked)
     if status == 400 and "HTTP request to an HTTPS server" in message:
         return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
@@ -58,7 +59,8 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, 
 
 def status_error(given: dict[str, Any], asked: Asked, target: Target) -> ClusterError:
     """The error for a Status object that came inside of a watch."""
-    return refusal(int(given.get("code") or 500), {}, orjson.dumps(given), asked, target)
+    code = given.get("code")
+    return refusal(code if isinstance(code, int) else 500, {}, orjson.dumps(given), asked, target)
 
 
 def _status_object(body: bytes) -> dict[str, Any]:
@@ -76,10 +78,10 @@ def _plain(body: bytes) -> str:
 
 
 def _causes(details: dict[str, Any], asked: Asked) -> tuple[Cause, ...]:
-    return tuple(
-        Cause(str(one.get("reason", "")), str(one.get("field", "")), hide_values(str(one.get("message", "")), asked))
-        for one in details.get("causes") or ()
-    )
+    given = details.get("causes")
+    rows = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    texts = ((str(one.get("reason", "")), str(one.get("field", "")), str(one.get("message", ""))) for one in rows)
+    return tuple(Cause(reason, field, hide_values(message, asked)) for reason, field, message in texts)
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
@@ -112,7 +114,7 @@ def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float |
     said = headers.get("Retry-After", "")
     if not said:
         seconds = details.get("retryAfterSeconds")
-        return float(seconds) if seconds else None
+        return float(seconds) if isinstance(seconds, int | float) and seconds else None
     if said.strip().isdigit():
         return float(said)
     try:

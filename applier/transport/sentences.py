@@ -166,9 +166,10 @@ def hide_values(text: str, asked: Asked) -> str:
 def _values(sent: Any) -> set[str]:
     """The values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
     if isinstance(sent, list):
-        plain = {str(value) for one in sent for value in _leaves(one.get("value"))}
+        parts = [one.get("value") for one in sent if isinstance(one, dict)]
     else:
-        plain = {str(value) for part in ("data", "stringData") for value in _leaves((sent or {}).get(part))}
+        parts = [sent.get(part) for part in ("data", "stringData")] if isinstance(sent, dict) else []
+    plain = {str(value) for part in parts for value in _leaves(part)}
     return plain | {_decoded(value) for value in plain}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 from yarl import URL
 
-from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized
+from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized, UnknownKind
 from applier.events import Retried, Sink, Throttled
 from applier.ref import Ref
 from applier.transport.breakage import Breakage, Broken, unreachable
@@ -27,7 +28,7 @@ READS = frozenset({"get", "list", "watch"})
 
 
 class Asked(NamedTuple):
-    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch in it, to keep its secrets."""
+    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch, to keep its secrets."""
 
     verb: str
     plural: str
@@ -61,6 +62,7 @@ class Wire:
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.throttled = 0
         self.answered = False
+        self.on_unknown_kind: Callable[[], None] = lambda: None
         self._renewing = asyncio.Lock()
         self._refused: tuple[float, CredentialsError] | None = None
         self._pair: tuple[str, str] | None = None
@@ -126,6 +128,8 @@ class Wire:
         """Waits until the next try; raises the error when there is to be none."""
         before = tries.unsure
         pause = tries.pause(error)
+        if isinstance(error, UnknownKind):
+            self.on_unknown_kind()
         if pause is None:
             raise (Uncertain(error) if before and isinstance(error, ApiError) and asked.verb in ("create", "delete") else error) from None
         if isinstance(error, TooManyRequests):

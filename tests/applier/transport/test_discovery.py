@@ -226,3 +226,11 @@ def test_what_is_served_survives_a_dump() -> None:
     served.add(Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale"})))
     again = Served.load(json.loads(json.dumps(served.dump())))
     assert (again.by_kind, again.broken) == (served.by_kind, served.broken)
+
+
+async def test_a_kind_that_turns_out_to_be_gone_is_looked_up_again(server: Scripted, tmp_path: Path) -> None:
+    serves(server, aggregated(APPS, WIDGETS), aggregated(APPS))
+    async with connect_to(server.url, cache_dir=tmp_path) as cluster:
+        widgets = await cluster.resource(WIDGET)
+        assert isinstance(await raised(lambda: cluster.get(widgets, "ns", "a")), UnknownKind)
+        assert isinstance(await raised(lambda: cluster.resource(WIDGET)), UnknownKind)

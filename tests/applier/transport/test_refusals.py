@@ -7,6 +7,8 @@ from email.utils import format_datetime
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from applier.errors import (
     AlreadyExists,
@@ -336,3 +338,27 @@ def test_values_of_secrets_are_in_no_cause() -> None:
     error = told(answer, PASSWORD, ref=Ref("", "Secret", "ns", "a"))
     assert isinstance(error, ApiError)
     assert "hunter2" not in repr((error.causes, error.details))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(max_size=20), lambda inner: st.lists(inner, max_size=3)
+)
+SHAPES = ANYTHING | st.dictionaries(st.sampled_from(["causes", "name", "kind", "retryAfterSeconds", "uid"]), ANYTHING)
+
+
+@given(
+    st.sampled_from([302, 400, 401, 403, 404, 405, 409, 410, 413, 418, 422, 429, 500, 501, 503]),
+    st.fixed_dictionaries(
+        {"kind": st.just("Status")}, optional={"message": ANYTHING, "reason": ANYTHING, "details": SHAPES, "code": ANYTHING}
+    ),
+    SHAPES,
+)
+def test_whatever_a_server_sends_becomes_an_error_of_one_line(code: int, given_status: dict[str, Any], sent: Any) -> None:
+    error = told(Answer(code, given_status), {"data": sent}, ref=Ref("", "Secret", "ns", "a"))
+    assert len(str(error).splitlines()) == 1
+
+
+@given(st.integers(300, 599), st.binary(max_size=200))
+def test_whatever_a_proxy_sends_becomes_an_error_of_one_line(code: int, body: bytes) -> None:
+    error = refusal(code, {}, body, Asked("get", "configmaps", REF), TARGET)
+    assert len(str(error).splitlines()) == 1
