@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 from applier.errors import NotFound, Unreachable, WriteConflict
-from applier.execute.patience import looks
+from applier.execute.patience import Stop, looks
 from applier.execute.state import Run
 from applier.plan.reasons import being_deleted
 from applier.ref import Kind, Manifest, Ref, uid_of
@@ -31,7 +31,8 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
         now = await run.read(Ref.of(live), Kind.of(live))
         if now is None or uid_of(now) != uid_of(live) or now["metadata"].get("deletionTimestamp"):
             break
-    return None if run.dry_run else await gone(run, live)
+    # Who stops a run wants what is begun to be finished: an object that we deleted and did not make again would be missing.
+    return await gone(run, live, stop=Stop())
 
 
 async def _delete(run: Run, live: Manifest) -> None:
@@ -41,12 +42,15 @@ async def _delete(run: Run, live: Manifest) -> None:
         await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
 
 
-async def gone(run: Run, live: Manifest) -> Manifest | None:
-    """Waits until an object that is being deleted is gone; gives what has its name then, None for nothing. Raises `StillThere`."""
+async def gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
+    """Waits until an object that is being deleted is gone; gives what has its name then, None for nothing.
+
+    Raises `StillThere`, and `Stopped` when the run is to end. A dry run does not wait for what was not deleted.
+    """
     ref, kind, uid = Ref.of(live), Kind.of(live), uid_of(live)
     if run.dry_run:
         return None
-    async for _ in looks(run.patience, run.stop, run.patience.gone):
+    async for _ in looks(run.patience, stop, run.patience.gone):
         now = await run.read(ref, kind)
         if now is None or uid_of(now) != uid:
             return now

@@ -82,7 +82,7 @@ async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) 
 
 async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
     """Makes an object, once the old one of its name, which is being deleted, is gone."""
-    if old is not None and (other := await gone(run, old)) is not None:
+    if old is not None and (other := await gone(run, old, stop=run.stop)) is not None:
         raise Moved(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
     kind, policy = Kind.of(desired.manifest), desired.policy
     manifest = prepared(await owned(run, desired), await run.schema(kind))
@@ -90,7 +90,11 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
         return _created(run, await apply(run, manifest, force=False))
     resource = await run.cluster.resource(kind)
     create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.dry_run)
-    return _created(run, await passing(run, create, kind))
+    made = await passing(run, create, kind)
+    if policy.create_only or run.dry_run:
+        return _created(run, made)
+    # A plain create records an update, not an apply. Made good at once, or the next run would have to.
+    return _created(run, await apply_over(run, desired, manifest, await put_right(run, resource, made)))
 
 
 def _created(run: Run, after: Manifest) -> Written:

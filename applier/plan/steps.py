@@ -13,7 +13,7 @@ from applier.outcome import Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.owners import refers_to, with_owner
 from applier.plan.reasons import RECREATE, being_deleted, makers, what_conflicts, what_differs, what_is_fixed
-from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, ownership_patch, taken_over
+from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 
 QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
@@ -161,7 +161,7 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
     if policy.create_only:
         differs = verdict not in (Verdict.SAME, Verdict.YIELDED)
         return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
-    if verdict is Verdict.SAME:
+    if verdict is Verdict.SAME or _asks_for_nothing(decision, live):
         return _settle(step, Action.UNCHANGED)
     if verdict is Verdict.YIELDED:
         return _settle(step, Action.YIELDED, decision.why)
@@ -173,3 +173,13 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
         said = what_is_fixed(fixed)
         return _settle(step, Action.RECREATED, said) if policy.recreate else _settle(step, Action.HELD, f"{said}; {RECREATE}")
     return _settle(step, Action.CONFIGURED, what_differs(step.changes))
+
+
+def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:
+    """Says whether the object is wanted as it is, whatever it is: a bare Namespace, for instance.
+
+    The server keeps no owners for what has no owned fields, and would, when it is applied again, only begin to record others.
+    """
+    metadata = decision.intent["metadata"]
+    bare = decision.intent.keys() <= {"apiVersion", "kind", "metadata"} and metadata.keys() <= {"name", "namespace"}
+    return bare and decision.verdict is Verdict.CHANGE and not entries_of(live)

@@ -87,17 +87,10 @@ async def apply(
     )
     report = Report(outcomes, approval=pruning.approval if pruning and prunes else "")
     if pruning and keep and keep.prune:
-        await _prune(report, pruning, sink, dry_run)
+        report.outcomes += await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
     if wait and not dry_run and report.ok:
         await _wait(report, graph, cluster, wait, keep.applyset.selector if keep else "", sink)
     return account.closed(report)
-
-
-async def _prune(report: Report, pruning: Pruning, sink: Sink, dry_run: bool) -> None:
-    try:
-        report.outcomes += await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
-    except ClusterError as error:
-        report.troubles.append(str(error))
 
 
 async def _wait(report: Report, graph: Graph, cluster: Cluster, wait: WaitFor, labels: str, sink: Sink) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from applier.decision.schema import Table, Type
@@ -12,6 +12,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.plan import Plan, plan
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
+from applier.testing.memory_faults import Request
 
 ME = "me"
 SHORT = Patience(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)
@@ -65,6 +66,17 @@ class Lab:
         outcomes = await execute(plan, Graph(objects), self.cluster, **given)
         self.outcomes = {outcome.step.ref: outcome for outcome in outcomes}
         return said(outcomes)
+
+    def meanwhile(self, verb: str, deed: Callable[[], object]) -> None:
+        """Does something right before the next request of a verb, once."""
+        done: list[Request] = []
+
+        async def before(request: Request) -> None:
+            if request.verb == verb and not done:
+                done.append(request)
+                deed()
+
+        self.cluster.before = before
 
     def reason(self, ref: Ref) -> str:
         """Why the last run did with an object what it did."""

@@ -13,7 +13,7 @@ import pytest
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
 from applier.execute import Patience
 from applier.plan.immutable import FROZEN
-from applier.ref import Manifest, Ref, uid_of
+from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.run import Report, apply, diff
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
@@ -70,9 +70,17 @@ async def opened(control_plane: ControlPlane, namespace: str) -> AsyncIterator[S
 
 async def test_again_is_unchanged_and_writes_nothing(control_plane: ControlPlane, namespace: str) -> None:
     async with opened(control_plane, namespace) as shop:
-        objects = [shop.desired("a", data={"x": "1"}), shop.desired("s", "Secret", stringData={"k": "v"}), service(shop), deployment(shop)]
+        mine = shop.desired("mine", data={"x": "1"}, policy=Policy(adopt=False))
+        objects = [
+            mine,
+            shop.desired("bare"),
+            shop.desired("a", data={"x": "1"}),
+            shop.desired("s", "Secret", stringData={"k": "v"}),
+            service(shop),
+            deployment(shop),
+        ]
         await shop.apply(*objects)
-        assert await shop.apply(*objects) == "a=unchanged s=unchanged web=unchanged web=unchanged"
+        assert await shop.apply(*objects) == "mine=unchanged bare=unchanged a=unchanged s=unchanged web=unchanged web=unchanged"
         assert not any(verb in ("patch", "create", "apply", "delete") for verb, _ in shop.report.requests)
 
 
@@ -233,6 +241,33 @@ async def test_a_namespace_that_goes_away_fails_its_objects_in_one_line(control_
             shop.kubectl("patch", "configmap", "a", "--type", "json", "-p", '[{"op": "remove", "path": "/metadata/finalizers"}]')
 
 
+async def test_a_namespace_that_goes_away_is_made_again_with_what_is_in_it(control_plane: ControlPlane, namespace: str) -> None:
+    async with opened(control_plane, namespace) as shop:
+        inner = f"{namespace}-inner"
+        objects = [Desired(manifest(inner, "Namespace")), Desired(manifest("a", namespace=inner, data={"x": "1"}))]
+        try:
+            await shop.apply(*objects)
+            control_plane.kubectl("delete", "namespace", inner, "--wait=false")
+            assert await shop.apply(*objects, patience=Patience(gone=60)) == f"{inner}=created a=created"
+            assert await shop.apply(*objects) == f"{inner}=unchanged a=unchanged"
+        finally:
+            control_plane.kubectl("delete", "namespace", inner, "--wait=false")
+
+
+async def test_what_an_object_owns_follows_it_when_it_is_made_again(control_plane: ControlPlane, namespace: str) -> None:
+    """The garbage collector may take what is owned away, before or after it gets its new owner."""
+    async with opened(control_plane, namespace) as shop:
+
+        def objects(value: str) -> list[Desired]:
+            parent = shop.desired("parent", policy=RECREATE, immutable=True, data={"x": value})
+            return [parent, *(shop.desired(f"child{number}", owner="parent") for number in range(5))]
+
+        await shop.apply(*objects("1"))
+        assert (await shop.apply(*objects("2"))).startswith("parent=recreated")
+        assert shop.report.ok, shop.report.problems()
+        assert len(set((await shop.apply(*objects("2"))).replace("=", " ").split())) == 7, "all unchanged"
+
+
 async def test_an_invalid_object_fails_alone_with_the_servers_reason(control_plane: ControlPlane, namespace: str) -> None:
     async with opened(control_plane, namespace) as shop:
         assert await shop.apply(service(shop, ports=[{"port": 99999999}]), shop.desired("a")) == "web=failed a=created"
@@ -338,7 +373,7 @@ async def test_what_the_table_calls_fixed_the_server_refuses(
     control_plane: ControlPlane, namespace: str, api_version: str, kind: str, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     async with opened(control_plane, namespace) as shop:
-        resource = await shop.cluster.resource(manifest_kind(api_version, kind))
+        resource = await shop.cluster.resource(Kind.read(api_version, kind))
         metadata = {"name": f"fixed-{namespace}"} | ({"namespace": namespace} if resource.namespaced else {})
 
         def one(fields: dict[str, Any], policy: Policy = DEFAULT_POLICY) -> Desired:
@@ -358,12 +393,6 @@ async def test_what_the_table_calls_fixed_the_server_refuses(
                 namespace,
                 "--wait=false",
             )
-
-
-def manifest_kind(api_version: str, kind: str):  # type: ignore[no-untyped-def]
-    from applier.ref import Kind
-
-    return Kind.read(api_version, kind)
 
 
 def test_every_kind_of_the_table_is_tried() -> None:

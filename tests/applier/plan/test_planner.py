@@ -71,6 +71,16 @@ def test_a_step_names_the_object_that_it_was_decided_on() -> None:
     assert (found.uid, found.resource_version) == ("uid of a", "1")
 
 
+def test_an_object_of_which_nothing_is_wanted_is_unchanged_whatever_it_is() -> None:
+    """Once more applied, the server would only begin to record who set what is there."""
+    found = manifest("shop", "Namespace", metadata={"uid": "u", "resourceVersion": "1", "labels": {"kubernetes.io/metadata.name": "shop"}})
+    assert step(live(found), desired("shop", "Namespace")).action is Action.UNCHANGED
+
+
+def test_a_field_that_we_give_up_is_a_change_although_nothing_is_wanted() -> None:
+    assert step(live(there("a", data={"x": "1"})), desired("a")).action is Action.CONFIGURED
+
+
 def test_drift_names_who_caused_it() -> None:
     edited = there("a", "ConfigMap", data={"x": "2"})
     edited["metadata"]["managedFields"][0]["manager"] = "kubectl-edit"

@@ -1,0 +1,138 @@
+"""Who may be overruled, who is taken over, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.desired import Policy
+
+from ..plan.things import desired, manifest, ref
+from .lab import ME, Lab
+
+A = ref("a")
+ONCE, OURS = Policy(create_only=True), Policy(adopt=False)
+
+
+# Who may be overruled, and who is taken over.
+
+
+async def test_a_conflict_holds_the_object_and_names_the_ways_out() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
+    assert (await lab.apply(desired("a", data={"x": "2"})), lab.requests()) == ("a=held", "")
+    assert "hpa" in lab.reason(A)
+    assert "take it (force), give it up (remove it from the manifest), or share it (use the same value)" in lab.reason(A)
+
+
+async def test_a_conflict_that_only_the_server_sees_is_told_in_its_words() -> None:
+    lab = Lab()
+    lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa"))
+    assert await lab.apply(desired("a", data={"x": "2"})) == "a=held"
+    assert lab.outcomes[A].step.conflicts[0].path == ("data", "x") or lab.outcomes[A].step.conflicts[0].path == ("data.x",)
+
+
+@pytest.mark.parametrize("force", [("*",), ("hpa",)])
+async def test_a_field_is_taken_where_that_is_allowed(force: tuple[str, ...]) -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
+    assert await lab.apply(desired("a", data={"x": "2"}), force=force) == "a=configured"
+    assert lab.live(A)["data"] == {"x": "2"}
+
+
+async def test_the_policy_of_an_object_may_allow_it_too() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
+    assert await lab.apply(desired("a", data={"x": "2"}, policy=Policy(force=("hpa",)))) == "a=configured"
+
+
+async def test_client_side_apply_is_taken_over_so_that_fields_can_go() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1", "y": "1"}), manager="kubectl-client-side-apply")
+    assert await lab.apply(desired("a", data={"x": "2"})) == "a=configured"
+    assert lab.live(A)["data"] == {"x": "2"}
+
+
+async def test_taking_over_is_a_change_even_when_every_value_is_right() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="kubectl-client-side-apply")
+    assert await lab.apply(desired("a", data={"x": "1"})) == "a=configured"
+    assert [entry["manager"] for entry in lab.live(A)["metadata"]["managedFields"]] == [ME]
+
+
+async def test_nothing_is_taken_over_twice() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="kubectl-client-side-apply")
+    await lab.apply(desired("a", data={"x": "1"}))
+    assert (await lab.apply(desired("a", data={"x": "1"})), lab.requests()) == ("a=unchanged", "")
+
+
+async def test_another_manager_is_taken_over_by_name() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1", "y": "1"}), manager="helm")
+    assert await lab.apply(desired("a", data={"x": "2"}), take_over=("helm",)) == "a=configured"
+    assert lab.live(A)["data"] == {"x": "2"}
+
+
+async def test_an_object_that_changes_while_it_is_taken_over_is_read_again() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="kubectl-client-side-apply")
+    lab.meanwhile("patch", lambda: lab.cluster.seed(manifest("a", data={"x": "1", "z": "1"}), manager="somebody"))
+    assert await lab.apply(desired("a", data={"x": "2"})) == "a=configured"
+
+
+# Policies.
+
+
+async def test_an_object_of_somebody_else_is_held_where_it_may_not_be_adopted() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody")
+    assert await lab.apply(desired("a", policy=OURS, data={"x": "1"})) == "a=held"
+    assert lab.reason(A) == "exists, made by somebody, and its policy does not allow to take it over (adopt)"
+
+
+async def test_an_object_that_somebody_makes_in_between_is_not_adopted_either() -> None:
+    lab = Lab()
+    lab.meanwhile("create", lambda: lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody"))
+    assert await lab.apply(desired("a", policy=OURS, data={"x": "2"})) == "a=held"
+
+
+async def test_an_object_of_somebody_else_that_is_as_we_want_it_is_no_problem() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody")
+    assert await lab.apply(desired("a", policy=OURS)) == "a=unchanged"
+
+
+async def test_our_own_object_is_kept_up_although_it_may_not_be_adopted() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", policy=OURS, data={"x": "1"}))
+    assert await lab.apply(desired("a", policy=OURS, data={"x": "2"})) == "a=configured"
+
+
+async def test_an_object_that_may_not_be_adopted_is_ours_once_it_is_made() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", policy=OURS, data={"x": "1"}))
+    assert (await lab.apply(desired("a", policy=OURS, data={"x": "1"})), lab.requests()) == ("a=unchanged", "")
+
+
+async def test_an_object_that_is_only_created_is_left_alone_and_its_difference_said() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", policy=ONCE, data={"x": "1"}))
+    assert await lab.apply(desired("a", policy=ONCE, data={"x": "2"})) == "a=unchanged"
+    assert lab.reason(A) == "is only ever created; differs in data.x"
+
+
+async def test_a_yielded_field_is_left_to_whoever_owns_it() -> None:
+    lab = Lab()
+    yields = Policy(yields=("/spec/replicas",))
+    await lab.apply(desired("a", "Deployment", spec={"replicas": 1}, policy=yields))
+    lab.cluster.seed(manifest("a", "Deployment", spec={"replicas": 5}), manager="hpa")
+    await lab.apply(desired("a", "Deployment", spec={"replicas": 1, "paused": True}, policy=yields))
+    assert lab.live(ref("a", "Deployment"))["spec"] == {"replicas": 5, "paused": True}
+
+
+async def test_a_yielded_field_that_nobody_else_owns_keeps_its_value() -> None:
+    lab = Lab()
+    yields = Policy(yields=("/spec/replicas",))
+    await lab.apply(desired("a", "Deployment", spec={"replicas": 3}, policy=yields))
+    await lab.apply(desired("a", "Deployment", spec={"replicas": 1, "paused": True}, policy=yields))
+    assert lab.live(ref("a", "Deployment"))["spec"] == {"replicas": 3, "paused": True}
