@@ -68,6 +68,7 @@ class Tries:
     known: bool = True
     now: Callable[[], float] = time.monotonic
     count: int = 1
+    failures: int = 0
     unsure: bool = False
     started: float = field(init=False)
 
@@ -99,12 +100,16 @@ class Tries:
             self.unsure = self.unsure or error.maybe_done
             return error.passing and self.count < most and (self.harmless or not error.maybe_done)
         if isinstance(error, ServerFailure):
-            most = self.patience.tries
-            if error.status == 500:
-                most = min(most, WEBHOOK_TRIES if "webhook" in error.message else FAILURE_TRIES)
             self.unsure = True
-            return self.harmless and error.status != 501 and self.count < most
+            return self.harmless and error.status != 501 and self.count < self.patience.tries and not self._fails_for_good(error)
         return False
+
+    def _fails_for_good(self, error: ServerFailure) -> bool:
+        """Whether this request has failed inside of the server so often that it will go on to."""
+        if error.status != 500:
+            return False
+        self.failures += 1
+        return self.failures >= (WEBHOOK_TRIES if "webhook" in error.message else FAILURE_TRIES)
 
     def _backoff(self) -> float:
         """Exponential, with half of it left to chance: many who failed together do not come back together."""

@@ -71,6 +71,7 @@ WORKS = [
     Case("a busy server, however often", read, "GET", OBJECT, (BUSY,) * 20 + (DONE,), 21),
     Case("a read that is reset", read, "GET", OBJECT, (RESET, RESET, RESET, DONE), 4),
     Case("a read of a server that fails", read, "GET", OBJECT, (UNAVAILABLE, FAILED, DONE), 3),
+    Case("a server that fails among other troubles", apply, "PATCH", OBJECT, (RESET, FAILED, UNAVAILABLE, RESET, FAILED, DONE), 6),
     Case("an apply that is reset", apply, "PATCH", OBJECT, (RESET, DONE), 2),
     Case("an apply of a busy server", apply, "PATCH", OBJECT, (BUSY, DONE), 2),
     Case("a merge patch that is reset", merge, "PATCH", OBJECT, (RESET, DONE), 2),
