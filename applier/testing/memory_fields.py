@@ -6,6 +6,7 @@ from applier.decision import Type, merged
 from applier.decision.comparing import compare
 from applier.decision.fields import difference, union
 from applier.decision.managers import Entry, Identity, Managers, managers_of, written
+from applier.decision.merged import stored
 from applier.decision.ownership import NEVER_OWNED
 from applier.decision.schema import Table
 from applier.decision.serverside import without_managed_fields
@@ -24,6 +25,7 @@ def applied(manifest: Manifest, live: Manifest | None, schema: Type | None, *, m
 def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager: str, subresource: str, now: str) -> Manifest:
     """`new` with the fields that differ from `old` owned by who wrote them, and by nobody else."""
     ours = Identity(manager, "Update", subresource, new["apiVersion"])
+    new = copied(stored(new, schema or DEDUCED))
     found = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)
     changed = difference(union(found.added, found.modified), NEVER_OWNED)
     managers: Managers = {}
