@@ -34,6 +34,11 @@ def is_immutable(error: Exception) -> bool:
     return all(IMMUTABLE.search(message) for message in said)
 
 
+def is_other_object(error: Exception) -> bool:
+    """Says whether the object that was meant is gone and another one has its name: its UID went along, and cannot be changed."""
+    return isinstance(error, Invalid) and any(cause.field == "metadata.uid" for cause in error.causes)
+
+
 def is_passing(error: Exception, *, defined: bool) -> bool:
     """Says whether trying again soon may help, without anybody changing anything. `defined`: its kind was made in this run."""
     return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))

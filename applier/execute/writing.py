@@ -13,7 +13,7 @@ from applier.execute.applying import Blocked, apply, apply_over, is_same, passin
 from applier.execute.gone import gone, remove
 from applier.execute.now import decide_again, owned
 from applier.execute.ownership import put_right
-from applier.execute.refusals import is_immutable
+from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.state import Run
 from applier.outcome import Action, Conflict, Step
 from applier.plan import QUIET
@@ -114,6 +114,8 @@ async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
     except Blocked as blocked:
         return Written(Action.HELD, what_conflicts(blocked.conflicts), live, blocked.conflicts)
     except Invalid as error:
+        if is_other_object(error):
+            raise Moved(error) from None
         if not is_immutable(error):
             raise
         if not desired.policy.recreate:

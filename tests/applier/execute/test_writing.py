@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
-from applier.errors import Forbidden, Unreachable, WriteConflict
+from applier.errors import Cause, Forbidden, Invalid, Unreachable, WriteConflict
 
 from ..plan.things import desired, manifest, ref
 from .lab import ME, Lab
@@ -43,6 +43,16 @@ async def test_an_object_that_was_deleted_and_made_again_is_decided_on_anew() ->
     lab.meanwhile("apply", replace)
     assert await lab.apply(desired("a", data={"x": "2"})) == "a=configured"
     assert lab.requests() == "apply a, get a, patch a, apply a"
+
+
+async def test_another_object_in_the_place_of_ours_is_not_called_invalid() -> None:
+    """A real server refuses the other UID as a field that cannot be changed."""
+    lab = Lab()
+    await lab.apply(desired("a", data={"x": "1"}, policy=RECREATE))
+    immutable = Cause("FieldValueInvalid", "metadata.uid", "Invalid value: field is immutable")
+    lab.cluster.fail("apply", Invalid(422, "Invalid", "metadata.uid: field is immutable", (immutable,)))
+    assert await lab.apply(desired("a", data={"x": "2"}, policy=RECREATE)) == "a=configured"
+    assert lab.requests() == "apply a, get a, apply a"
 
 
 async def test_an_object_that_another_made_first_is_not_called_created() -> None:

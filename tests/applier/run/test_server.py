@@ -1,0 +1,106 @@
+"""Plans overtaken by others on a real API server, and sets and waits in whole runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from applier.desired import Desired, Graph, Policy
+from applier.execute import execute
+from applier.plan import load, save
+from applier.prune import ApplySet
+from applier.ref import Kind, Manifest
+from applier.run import KeepSet, OutOfDate, WaitFor, apply, apply_saved, survey
+from applier.testing.control_plane import ControlPlane
+from applier.transport import ApiCluster, connect
+
+from ..execute.lab import said
+from ..plan.things import manifest
+
+pytestmark = pytest.mark.cluster
+
+
+def config(namespace: str, value: str, name: str = "a", policy: Policy | None = None) -> Desired:
+    return Desired(manifest(name, namespace=namespace, data={"x": value}), policy=policy or Policy())
+
+
+async def overtaken(plane: ControlPlane, namespace: str, deed: Callable[[], object], policy: Policy | None = None) -> str:
+    """What becomes of a change of `a` when something happens to it between the plan and its carrying out."""
+    async with connect(kubeconfig=str(plane.kubeconfig)) as cluster:
+        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        graph = Graph([config(namespace, "2", policy=policy)])
+        plan = (await survey(graph, cluster, manager="me")).plan
+        deed()
+        return said(await execute(plan, graph, cluster))
+
+
+def kubectl(plane: ControlPlane, namespace: str, *arguments: str, given: Manifest | None = None) -> str:
+    return plane.kubectl(*arguments, "-n", namespace, input=json.dumps(given) if given else None).stdout
+
+
+def remade(plane: ControlPlane, namespace: str, **fields: Any) -> None:
+    kubectl(plane, namespace, "delete", "configmap", "a")
+    kubectl(plane, namespace, "create", "-f", "-", given=manifest("a", namespace=namespace, **fields))
+
+
+async def test_an_object_that_vanished_is_created(control_plane: ControlPlane, namespace: str) -> None:
+    deed = lambda: kubectl(control_plane, namespace, "delete", "configmap", "a")  # noqa: E731
+    assert await overtaken(control_plane, namespace, deed) == "a=created"
+
+
+async def test_another_object_in_its_place_is_decided_on_anew(control_plane: ControlPlane, namespace: str) -> None:
+    assert await overtaken(control_plane, namespace, lambda: remade(control_plane, namespace)) == "a=configured"
+
+
+async def test_another_object_in_its_place_that_we_may_not_adopt_is_left_alone(control_plane: ControlPlane, namespace: str) -> None:
+    assert await overtaken(control_plane, namespace, lambda: remade(control_plane, namespace), Policy(adopt=False)) == "a=held"
+
+
+async def test_a_change_that_somebody_made_already_is_unchanged_but_for_its_owner(control_plane: ControlPlane, namespace: str) -> None:
+    patch = ("patch", "configmap", "a", "--type", "merge", "-p", '{"data": {"x": "2"}}')
+    assert await overtaken(control_plane, namespace, lambda: kubectl(control_plane, namespace, *patch)) == "a=configured"
+
+
+async def plan_of(graph: Graph, cluster: ApiCluster) -> bytes:
+    return save((await survey(graph, cluster, manager="me")).plan, graph)
+
+
+async def test_a_saved_plan_is_carried_out_while_nothing_changed(control_plane: ControlPlane, namespace: str) -> None:
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        saved = await plan_of(Graph([config(namespace, "2"), config(namespace, "1", "b")]), cluster)
+        assert said((await apply_saved(load(saved), cluster)).outcomes) == "a=configured b=created"
+
+
+async def test_a_saved_plan_is_refused_once_something_changed(control_plane: ControlPlane, namespace: str) -> None:
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        saved = await plan_of(Graph([config(namespace, "2")]), cluster)
+        kubectl(control_plane, namespace, "label", "configmap", "a", "touched=yes")
+        with pytest.raises(OutOfDate, match=f"ConfigMap/{namespace}/a has changed"):
+            await apply_saved(load(saved), cluster)
+
+
+async def test_a_status_that_moves_on_keeps_a_saved_plan_good(control_plane: ControlPlane, namespace: str) -> None:
+    spec = {"containers": [{"name": "main", "image": "example.com/a"}], "schedulerName": "nobody"}
+
+    def pod(label: str) -> Desired:
+        return Desired(manifest("p", "Pod", namespace, spec=spec, metadata={"labels": {"a": label}}))
+
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([pod("1")]), cluster, manager="me")
+        saved = await plan_of(Graph([pod("2")]), cluster)
+        status = '{"status": {"conditions": [{"type": "PodScheduled", "status": "False"}]}}'
+        kubectl(control_plane, namespace, "patch", "pod", "p", "--subresource", "status", "--type", "merge", "-p", status)
+        assert said((await apply_saved(load(saved), cluster)).outcomes) == "p=configured"
+
+
+async def test_a_set_is_kept_pruned_and_waited_for(control_plane: ControlPlane, namespace: str) -> None:
+    keep = KeepSet(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, manager="me", keep=keep)
+        report = await apply(Graph([config(namespace, "1")]), cluster, manager="me", keep=keep, wait=WaitFor(10))
+        assert (said(report.outcomes), report.ok, len(report.waited)) == ("a=unchanged b=pruned", True, 1)
