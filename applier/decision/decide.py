@@ -17,6 +17,7 @@ from applier.decision.managers import (
     owner_of,
     owners_among,
     owns,
+    recorded_twice,
 )
 from applier.decision.preparing import prepared
 from applier.decision.quick import surely_same
@@ -113,7 +114,8 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     sent, stored = hide_secrets(intent), hide_secrets(live)
     version = str(intent.get("apiVersion", ""))
     owned = _owned_by(live, manager, version)
-    if owned is not None and surely_same(sent, stored, schema, owned):
+    double = recorded_twice(live)
+    if owned is not None and not double and surely_same(sent, stored, schema, owned):
         return Decision(Verdict.SAME, intent)
     managers = managers_of(live)
     applied = apply(stored, sent, schema, managers, manager=manager, version=version)
@@ -126,11 +128,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
         return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
     if refused:
         return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
-    why = (
-        _values(changes)
-        or ("its owners are recorded from now on" if applied.managers and not managers else "")
-        or _ownership(applied, ours)
-    )
+    why = _values(changes) or _recording(applied, managers, double) or _ownership(applied, ours)
     if why:
         return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken))
     if doubts:
@@ -186,6 +184,13 @@ def _values(changes: list[FieldChange]) -> str:
         return ""
     first = ".".join(map(str, changes[0].path)).replace(".[", "[")
     return first if len(changes) == 1 else f"{first} and {len(changes) - 1} more"
+
+
+def _recording(applied: Applied, managers: Managers, double: bool) -> str:
+    """What the server would set right in its records; empty when they are in order."""
+    if double:
+        return "a manager that is recorded twice is recorded once"
+    return "its owners are recorded from now on" if applied.managers and not managers else ""
 
 
 def _ownership(applied: Applied, ours: Identity) -> str:

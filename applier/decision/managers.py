@@ -51,6 +51,17 @@ def managers_of(live: Manifest) -> Managers:
     return found
 
 
+def recorded_twice(live: Manifest) -> bool:
+    """Whether a manager has two entries, as a server leaves them after a scale; it keeps the last of them on the next write."""
+    entries = (live.get("metadata") or {}).get("managedFields") or ()
+    return len(entries) > 1 and len({_name_of(entry) for entry in entries}) != len(entries)
+
+
+def _name_of(entry: dict[str, Any]) -> tuple[Any, ...]:
+    operation = entry.get("operation")
+    return entry.get("manager"), operation, entry.get("subresource"), entry.get("apiVersion") if operation == "Update" else ""
+
+
 def written(managers: Managers) -> list[dict[str, Any]]:
     """`managedFields` as the server stores them: in its order, and empty where there is no manager."""
     entries = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from applier.decision.fields import Fields, members, read_step
 from applier.decision.items import Misfit
-from applier.decision.managers import Entry, Identity, Managers, applier_of, managers_of, written
+from applier.decision.managers import Entry, Identity, Managers, applier_of, managers_of, recorded_twice, written
 from applier.decision.schema import Type
 from applier.decision.secret_values import folded, is_secret
 from applier.decision.serverside import apply, without_managed_fields
@@ -38,7 +38,7 @@ def merged(
     ours = applier_of(manager)
     mine = applied.before[ours].fields if ours in applied.before else {}
     result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema, mine)
-    same_managers = _bare(applied.managers) == _bare(applied.before) and bool(live)
+    same_managers = bool(live) and _bare(applied.managers) == _bare(applied.before) and not recorded_twice(before)
     if same_managers and not differences(without_managed_fields(before), result, schema):
         return before
     managers = dict(applied.managers)

@@ -235,3 +235,9 @@ def test_what_two_own_and_one_sends_otherwise_than_it_is_kept_is_a_conflict() ->
     live = applied(gadget(wholeStruct={"first": "x", "second": 5}), live, by="them")
     decision = decided(gadget(wholeStruct={"first": "x"}), live)
     assert (decision.verdict, [conflict.path for conflict in decision.conflicts]) == (Verdict.CONFLICT, [("spec", "wholeStruct")])
+
+
+def test_a_manager_that_a_scale_left_with_two_entries_gets_one() -> None:
+    live = updated(updated(applied(config({"a": "1"})), {"f:data": {"f:x": {}}}), {"f:data": {"f:y": {}}})
+    decision = decided(config({"a": "1"}), live)
+    assert (decision.verdict, decision.why) == (Verdict.CHANGE, "a manager that is recorded twice is recorded once")
