@@ -14,7 +14,7 @@ from applier.cache.selectors import Selector
 from applier.cache.snapshot import Wanted
 from applier.cache.source import Source
 from applier.cluster import Cluster
-from applier.errors import ClusterError
+from applier.errors import ClusterError, UnknownKind
 from applier.ref import Kind, Manifest, Ref
 
 
@@ -94,6 +94,10 @@ class WatchCache:
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """The objects of a kind that a selector picks, by name; quick where it asks for a label that is indexed."""
         return self._objects.of(group, kind, namespace, Selector(selector))
+
+    def unserved(self) -> set[Kind]:
+        """The watched kinds that the server does not serve now."""
+        return {source.wanted.kind for source in self._sources.values() if isinstance(source.trouble, UnknownKind)}
 
     def count(self) -> int:
         """How many objects are known."""

@@ -53,7 +53,7 @@ class Reconciler(Generic[K]):
         schemas = self._schemas.get(kinds)
         if schemas is None:
             schemas = self._schemas[kinds] = await self.cluster.schemas(kinds)
-        planned = plan(graph, view, schemas, manager=self.manager, force=self.force)
+        planned = plan(graph, view, schemas, manager=self.manager, force=self.force, unserved=view.unserved())
         outcomes: list[Outcome] = []
         if planned.changed():
             outcomes = await execute(planned, graph, self.cluster, sink=self.sink, after_write=self.after_write)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Set
 from typing import Generic, NamedTuple, TypeVar
 
 from applier.cache import Selector, Wanted, WatchCache
-from applier.ref import Manifest, Ref
+from applier.ref import Kind, Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 
@@ -52,6 +52,10 @@ class View:
         """The objects of a kind that a selector picks."""
         self.selections.add(Selection(group, kind, namespace, selector))
         return self._cache.by_label(group, kind, selector, namespace)
+
+    def unserved(self) -> set[Kind]:
+        """The watched kinds that the server does not serve now."""
+        return self._cache.unserved()
 
     def again(self, seconds: float) -> None:
         """Asks to be called again after some time, whatever happens; of several times the shortest counts."""

@@ -194,10 +194,11 @@ async def test_a_kind_that_is_not_served_has_no_objects_until_it_is() -> None:
     spec = {"group": "shop.example", "names": {"kind": "Order", "plural": "orders"}, "versions": [{"name": "v1"}]}
     named = Ref("shop.example", "Order", "default", "one")
     async with watching(cluster, order) as cache:
-        assert cache.get(named) is None
+        assert (cache.get(named), cache.unserved()) == (None, {order})
         cluster.seed({**definition, "spec": spec})
         cluster.seed({"apiVersion": "shop.example/v1", "kind": "Order", "metadata": {"name": "one", "namespace": "default"}})
         await until(lambda: cache.get(named))
+        await until(lambda: not cache.unserved())
 
 
 @in_virtual_time
