@@ -7,8 +7,10 @@ import pytest
 from applier.decision import Verdict
 from applier.outcome import FieldChange, Owner
 from applier.ref import Manifest
+from applier.testing.control_plane import ControlPlane
 
 from .building import NOW, applied, config, decided, deployment, owned, updated
+from .oracle import Server, path_of
 
 REPLICAS = ("/spec/replicas",)
 
@@ -91,3 +93,28 @@ def test_a_secret_yields_by_hash_and_sends_plain_values() -> None:
     live = applied({**secret, "data": {"a": "eHg="}}, by="them")
     decision = decided(secret, live, yields=("/data/a",))
     assert (decision.verdict, decision.intent["data"]) == (Verdict.CHANGE, {"b": "Yg=="})
+
+
+@pytest.mark.cluster
+def test_a_server_keeps_what_was_scaled_through_our_next_changes(control_plane: ControlPlane, namespace: str) -> None:
+    server, first = Server(control_plane), deployment({"replicas": 2, "paused": True})
+    path = path_of(first, namespace)
+    server.apply(path, decided(first, None, yields=REPLICAS).intent, "us")
+    server.merge(path + "/scale", {"spec": {"replicas": 5}}, "autoscaler")
+    decision = decided(first, server.ask("GET", path).body, yields=REPLICAS)
+    assert decision.verdict is Verdict.YIELDED
+    second = deployment({"replicas": 2, "paused": True, "minReadySeconds": 3})
+    decision = decided(second, server.ask("GET", path).body, yields=REPLICAS)
+    live = server.apply(path, decision.intent, "us").body
+    assert (live["spec"]["replicas"], live["spec"]["minReadySeconds"]) == (5, 3)
+    assert decided(second, server.ask("GET", path).body, yields=REPLICAS).verdict is Verdict.YIELDED
+
+
+@pytest.mark.cluster
+def test_a_server_keeps_the_replicas_of_their_only_owner(control_plane: ControlPlane, namespace: str) -> None:
+    server, first = Server(control_plane), deployment({"replicas": 3, "paused": True})
+    path = path_of(first, namespace)
+    server.apply(path, first, "us")
+    second = deployment({"replicas": 7, "paused": True, "minReadySeconds": 3})
+    decision = decided(second, server.ask("GET", path).body, yields=REPLICAS)
+    assert server.apply(path, decision.intent, "us").body["spec"]["replicas"] == 3
