@@ -145,15 +145,19 @@ def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:
 
 def _held_back(run: Run, ref: Ref) -> str:
     """Why an object has to wait: what it needs was not done, or what comes before it is not even there. Names the first cause."""
-    needed, preceding = run.plan.needs.get(ref, ()), run.plan.follows.get(ref, ())
-    undone = [before for before in (*needed, *preceding) if before in run.outcomes and run.outcomes[before].action in UNDONE]
-    for before in undone:
-        if before in needed or not run.outcomes[before].uid:
-            cause = run.causes[ref] = run.causes.get(before, before)
-            fate = "failed" if run.outcomes[cause].action is Action.FAILED else "is held"
-            through = f"{before}, and that for {cause}" if cause != before else f"{before}"
-            return f"waits for {through}, which {fate}"
-    return ""
+    undone = (one for one in run.plan.needs.get(ref, ()) if _is_undone(run, one))
+    missing = (one for one in run.plan.follows.get(ref, ()) if _is_undone(run, one) and not run.outcomes[one].uid)
+    before = next(undone, None) or next(missing, None)
+    if before is None:
+        return ""
+    cause = run.causes[ref] = run.causes.get(before, before)
+    fate = "failed" if run.outcomes[cause].action is Action.FAILED else "is held"
+    through = f"{before}, and that for {cause}" if cause != before else f"{before}"
+    return f"waits for {through}, which {fate}"
+
+
+def _is_undone(run: Run, ref: Ref) -> bool:
+    return ref in run.outcomes and run.outcomes[ref].action in UNDONE
 
 
 def _settle(run: Run, outcome: Outcome) -> None:
