@@ -10,7 +10,6 @@ from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph as CompiledGraph
-from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_operator.cli.cluster_options import Asked
 from grove_operator.cli.cluster_session import Failed, Reported, Session
 from grove_operator.cli.files import InputFile
@@ -29,8 +28,8 @@ class ClusterInput:
         """`namespace` is the one of `-n`, and empty without."""
         self.asked, self.namespace = asked, namespace
         self.reader = InputReader()
-        self.inputs = self.reader.read(asked.files, Settings(pods=asked.pods, mnnvl_shape=asked.mnnvl_shape), config=asked.config)
-        self.sorted = sort_documents(self.inputs.documents)
+        self.sorted = sort_documents(self.reader.documents(asked.files, config=asked.config))
+        self.config = self.reader.configuration(asked.config) if asked.config else None
         self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
 
     async def graph(self, session: Session) -> Graph:
@@ -51,21 +50,21 @@ class ClusterInput:
 
     async def _compiled(self, session: Session, found: list[Diagnostic]) -> CompiledGraph:
         """What the sets become, given what exists; empty with errors among the findings."""
-        from grove_compiler.compile import compile as compile_inputs  # only for sets
+        from grove_compiler.compile import Inputs  # only for sets
+        from grove_compiler.compile import compile as compile_inputs
+        from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_operator.cli.program import Rules
         from grove_operator.cluster.snapshot import read_snapshot
 
-        book = Rules(self.asked.rules)
+        asked, book = self.asked, Rules(self.asked.rules)
         program = book.program()
         if program is None:
             raise Reported
         self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
-        settings = self.inputs.settings
-        settings.namespace = session.namespace
-        settings.kube_version = self.asked.kube_version or await session.version() or OFFLINE_KUBE_VERSION
-        self.inputs.documents = self.sorted.compiled
-        self.inputs.snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
-        result = compile_inputs(self.inputs, program)
+        version = asked.kube_version or await session.version() or OFFLINE_KUBE_VERSION
+        settings = Settings(session.namespace, asked.pods, version, mnnvl_shape=asked.mnnvl_shape)
+        snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
+        result = compile_inputs(Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings), program)
         found += result.diagnostics
         return result.graph
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from grove_compiler.compile import Inputs
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator.cli.files import InputFile, UnreadableInput, read_all, read_one
+
+if TYPE_CHECKING:
+    from grove_compiler.compile import Inputs
 
 
 class InputReader:
@@ -35,17 +38,30 @@ class InputReader:
 
         What is no input in a folder is named on standard error.
         """
-        read = read_all(files, (config, snapshot, old))
+        from grove_compiler.compile import Inputs  # whoever only reads manifests needs no compiler
+
+        return Inputs(
+            documents=self.documents(files, config=config, others=(snapshot, old)),
+            snapshot=self._snapshot(snapshot) if snapshot else [],
+            old=self._documents(read_one(old)) if old else [],
+            config=self.configuration(config) if config else None,
+            settings=settings,
+        )
+
+    def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
+        """What stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
+        read = read_all(files, (config, *others))
         documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
             raise UnreadableInput([f"{file.name}: empty, there is no manifest in it" for file in read])
-        return Inputs(
-            documents=documents,
-            snapshot=self._snapshot(snapshot) if snapshot else [],
-            old=self._documents(read_one(old)) if old else [],
-            config=self._single(config) if config else None,
-            settings=settings,
-        )
+        return documents
+
+    def configuration(self, path: str) -> Document | None:
+        """The one document of a configuration's file; none when it cannot be read, which is a problem then."""
+        documents = self._documents(read_one(path))
+        if len(documents) != 1 and not self.problems:
+            raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
+        return documents[0] if documents else None
 
     def find_file(self, name: str) -> InputFile | None:
         """The file that a finding names, if it was one of ours."""
@@ -69,12 +85,6 @@ class InputReader:
         documents, problems = read_bytes(file.data, file.name)
         self.problems += problems
         return documents
-
-    def _single(self, path: str) -> Document | None:
-        documents = self._documents(read_one(path))
-        if len(documents) != 1 and not self.problems:
-            raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
-        return documents[0] if documents else None
 
     def _snapshot(self, path: str) -> list[Manifest]:
         from grove_operator.cli.snapshot import read_objects  # only with --snapshot
