@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import shutil
+import ssl
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
@@ -114,6 +115,8 @@ def _ready(plane: ControlPlane) -> bool:
         plane.request("GET", "/api/v1/namespaces/default", agent=audit.AGENT, timeout=2)
     except (Refused, ControlPlaneError):
         return False
+    except ssl.SSLError:
+        return False  # the server has made the file of its certificate, and not yet written it
     return True
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from applier.testing import servers
+from applier.testing import assets, servers, starting
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.users import User
 
 pytestmark = pytest.mark.cluster
 
@@ -161,3 +162,10 @@ def test_who_is_unknown_is_refused(control_plane: ControlPlane) -> None:
     with pytest.raises(Refused) as refused:
         plane.request("GET", "/api", user="stranger")
     assert refused.value.status == 401
+
+
+def test_a_server_whose_certificate_is_half_written_is_not_ready_yet(tmp_path: Path) -> None:
+    plane = ControlPlane(tmp_path, "https://127.0.0.1:1", {"admin": User("admin", "token", tmp_path)}, assets.Assets(tmp_path, frozenset()), ())
+    plane.certificate_authority.parent.mkdir()
+    plane.certificate_authority.write_text("-----BEGIN CERTIFICATE-----\n")
+    assert not starting._ready(plane)
