@@ -165,7 +165,9 @@ def test_who_is_unknown_is_refused(control_plane: ControlPlane) -> None:
 
 
 def test_a_server_whose_certificate_is_half_written_is_not_ready_yet(tmp_path: Path) -> None:
-    plane = ControlPlane(tmp_path, "https://127.0.0.1:1", {"admin": User("admin", "token", tmp_path)}, assets.Assets(tmp_path, frozenset()), ())
+    plane = ControlPlane(
+        tmp_path, "https://127.0.0.1:1", {"admin": User("admin", "token", tmp_path)}, assets.Assets(tmp_path, frozenset()), ()
+    )
     plane.certificate_authority.parent.mkdir()
     plane.certificate_authority.write_text("-----BEGIN CERTIFICATE-----\n")
     assert not starting._ready(plane)
