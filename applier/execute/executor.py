@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
 from applier.cluster import Cluster
 from applier.desired import Graph
@@ -76,17 +77,17 @@ async def _carry_out_wave(run: Run, steps: Sequence[Step]) -> None:
 
 
 async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
-    """Waits for all workers. When cancelled, lets them finish what they have begun."""
+    """Waits for all workers. When cancelled, lets them finish what they have begun, unless the run was to end already."""
     try:
         await asyncio.wait(workers)
     except asyncio.CancelledError:
-        run.stop.ask()
-        try:
-            await asyncio.wait(workers)
-        except asyncio.CancelledError:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        if not run.stop.asked:
+            run.stop.ask()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait(workers)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
         raise
     broken = [error for worker in workers if (error := worker.exception())]
     if broken:

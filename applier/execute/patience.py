@@ -42,6 +42,10 @@ class Stop:
         """Asks the run to end. It reports what was done until then."""
         self._asked.set()
 
+    async def come(self) -> None:
+        """Returns once the run is to end."""
+        await self._asked.wait()
+
     async def pause(self, seconds: float) -> None:
         """Sleeps. Raises `Stopped` as soon as the run is to end."""
         try:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
 from applier.events import Planned, RunEnded, Sink, nowhere
-from applier.execute import Concurrency, Patience, Stop, execute
+from applier.execute import STOPPED, Concurrency, Patience, Stop, execute
 from applier.execute.state import AfterWrite
-from applier.outcome import Step
+from applier.outcome import Action, Outcome, Step
 from applier.plan import CLIENT_SIDE, Plan, SavedPlan, check
 from applier.prune import ApplySet, Budget, Pruning
 from applier.readiness import Rule
@@ -73,7 +75,7 @@ async def apply(
     after all is written, and only if all of it was. `stop` ends a run early with a report of what was done. Raises only what makes a
     run impossible, before anything is written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
     """
-    account = _Account(cluster, sink)
+    account, stop = _Account(cluster, sink), stop or Stop()
     pruning = await Pruning.of(keep.applyset, graph, cluster, budget=keep.budget, approval=keep.approval) if keep else None
     graph = pruning.graph if pruning else graph
     planned = (await survey(graph, cluster, manager=manager, force=force, take_over=take_over)).plan
@@ -87,10 +89,33 @@ async def apply(
     )
     report = Report(outcomes, approval=pruning.approval if pruning and prunes else "")
     if pruning and keep and keep.prune:
-        report.outcomes += await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
-    if wait and not dry_run and report.ok:
-        await _wait(report, graph, cluster, wait, keep.applyset.selector if keep else "", sink)
+        report.outcomes += await _prune(report, pruning, stop, sink, dry_run)
+    if wait and not dry_run and report.ok and not stop.asked:
+        labels = keep.applyset.selector if keep else ""
+        if not await _unless_stopped(stop, _wait(report, graph, cluster, wait, labels, sink)):
+            report.troubles.append("the run was stopped before everything was ready")
     return account.closed(report)
+
+
+async def _prune(report: Report, pruning: Pruning, stop: Stop, sink: Sink, dry_run: bool) -> list[Outcome]:
+    if stop.asked:
+        return [Outcome(step, Action.HELD, STOPPED, step.uid) for step in pruning.steps]
+    return await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
+
+
+async def _unless_stopped(stop: Stop, waiting: Coroutine[Any, Any, None]) -> bool:
+    """Waits for something, and no longer once the run is to end. Says whether it came to its end."""
+    tasks = [asyncio.ensure_future(waiting), asyncio.ensure_future(stop.come())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    if tasks[0].cancelled():
+        return False
+    tasks[0].result()
+    return True
 
 
 async def _wait(report: Report, graph: Graph, cluster: Cluster, wait: WaitFor, labels: str, sink: Sink) -> None:

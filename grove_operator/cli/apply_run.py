@@ -77,20 +77,23 @@ class ApplyRun:
         assert graph is not None
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
+        from applier.execute import Stop, ended_by_interrupt
         from applier.run import WaitFor, apply
         from grove_operator.cluster.readiness import RULES
 
-        choices = self.choices
-        return await apply(
-            graph,
-            session.cluster,
-            manager=choices.field_manager,
-            force=self.force,
-            keep=await self._set(session),
-            wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
-            dry_run=choices.dry_run == "server",
-            sink=self.sink,
-        )
+        choices, stop = self.choices, Stop()
+        with ended_by_interrupt(stop, _stopping):
+            return await apply(
+                graph,
+                session.cluster,
+                manager=choices.field_manager,
+                force=self.force,
+                keep=await self._set(session),
+                wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+                dry_run=choices.dry_run == "server",
+                sink=self.sink,
+                stop=stop,
+            )
 
     async def _set(self, session: Session) -> KeepSet | None:
         """The recorded set that the objects are kept as."""
@@ -118,13 +121,15 @@ class ApplyRun:
         return Report([Outcome(step, step.action, step.reason, step.uid) for step in (*found.plan.steps, *prunes)])
 
     async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
+        from applier.execute import Stop, ended_by_interrupt
         from applier.run import OutOfDate, apply_saved
 
-        saved = _load(path)
+        saved, stop = _load(path), Stop()
         if graph is not None:
             saved = saved.with_input(graph)
         try:
-            return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink)
+            with ended_by_interrupt(stop, _stopping):
+                return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
         except OutOfDate as error:
             raise Failed(*(f"{path}: no longer holds: {reason}" for reason in error.reasons)) from None
 
@@ -167,6 +172,10 @@ def _load(path: str) -> SavedPlan:
 
     with open(path, "rb") as stream:
         return load(stream.read())
+
+
+def _stopping() -> None:
+    say("stopping: what is in flight is finished; once more to break off")
 
 
 def _is_terminal() -> bool:

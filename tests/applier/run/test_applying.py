@@ -9,6 +9,7 @@ import pytest
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden, NotFound
 from applier.events import Finished, Planned, RunEnded
+from applier.execute import Stop
 from applier.outcome import Action
 from applier.plan import load, save
 from applier.prune import ApplySet, Budget
@@ -179,6 +180,29 @@ async def test_a_watch_that_is_refused_is_told_and_hides_nothing() -> None:
     cluster.fail("list", DENIED)
     report = await run(cluster, desired("a"), wait=WaitFor(5))
     assert (said(report.outcomes), report.troubles) == ("a=created", ["admission refused it"])
+
+
+# Stopping.
+
+
+async def test_a_run_that_is_stopped_prunes_nothing_and_waits_for_nothing() -> None:
+    cluster, stop = memory(), Stop()
+    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
+    stop.ask()
+    report = await run(cluster, desired("a"), keep=KeepSet(SET), wait=WaitFor(60), stop=stop)
+    assert (said(report.outcomes), report.waited) == ("a=unchanged b=held", [])
+
+
+async def test_a_run_that_is_stopped_while_it_waits_ends_at_once() -> None:
+    cluster, stop = memory(), Stop()
+
+    async def stop_at_list(request: Any) -> None:
+        if request.verb == "list":
+            stop.ask()
+
+    cluster.before = stop_at_list
+    report = await run(cluster, desired("p", "Pod"), wait=WaitFor(60), stop=stop)
+    assert (said(report.outcomes), report.troubles) == ("p=created", ["the run was stopped before everything was ready"])
 
 
 # Saved plans.
