@@ -79,6 +79,9 @@ def decide(
         return Decision(Verdict.CREATE, intent)
     if schema is None:
         return Decision(Verdict.UNKNOWN, intent, why=f"the schema of {manifest.get('kind')} is not known")
+    read_in, version = live.get("apiVersion"), manifest.get("apiVersion")
+    if read_in is not None and read_in != version:
+        return Decision(Verdict.UNKNOWN, intent, why=f"the live object was read in {read_in}, not in {version}")
     try:
         if yields:
             return _decide_yielding(intent, live, schema, manager, yields, force)

@@ -241,3 +241,8 @@ def test_a_manager_that_a_scale_left_with_two_entries_gets_one() -> None:
     live = updated(updated(applied(config({"a": "1"})), {"f:data": {"f:x": {}}}), {"f:data": {"f:y": {}}})
     decision = decided(config({"a": "1"}), live)
     assert (decision.verdict, decision.why) == (Verdict.CHANGE, "a manager that is recorded twice is recorded once")
+
+
+def test_a_live_object_of_another_version_is_left_to_the_server() -> None:
+    decision = decided(deployment(), {**applied(deployment()), "apiVersion": "apps/v1beta1"})
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the live object was read in apps/v1beta1, not in apps/v1")
