@@ -79,6 +79,6 @@ def _line(row: _Row, column: int, terminal: Terminal) -> str:
     left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
     word = WORDS.get(row.state, row.state)
     rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
-    detail = shortened(row.detail, rest) if rest >= SHORTEST else ""
+    detail = shortened(row.detail, rest) if rest >= min(SHORTEST, len(row.detail)) else ""
     painted = terminal.paint(word, COLOURS.get(row.state, "0"))
     return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()
