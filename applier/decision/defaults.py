@@ -20,7 +20,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
     "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
     "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
-    "admissionregistration.v1.MatchResources": {"matchPolicy": "Equivalent"},
+    "admissionregistration.v1.MatchResources": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
     "rbac.v1.Subject": {"apiGroup": "rbac.authorization.k8s.io"},
     "batch.v1.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
     "resource.v1.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": 1},

@@ -97,7 +97,7 @@ class Walk:
                 self._maps({}, new, type, steps, whole)
             else:
                 self._say(steps, old, new)
-        elif type.go and is_empty(old):
+        elif type.go and is_empty(old) and (new is ABSENT or old in ([], {})):
             return
         elif isinstance(old, dict) and type.is_map and not type.map_atomic and not whole:
             self._maps(old, {}, type, steps, whole)
@@ -119,12 +119,13 @@ class Walk:
 
     def _filled(self, name: str, value: Any, type: Type, below: Type, steps: Steps) -> None:
         """A member that is stored inside something sent as a whole without it."""
-        for default in (type.defaults.get(name), filled_in(type.name, name)):
+        declared = type.defaults.get(name)
+        for default in (declared, filled_in(type.name, name)):
             if default is not None and equal(default, value):
                 return
-        if type.go and is_empty(value):
+        if type.go and value is None:
             return
-        if isinstance(value, dict) and below.fields:
+        if isinstance(value, dict) and below.fields and declared == {}:  # a struct that is always there, not a pointer
             self._maps(value, {}, below, steps, True)
         else:
             self._say(steps, value, ABSENT, _FILLED if type.go else "")

@@ -246,3 +246,17 @@ def test_a_manager_that_a_scale_left_with_two_entries_gets_one() -> None:
 def test_a_live_object_of_another_version_is_left_to_the_server() -> None:
     decision = decided(deployment(), {**applied(deployment()), "apiVersion": "apps/v1beta1"})
     assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the live object was read in apps/v1beta1, not in apps/v1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([{"from": [{"podSelector": {}}]}], [{"from": [{}]}]),
+        ([{"ports": [{"port": 0}]}], [{"ports": [{}]}]),
+    ],
+)
+def test_an_empty_value_that_is_no_longer_sent_inside_an_atomic_list_is_left_to_the_server(old: Any, new: Any) -> None:
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "a"}}
+    live = applied({**policy, "spec": {"podSelector": {}, "ingress": old}})
+    decision = decided({**policy, "spec": {"podSelector": {}, "ingress": new}}, live)
+    assert decision.verdict is Verdict.UNKNOWN and decision.why.endswith("the server may have filled it in")
