@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from applier.ref import Manifest
@@ -37,6 +38,12 @@ class Selector:
     def matches(self, manifest: Manifest) -> bool:
         labels = (manifest.get("metadata") or {}).get("labels") or {}
         return all(requirement.holds(labels) for requirement in self.requirements)
+
+
+@lru_cache(maxsize=1024)
+def selector(text: str) -> Selector:
+    """The selector of a text, read once. Raises ValueError for what is no selector."""
+    return Selector(text)
 
 
 def _requirement(part: str, text: str) -> Requirement:

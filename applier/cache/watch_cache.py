@@ -10,7 +10,7 @@ from applier.cache.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import Objects, Subscriber
 from applier.cache.read import Unread
-from applier.cache.selectors import Selector
+from applier.cache.selectors import selector as read_selector
 from applier.cache.snapshot import Wanted
 from applier.cache.source import Source
 from applier.cluster import Cluster
@@ -93,7 +93,7 @@ class WatchCache:
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """The objects of a kind that a selector picks, by name; quick where it asks for a label that is indexed."""
-        return self._objects.of(group, kind, namespace, Selector(selector))
+        return self._objects.of(group, kind, namespace, read_selector(selector))
 
     def unserved(self) -> set[Kind]:
         """The watched kinds that the server does not serve now."""

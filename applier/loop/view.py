@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Set
 from typing import Generic, NamedTuple, TypeVar
 
-from applier.cache import Selector, Wanted, WatchCache
+from applier.cache import Wanted, WatchCache
+from applier.cache.selectors import selector
 from applier.ref import Kind, Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
@@ -115,8 +116,7 @@ class Interests(Generic[K]):
             for owner in state["metadata"].get("ownerReferences") or ():
                 keys |= self._by_owner.get(owner["uid"], set())
         for selection, interested in self._by_kind.get(ref[:2], {}).items():
-            selector = Selector(selection.selector)
-            if selection.namespace in ("", ref.namespace) and any(map(selector.matches, states)):
+            if selection.namespace in ("", ref.namespace) and any(map(selector(selection.selector).matches, states)):
                 keys |= interested
         return keys
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from applier.desired import Desired, Graph
-from applier.errors import Forbidden, ServerFailure, Unreachable
+from applier.errors import Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
 from applier.testing.memory_faults import Request
 from applier.testing.memory_time import in_virtual_time
@@ -66,6 +66,47 @@ async def test_what_others_made_is_never_deleted() -> None:
 
 
 @in_virtual_time
+async def test_nothing_is_deleted_while_something_could_not_be_written() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 2))
+    async with running(world):
+        world.cluster.fail(lambda request: request.verb == "apply", Invalid(422, "Invalid", "no"), times=-1)
+        world.cluster.seed(some("set", 1, "2"))
+        await asyncio.sleep(30)
+        assert world.made() == ["set-0", "set-1"]
+        world.cluster.faults.faults.clear()
+        await asyncio.sleep(1000)
+        assert world.made() == ["set-0"]
+
+
+@in_virtual_time
+async def test_a_member_that_turns_up_later_is_noticed() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        uid = world.cluster.store.objects[ref("set")]["metadata"]["uid"]
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "set", "uid": uid}
+        world.cluster.seed(config_map("set-9", {}, ownerReferences=[owner]))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0"]
+
+
+@in_virtual_time
+async def test_what_is_being_deleted_is_not_deleted_again() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        resource = world.cluster.kinds.get(CONFIG_MAP)
+        await world.cluster.patch(resource, "default", "set-0", {"metadata": {"finalizers": ["example.com/slow"]}}, manager="slow")
+        world.cluster.seed(some("set", 0))
+        await asyncio.sleep(1)
+        world.cluster.forget_requests()
+        world.loop.wake("set")
+        await asyncio.sleep(1)
+        assert not world.cluster.writes()
+
+
+@in_virtual_time
 async def test_a_deleted_object_is_made_again() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
@@ -113,6 +154,23 @@ async def test_a_new_object_with_the_labels_that_the_function_asked_for_wakes_it
         world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
         await asyncio.sleep(1)
         assert world.cluster.store.objects[ref("set-count")]["data"] == {"count": "1"}
+
+
+@in_virtual_time
+async def test_objects_of_another_namespace_than_the_one_asked_for_wake_nobody() -> None:
+    world = lab()
+
+    def look(view: View, key: str) -> Graph:
+        view.by_label("", "ConfigMap", "count=me", "default")
+        return Graph([])
+
+    world.desired = look
+    world.cluster.seed(some("set", 0))
+    async with running(world):
+        calls = len(world.calls)
+        world.cluster.seed(config_map("one", {}, labels={"count": "me"}, namespace="kube-system"))
+        await asyncio.sleep(1)
+        assert len(world.calls) == calls
 
 
 @in_virtual_time
