@@ -6,17 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from applier.decision.fields import Fields, difference, find, members, path_of
+from applier.decision.fields import Fields, difference, members, path_of
 from applier.decision.items import Misfit
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
     Managers,
     applier_of,
+    has,
     managers_of,
     owner_of,
     owners_among,
-    owns,
     recorded_twice,
 )
 from applier.decision.preparing import prepared
@@ -154,7 +154,7 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
     sure: list[FieldChange] = []
     doubts: list[FieldChange] = []
     for one in found:
-        if one.doubt == EMPTY and (one.new is None or owns(mine, one.steps) or find(mine, one.steps) is not None):
+        if one.doubt == EMPTY and (one.new is None or has(mine, one.steps)):
             continue
         change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
         (doubts if one.doubt else sure).append(change)

@@ -17,7 +17,7 @@ from applier.outcome import ABSENT
 from applier.ref import Manifest
 
 EMPTY = "empty values may be left out"
-"""The doubt about an empty value that the live object lacks: nothing differs if we own the field, for then the server left it out."""
+"""The doubt about an empty value that the live object lacks: nothing differs if we own this very field, for then the server left it out."""
 _FILLED = "the server may have filled it in"
 _NULL = "null may stand for a default"
 _IDENTITY = frozenset(("apiVersion", "kind"))

@@ -96,6 +96,9 @@ def container(some: Some, name: str) -> Manifest:
                 "name": key,
                 "valueFrom": {"fieldRef": {"fieldPath": some.of("spec.nodeName", "metadata.name"), **some.maybe(apiVersion="v1")}},
             }
+        if key == "CONF":
+            chosen = {"name": "settings", "key": "a", **some.maybe(optional=lambda: some.of(True, False))}
+            return {"name": key, "valueFrom": {"configMapKeyRef": chosen}}
         if key == "CPU":
             return {
                 "name": key,
@@ -112,7 +115,7 @@ def container(some: Some, name: str) -> Manifest:
         "image": some.of("busybox:1", "busybox:2"),
         **some.maybe(
             args=lambda: some.of([], ["a"], ["a", "b"]),
-            env=lambda: some.several("A B NODE CPU", variable),
+            env=lambda: some.several("A B NODE CPU CONF", variable),
             ports=lambda: [
                 {"containerPort": number, **some.maybe(protocol="TCP", name=f"p{number}")} for number in some.of([80], [80, 81], [81, 80])
             ],

@@ -260,3 +260,11 @@ def test_an_empty_value_that_is_no_longer_sent_inside_an_atomic_list_is_left_to_
     live = applied({**policy, "spec": {"podSelector": {}, "ingress": old}})
     decision = decided({**policy, "spec": {"podSelector": {}, "ingress": new}}, live)
     assert decision.verdict is Verdict.UNKNOWN and decision.why.endswith("the server may have filled it in")
+
+
+def test_an_empty_value_that_is_new_inside_an_atomic_field_is_left_to_the_server() -> None:
+    def with_key(**optional: Any) -> Manifest:
+        return deployment(env=[{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "b", **optional}}}])
+
+    decision = decided(with_key(optional=False), applied(with_key()))
+    assert decision.verdict is Verdict.UNKNOWN and decision.why == "empty values may be left out"
