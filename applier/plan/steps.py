@@ -159,7 +159,7 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
     """From a comparison to what is done about it."""
     verdict, policy = decision.verdict, desired.policy
     if policy.create_only:
-        differs = verdict not in (Verdict.SAME, Verdict.YIELDED)
+        differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # who owns what changes nothing here
         return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
     if verdict is Verdict.SAME or _asks_for_nothing(decision, live):
         return _settle(step, Action.UNCHANGED)
