@@ -32,8 +32,9 @@ async def delete(
 ) -> list[Outcome]:
     """Deletes the graph's objects that are there, whoever made them: what rests on others first, each by its UID.
 
-    With `wait` an object counts only when it is gone, at the latest after `seconds` in all. `propagation` is Background, Foreground or
-    Orphan. What is not there is an outcome FAILED unless it may be missing. Raises `ClusterError` when what is there cannot be read.
+    With `wait` an object counts only when it is gone, at the latest after `seconds` in all; without, when its deletion is asked for.
+    `propagation` is Background, Foreground or Orphan. What is not there is an outcome FAILED unless it may be missing. Raises
+    `ClusterError` when what is there cannot be read.
     """
     by_place: dict[tuple[Kind, str], list[str]] = {}
     for ref, desired in graph.objects.items():
@@ -42,7 +43,10 @@ async def delete(
     live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
     deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)
-    outcomes = await deletion.run(steps, live, teardown(live.values(), graph))
+    order = teardown(live.values(), graph)
+    if not wait:  # nothing is held back by what is still there either
+        order, deletion.seconds = order._replace(users={}), 0.0
+    outcomes = await deletion.run(steps, live, order)
     missing = (
         []
         if ignore_not_found

@@ -130,6 +130,7 @@ class _Delete:
         from applier.desired import Graph
         from applier.outcome import Outcome
         from applier.prune import Pruning
+        from applier.prune.deleting import delete_set
         from grove_operator.cluster.applysets import named_set
 
         applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
@@ -138,8 +139,10 @@ class _Delete:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
             return [Outcome(step, step.action, step.reason, step.uid) for step in pruning.steps]
-        return await pruning.finish(
-            [],
+        return await delete_set(
+            applyset,
+            session.cluster,
+            wait=self.choices.wait,
             seconds=self.choices.timeout,
             propagation=self.choices.cascade.capitalize(),
             sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
@@ -152,7 +155,7 @@ class _Delete:
         return Deletion(
             session.cluster,
             propagation=self.choices.cascade.capitalize(),
-            seconds=self.choices.timeout,
+            seconds=self.choices.timeout if self.choices.wait else 0.0,
             wait_for_all=self.choices.wait,
             sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
             dry_run=self.choices.dry_run == "server",

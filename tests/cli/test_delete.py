@@ -93,7 +93,7 @@ def test_all_members_of_a_recorded_set_are_deleted(bench: Bench) -> None:
     bench.cluster.seed(config_map("bystander"))
     bench.run("apply", "--applyset", "web", "-n", "shop", bench.file(config_map("a"), config_map("b")))
     ended = bench.run("delete", "--applyset", "web", "-n", "shop")
-    assert (ended.code, ended.out, ended.err) == (0, "configmap/a deleted\nconfigmap/b deleted\n", "")
+    assert (ended.code, ended.out, ended.err) == (0, "configmap/a deleted\nconfigmap/b deleted\nsecret/web deleted\n", "")
     assert is_there(bench, "ConfigMap", "bystander")
 
 

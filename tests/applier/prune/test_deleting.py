@@ -48,6 +48,12 @@ async def test_whoever_does_not_wait_is_told_what_was_asked_for(cluster: MemoryC
     assert said(await delete(graph(config("a")), cluster, wait=False)) == {"a": "pruned"}
 
 
+async def test_whoever_does_not_wait_holds_nothing_back(cluster: MemoryCluster) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+    cluster.seed(config("a", finalizers=["example.org/hold"]))
+    assert said(await delete(graph(namespace, config("a")), cluster, wait=False)) == {"a": "pruned", "default": "pruned"}
+
+
 async def test_what_was_going_already_is_waited_for(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", finalizers=["example.org/hold"], deletionTimestamp="2026-01-01T00:00:00Z"))
     assert said(await delete(graph(config("a")), cluster, seconds=SOON)) == {"a": "failed"}
