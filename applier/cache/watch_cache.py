@@ -58,10 +58,12 @@ class WatchCache:
             if not {(group, kind, ""), (group, kind, one.namespace)} & self._sources.keys():
                 self._begin(one)
 
-    async def synced(self) -> None:
-        """Returns once the state of all kinds is known. Raises what keeps us from reading some, where waiting does not help."""
-        await asyncio.gather(*(source.settled.wait() for source in self._sources.values()))
-        errors = [source.trouble for source in self._sources.values() if not source.complete]
+    async def synced(self, *wanted: Wanted) -> None:
+        """Returns once the state of these kinds is known, or of all. Raises what keeps us from reading some, where waiting is no help."""
+        among = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
+        sources = [source for found in among for source in found] if wanted else self.sources()
+        await asyncio.gather(*(source.settled.wait() for source in sources))
+        errors = [source.trouble for source in sources if not source.complete]
         known = [error for error in errors if isinstance(error, ClusterError)]
         if known:
             raise known[0] if len(known) == 1 else Unread(known)
@@ -84,8 +86,7 @@ class WatchCache:
 
     def covers(self, ref: Ref) -> bool:
         """Whether it is known if there is such an object."""
-        around = (self._sources.get((ref.group, ref.kind, namespace)) for namespace in ("", ref.namespace))
-        return any(source is not None and source.complete for source in around)
+        return any(source.complete for source in self._around(ref.group, ref.kind, ref.namespace))
 
     def by_owner(self, uid: str) -> list[Manifest]:
         """The objects that name this UID among their owners, by kind and name."""
@@ -120,9 +121,7 @@ class WatchCache:
     def put(self, manifest: Manifest) -> None:
         """Takes over what we wrote ourselves, before the watch tells it, unless the watch already told something newer."""
         ref = Ref.of(manifest)
-        around = (self._sources.get((ref.group, ref.kind, namespace)) for namespace in ("", ref.namespace))
-        source = next((one for one in around if one is not None), None)
-        if source is not None:
+        for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
             self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -132,6 +131,11 @@ class WatchCache:
         """
         self._objects.subscribers[subscriber] = None
         return lambda: self._objects.subscribers.pop(subscriber, None)
+
+    def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
+        """Who watches the objects of a kind in a namespace: the watch of all namespaces first."""
+        found = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
+        return [source for source in found if source is not None]
 
     def _begin(self, wanted: Wanted) -> None:
         """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""

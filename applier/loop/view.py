@@ -68,8 +68,10 @@ class View:
 
     async def watch(self, wanted: Iterable[Wanted]) -> None:
         """Sees to it that these kinds are watched and known. Raises what keeps us from reading them."""
+        wanted = tuple(wanted)
         self._cache.add(*wanted)
-        await self._cache.synced()
+        if wanted:
+            await self._cache.synced(*wanted)
 
 
 class Interests(Generic[K]):

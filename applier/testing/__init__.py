@@ -1,7 +1,8 @@
 """A real control plane for tests: built once from Go modules, started in seconds, with fixtures for pytest and a proxy that makes faults.
 
 `ControlPlane` is the running thing, `Faults` a proxy before it that follows a `Script`; `applier.testing.plugin` has the fixtures, and
-`python -m applier.testing build` builds it all. See docs/testing-with-a-cluster.md.
+`python -m applier.testing build` builds it all. See docs/testing-with-a-cluster.md. `MemoryCluster` is a cluster without servers, for
+tests that have to be quick.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from applier.testing.control_plane import ControlPlane
     from applier.testing.faults import Script
+    from applier.testing.memory import MemoryCluster
     from applier.testing.proxy import Faults
 
-__all__ = ["ControlPlane", "Faults", "Script"]
+__all__ = ["ControlPlane", "Faults", "MemoryCluster", "Script"]
 
 # Loaded when asked for: the proxy needs aiohttp, the control plane does not.
-_HOMES = {"ControlPlane": "control_plane", "Faults": "proxy", "Script": "faults"}
+_HOMES = {"ControlPlane": "control_plane", "Faults": "proxy", "MemoryCluster": "memory", "Script": "faults"}
 
 
 def __getattr__(name: str) -> Any:

@@ -225,6 +225,21 @@ async def test_a_function_that_fails_is_reported_and_tried_again_without_harm_to
 
 
 @in_virtual_time
+async def test_a_kind_that_we_may_not_read_stops_only_who_wants_it() -> None:
+    world = lab()
+    healthy = world.desired
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}}
+    world.desired = lambda view, key: Graph([Desired(secret)]) if key == "set" else healthy(view, key)
+    world.cluster.fail(lambda request: request.resource.plural == "secrets", Forbidden(403, "Forbidden", "may not watch secrets"), times=-1)
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        world.cluster.seed(some("set2", 1))
+        await asyncio.sleep(5)
+        assert world.made() == ["set2-0"]
+        assert {str(error) for error in world.errors} == {"may not watch secrets"}
+
+
+@in_virtual_time
 async def test_a_function_can_ask_to_be_called_again_later() -> None:
     world = lab()
     times: list[float] = []
