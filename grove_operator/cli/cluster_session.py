@@ -90,7 +90,8 @@ def run(
     except Reported:
         return findings
     except ApplierError as error:
-        say(str(error))
+        for one in getattr(error, "errors", (error,)):  # several reads that failed at once are a line each
+            say(str(one))
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in EXTRA:
             raise

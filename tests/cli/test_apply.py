@@ -100,6 +100,16 @@ def test_a_server_that_cannot_be_reached_is_one_line(bench: Bench) -> None:
     assert ended == (2, "", "grove: cannot reach https://example: the connection is refused\n")
 
 
+def test_reads_that_fail_are_a_line_each(bench: Bench) -> None:
+    for plural in ("configmaps", "deployments"):
+        bench.cluster.fail(
+            lambda request, plural=plural: request.resource.plural == plural, Forbidden(403, "Forbidden", f"no {plural}"), times=-1
+        )
+    ended = bench.run("apply", bench.file(config_map("a"), deployment("web")))
+    assert (ended.code, ended.out) == (2, "")
+    assert sorted(ended.err.splitlines()) == ["grove: no configmaps", "grove: no deployments"]
+
+
 def someone_elses(bench: Bench, value: str) -> None:
     bench.cluster.seed(config_map("a", x=value), manager="helm")
 
