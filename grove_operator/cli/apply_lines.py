@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import Action, Outcome
@@ -49,26 +49,30 @@ class Lines:
     def flush(self) -> None:
         """Tells what was finished since the wave began."""
         wave, self._wave = self._wave, []
-        for outcome in sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))):
-            self.tell(outcome)
+        self.tell(sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))))
 
     def rest(self, outcomes: Sequence[Outcome]) -> None:
         """What has not been told yet."""
         self.flush()
-        for outcome in outcomes:
-            if outcome.step.ref not in self.said:
-                self.tell(outcome)
+        self.tell([outcome for outcome in outcomes if outcome.step.ref not in self.said])
 
-    def tell(self, outcome: Outcome) -> None:
-        """One line."""
-        self.said.add(outcome.step.ref)
-        name, action = name_of(outcome.step.ref), outcome.action
-        if action in BAD:
-            say(f"{outcome.step.ref}: {action}: {outcome.reason or outcome.step.reason}")
-        elif not self.quiet or action is not Action.UNCHANGED:
-            word = self.words.get(action, str(action))
-            word = self.terminal.paint(word, COLOURS[action]) if action in COLOURS else word
-            self.out(f"{visible(name)} {word}{self.suffix}")
+    def tell(self, outcomes: Iterable[Outcome]) -> None:
+        """Lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
+        lines = []
+        for outcome in outcomes:
+            self.said.add(outcome.step.ref)
+            if outcome.action in BAD:
+                say(f"{outcome.step.ref}: {outcome.action}: {outcome.reason or outcome.step.reason}")
+            elif not self.quiet or outcome.action is not Action.UNCHANGED:
+                lines.append(self._line(outcome))
+        if lines:
+            self.out("\n".join(lines))
+
+    def _line(self, outcome: Outcome) -> str:
+        action = outcome.action
+        word = self.words.get(action, str(action))
+        word = self.terminal.paint(word, COLOURS[action]) if action in COLOURS else word
+        return f"{visible(name_of(outcome.step.ref))} {word}{self.suffix}"
 
 
 class WaitLines:

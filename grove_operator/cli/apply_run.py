@@ -141,9 +141,7 @@ class ApplyRun:
                 self.lines.out(summary(report, self.terminal))
             return
         done = [outcome for outcome in report.outcomes if outcome.action not in BAD]
-        for outcome in report.outcomes:
-            if outcome.action in BAD:
-                self.lines.tell(outcome)
+        self.lines.tell(outcome for outcome in report.outcomes if outcome.action in BAD)
         outputs.write(_account(self.choices.output, done, report))
 
 

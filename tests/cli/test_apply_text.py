@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+
 import pytest
+from rich.console import Console
 
 from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting, WaveStarted
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
@@ -31,7 +35,7 @@ def lines(*outcomes: Outcome, suffix: str = "", quiet: bool = False) -> list[str
     for one in outcomes:
         printer.sink(Finished(one))
     printer.flush()
-    return found
+    return [line for lines in found for line in lines.splitlines()]
 
 
 @pytest.mark.parametrize(("ref", "name"), [(WEB, "deployment.apps/web"), (SETTINGS, "configmap/settings")])
@@ -65,7 +69,7 @@ def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -
     for event in (Finished(outcome(SETTINGS, Action.CREATED)), Finished(outcome(WEB, Action.CREATED)), WaveStarted(1, 1)):
         assert found == []
         printer.sink(event)
-    assert found == ["deployment.apps/web created", "configmap/settings created"]
+    assert found == ["deployment.apps/web created\nconfigmap/settings created"]
 
 
 def test_each_outcome_is_told_once() -> None:
@@ -103,7 +107,7 @@ def test_events_go_to_every_sink() -> None:
     [
         ([], {}, ""),
         ([WEB], {SETTINGS: "why"}, "deployment.apps/web"),
-        ([WEB] * 5, {}, "deployment.apps/web, deployment.apps/web, deployment.apps/web and 2 more"),
+        ([WEB, SETTINGS, WEB, WEB, WEB], {}, "deployment.apps/web, configmap/settings, deployment.apps/web and 2 more"),
         ([], {WEB: "1 of 3 pods", SETTINGS: ""}, "waits for deployment.apps/web and 1 more: 1 of 3 pods"),
     ],
 )
@@ -111,14 +115,40 @@ def test_progress_says_what_is_under_way(writing: list[Ref], waiting: dict[Ref, 
     assert under_way(writing, waiting) == text
 
 
-def test_the_bar_counts_what_is_written() -> None:
-    progress = ApplyProgress()
+@pytest.fixture
+def progress() -> Iterator[ApplyProgress]:
+    with ApplyProgress() as found:
+        found.console = found.progress.live.console = Console(file=io.StringIO())
+        yield found
+
+
+def test_the_bar_counts_what_is_written(progress: ApplyProgress) -> None:
     progress.sink(Planned({Action.CREATED: 2, Action.UNCHANGED: 5}, 1))
     progress.sink(Started(Step(WEB, Action.CREATED)))
+    assert progress.describe() == "deployment.apps/web"
     progress.sink(Finished(outcome(WEB, Action.CREATED)))
     progress.sink(Finished(outcome(SETTINGS, Action.UNCHANGED)))
     [task] = progress.progress.tasks
-    assert (task.completed, task.total, task.description) == (1, 2, "")
+    assert (task.completed, task.total, progress.describe()) == (1, 2, "")
+
+
+def test_there_is_no_bar_for_nothing(progress: ApplyProgress) -> None:
+    progress.sink(Planned({Action.UNCHANGED: 5}, 1))
+    assert progress.progress.tasks == []
+
+
+def test_there_is_a_bar_for_waiting(progress: ApplyProgress) -> None:
+    progress.sink(Waiting(WEB, "1 of 3 pods"))
+    assert progress.describe() == "waits for deployment.apps/web: 1 of 3 pods"
+    progress.sink(Ready(WEB, 1))
+    assert progress.describe() == ""
+
+
+def test_being_throttled_is_told_until_something_is_written_again(progress: ApplyProgress) -> None:
+    progress.sink(Throttled(1.5, 4))
+    assert progress.describe() == "the server asks to slow down: 1.5 s, 4 at once"
+    progress.sink(Started(Step(WEB, Action.CREATED)))
+    assert progress.describe() == "deployment.apps/web"
 
 
 def test_a_plan_is_a_table_by_wave() -> None:
