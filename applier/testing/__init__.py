@@ -2,7 +2,7 @@
 
 `ControlPlane` is the running thing, `Faults` a proxy before it that follows a `Script`; `applier.testing.plugin` has the fixtures, and
 `python -m applier.testing build` builds it all. See docs/testing-with-a-cluster.md. `MemoryCluster` is a cluster without servers, for
-tests that have to be quick.
+tests that have to be quick; `applier.testing.virtual_time` lets its hours pass in milliseconds.
 """
 
 from __future__ import annotations

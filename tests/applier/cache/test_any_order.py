@@ -12,7 +12,7 @@ from applier.cache import WatchCache
 from applier.errors import NotFound, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_time import run_virtual
+from applier.testing.virtual_time import run_virtual
 
 from .conftest import CONFIG_MAP, config_map, delete, watching
 

@@ -10,7 +10,7 @@ from applier.cache import Wanted, WatchCache
 from applier.errors import Forbidden, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_time import in_virtual_time
+from applier.testing.virtual_time import in_virtual_time
 
 from .conftest import CONFIG_MAP, NODE, POD, config_map, delete, names, ref, until, watching
 

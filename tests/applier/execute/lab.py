@@ -12,7 +12,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.plan import Plan, plan
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_faults import Request
+from applier.testing.memory.faults import Request
 
 ME = "me"
 SHORT = Patience(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)

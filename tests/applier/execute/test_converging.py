@@ -14,7 +14,7 @@ from applier.desired import Desired, Graph, Policy
 from applier.errors import ApplierError, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.outcome import Action
 from applier.ref import Manifest, Ref
-from applier.testing.memory_faults import Request
+from applier.testing.memory.faults import Request
 
 from ..plan.things import desired, manifest, ref
 from .lab import Lab
@@ -125,7 +125,7 @@ def test_a_run_after_failures_ends_where_one_without_ends(case: Case, data: st.D
         held = {ref for ref, outcome in lab.outcomes.items() if outcome.action is Action.HELD}
         assert failed <= bad
         assert held == all_after(graph, failed)
-        lab.cluster.faults.faults.clear()
+        lab.cluster.faults.clear()
         await settle(lab, case)
 
     asyncio.run(run())
@@ -138,7 +138,7 @@ def test_a_run_that_is_killed_at_any_write_is_finished_by_the_next(case: Case, a
         kill = Kill(lab, number, after=after)
         with suppress(Killed):
             await lab.apply(*case.objects)
-        lab.cluster.faults.faults.clear()
+        lab.cluster.faults.clear()
         await settle(lab, case)
         return kill.dead
 

@@ -9,7 +9,7 @@ import pytest
 from applier.errors import Forbidden, ServerFailure
 from applier.events import Finished, Started, WaveStarted
 from applier.execute import Concurrency, Stop
-from applier.testing.memory_faults import Request
+from applier.testing.memory.faults import Request
 
 from ..plan.things import definition, desired, ref
 from .lab import Lab

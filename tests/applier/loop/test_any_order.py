@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from applier.errors import ClusterError, ServerFailure, TooManyRequests, Unreachable, WriteConflict
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_faults import Request
-from applier.testing.memory_time import run_virtual
+from applier.testing.memory.faults import Request
+from applier.testing.virtual_time import run_virtual
 
 from ..execute.lab import FreeSchemas
 from .lab import Lab, config_map, ref, running, some
@@ -94,7 +94,7 @@ async def live_through(steps: list[tuple[Any, ...]], seed: int) -> None:
     async with running(*world.labs):
         for step, *arguments in steps:
             await getattr(world, step)(*arguments)
-        world.cluster.faults.faults.clear()
+        world.cluster.faults.clear()
         await asyncio.sleep(120)
         assert world.is_right()
         written = [request for request in world.cluster.writes() if request.resource.plural != "leases"]

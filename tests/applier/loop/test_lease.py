@@ -14,8 +14,8 @@ from applier.loop.fence import FencedCluster, LeaseLost
 from applier.loop.lease import LEASE, Lease, Timing
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_faults import Request
-from applier.testing.memory_time import in_virtual_time
+from applier.testing.memory.faults import Request
+from applier.testing.virtual_time import in_virtual_time
 
 NAMED = Ref("coordination.k8s.io", "Lease", "default", "main")
 CONFIG_MAP: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
@@ -111,7 +111,7 @@ async def test_a_leader_that_cannot_renew_stops_before_another_can_lead() -> Non
         await first.held.wait()
         cluster.fail(lambda request: request.manager == "a" or request.verb == "get", Unreachable("cut off"), times=-1)
         await asyncio.sleep(1)
-        cluster.faults.faults[0].when = lambda request: request.manager == "a"
+        cluster.faults[0].when = lambda request: request.manager == "a"
         async with standing(second):
             while not second.held.is_set():
                 await asyncio.sleep(0.1)

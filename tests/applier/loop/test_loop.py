@@ -10,8 +10,8 @@ import pytest
 from applier.desired import Desired, Graph
 from applier.errors import Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
-from applier.testing.memory_faults import Request
-from applier.testing.memory_time import in_virtual_time
+from applier.testing.memory.faults import Request
+from applier.testing.virtual_time import in_virtual_time
 
 from .lab import CONFIG_MAP, config_map, lab, now, ref, running, some
 
@@ -74,7 +74,7 @@ async def test_nothing_is_deleted_while_something_could_not_be_written() -> None
         world.cluster.seed(some("set", 1, "2"))
         await asyncio.sleep(30)
         assert world.made() == ["set-0", "set-1"]
-        world.cluster.faults.faults.clear()
+        world.cluster.faults.clear()
         await asyncio.sleep(1000)
         assert world.made() == ["set-0"]
 

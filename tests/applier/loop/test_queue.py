@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.loop.queue import QueueClosed, WorkQueue
-from applier.testing.memory_time import in_virtual_time, run_virtual
+from applier.testing.virtual_time import in_virtual_time, run_virtual
 
 
 async def taken(queue: WorkQueue[Any], count: int) -> list[Any]:

@@ -13,7 +13,7 @@ from applier.prune import Pruning
 from applier.prune.applyset import PART_OF
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_faults import Request
+from applier.testing.memory.faults import Request
 
 from .sets import account, annotation, applyset, cluster_role, config, graph, run, there, written
 
@@ -68,7 +68,7 @@ async def killed_at(number: int, *, after: bool) -> tuple[MemoryCluster, bool]:
     except Killed:
         return cluster, True
     finally:
-        cluster.faults.faults.clear()
+        cluster.faults.clear()
     return cluster, False
 
 
@@ -125,7 +125,7 @@ async def test_after_any_kills_the_set_is_what_was_wished_for_last(
         cluster.fail(number, Killed(), after=after)
         with suppress(Killed):
             await run(cluster, *wish)
-        cluster.faults.faults.clear()
+        cluster.faults.clear()
     await run(cluster, *last)
     assert names(cluster) - before - {applyset().parent} == {Ref.of(manifest) for manifest in last}
     assert before <= names(cluster)

@@ -14,7 +14,7 @@ from applier.prune.deletion import Deletion, finalizers_of
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_faults import Request
+from applier.testing.memory.faults import Request
 
 from .sets import config, there
 

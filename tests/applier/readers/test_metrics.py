@@ -13,7 +13,7 @@ from applier.loop import WorkQueue
 from applier.readers.metrics import Metrics
 from applier.ref import Kind
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory_time import in_virtual_time
+from applier.testing.virtual_time import in_virtual_time
 
 from .conftest import RUN
 

@@ -8,7 +8,7 @@ from applier.cache.selectors import Selector
 from applier.cluster import Resource, WatchEvent
 from applier.errors import Gone
 from applier.ref import Manifest, Ref
-from applier.testing.memory_store import Change, Store, Watcher, copied
+from applier.testing.memory.store import Change, Store, Watcher, copied
 
 
 def watched(

@@ -6,7 +6,7 @@ from typing import Any
 
 from applier.errors import Invalid
 from applier.ref import Manifest
-from applier.testing.memory_store import copied
+from applier.testing.memory.store import copied
 
 
 def patched(live: Manifest, patch: Any) -> Manifest:

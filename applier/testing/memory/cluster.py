@@ -16,20 +16,19 @@ from typing import Any
 from applier.cache.selectors import Selector
 from applier.cluster import Listing, Resource, WatchEvent
 from applier.decision import Schemas, Type
-from applier.errors import Invalid
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.testing import memory_refusals as refusals
-from applier.testing.memory_faults import Fault, Faults, Request, When
-from applier.testing.memory_fields import applied, updated
-from applier.testing.memory_garbage import Garbage
-from applier.testing.memory_kinds import Kinds, defined
-from applier.testing.memory_patch import patched
-from applier.testing.memory_rules import IMMUTABLE, check_immutable, is_same, settle
-from applier.testing.memory_store import Store, copied
-from applier.testing.memory_watch import watched
+from applier.testing.memory import refusals
+from applier.testing.memory.checks import check_identity, check_version, named
+from applier.testing.memory.faults import Fault, Request, When, meet
+from applier.testing.memory.fields import applied, updated
+from applier.testing.memory.garbage import Garbage
+from applier.testing.memory.kinds import Kinds, defined
+from applier.testing.memory.patch import patched
+from applier.testing.memory.rules import IMMUTABLE, check_immutable, is_same, settle
+from applier.testing.memory.store import Store, copied
+from applier.testing.memory.watch import watched
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-NO_WATCH_LIST = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
 ESTABLISHED = {"conditions": [{"type": kind, "status": "True"} for kind in ("NamesAccepted", "Established")]}
 
 
@@ -61,7 +60,7 @@ class MemoryCluster:
     ) -> None:
         self.store = Store(history)
         self.kinds = Kinds()
-        self.faults = Faults()
+        self.faults: list[Fault] = []
         self.garbage = Garbage(self.store)
         self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
         self.watch_list = watch_list
@@ -96,7 +95,7 @@ class MemoryCluster:
 
         `after` lets the request be carried out first: the answer is lost, not the deed.
         """
-        self.faults.faults.append(Fault(when, error, after, times))
+        self.faults.append(Fault(when, error, after, times))
 
     def end_watches(self, error: Exception | None = None) -> None:
         """Ends all streams, as a server does after some minutes, or breaks them with an error."""
@@ -148,11 +147,7 @@ class MemoryCluster:
         async with self._request("watch", resource, namespace):
             self.kinds.get(resource.kind)
             if initial and not self.watch_list:
-                raise Invalid(
-                    422,
-                    "Invalid",
-                    "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
-                )
+                raise refusals.no_watch_list()
             events = watched(self.store, resource, namespace, Selector(labels), resource_version, initial)
         async for event in events:
             yield event
@@ -160,19 +155,19 @@ class MemoryCluster:
     async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
         ref = Ref.of(manifest)
         async with self._request("apply", resource, ref.namespace, ref.name, manager, dry_run=dry_run) as request:
-            self._check_identity(resource, manifest)
+            check_identity(resource, manifest)
             if manifest["metadata"].get("managedFields"):
                 raise refusals.bad_request("metadata.managedFields must be nil")
             live = self.find(request.ref)
-            self._check_version(request, manifest, live)
+            check_version(request, manifest, live)
             new = applied(manifest, live, self._schema(resource), manager=manager, force=force, now=self._time())
             return self._write(request, new, live)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
-        manifest = _named(manifest, self.store.version)
+        manifest = named(manifest, self.store.version)
         ref = Ref.of(manifest)
         async with self._request("create", resource, ref.namespace, ref.name, manager, dry_run=dry_run) as request:
-            self._check_identity(resource, manifest)
+            check_identity(resource, manifest)
             if self.find(request.ref) is not None:
                 raise refusals.already_exists(resource, ref.name)
             new = updated(copied(manifest), None, self._schema(resource), manager=manager, subresource="", now=self._time())
@@ -184,7 +179,7 @@ class MemoryCluster:
         async with self._request("patch", resource, namespace, name, manager, subresource, dry_run) as request:
             live = self._live(request)
             new = patched(live, patch)
-            self._check_version(request, new, live)
+            check_version(request, new, live)
             if new["metadata"].get("managedFields") == live["metadata"].get("managedFields"):
                 new = updated(new, live, self._schema(resource), manager=manager, subresource=subresource, now=self._time())
             return self._write(request, new, live)
@@ -230,9 +225,9 @@ class MemoryCluster:
         try:
             await self.before(request)
             self.kinds.get(resource.kind)
-            self.faults.check(request, after=False)
+            meet(self.faults, request, after=False)
             yield request
-            self.faults.check(request, after=True)
+            meet(self.faults, request, after=True)
         finally:
             self.in_flight -= 1
 
@@ -295,22 +290,6 @@ class MemoryCluster:
             raise refusals.not_found(request.resource, request.name)
         return live
 
-    def _check_identity(self, resource: Resource, manifest: Manifest) -> None:
-        if Kind.of(manifest) != resource.kind:
-            raise refusals.bad_request(f"the object is a {manifest.get('kind')}, the path is that of {resource.plural}")
-        if not Ref.of(manifest).name:
-            raise refusals.bad_request("name is required")
-        if resource.namespaced and not Ref.of(manifest).namespace:
-            raise refusals.bad_request("namespace is required")
-
-    def _check_version(self, request: Request, wanted: Manifest, live: Manifest | None) -> None:
-        """Who says which UID or version is meant writes to that one only."""
-        if uid_of(wanted) and uid_of(wanted) != (uid_of(live) if live else ""):
-            raise refusals.other_uid(request.resource, request.name, uid_of(wanted), uid_of(live) if live else "")
-        version = resource_version_of(wanted)
-        if version and version != (resource_version_of(live) if live else ""):
-            raise refusals.moved_on(request.resource, request.name)
-
     def _shown(self, manifest: Manifest, resource: Resource) -> Manifest:
         shown: Manifest = copied(manifest)
         shown["apiVersion"] = resource.kind.api_version
@@ -321,11 +300,3 @@ class MemoryCluster:
 
     def _time(self) -> str:
         return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _named(manifest: Manifest, number: int) -> Manifest:
-    """A manifest with a name of its own, where it asks for one by `generateName`."""
-    metadata = manifest.get("metadata") or {}
-    if metadata.get("name") or not metadata.get("generateName"):
-        return manifest
-    return {**manifest, "metadata": {**metadata, "name": f"{metadata['generateName']}{number:05d}"}}

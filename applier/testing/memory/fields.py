@@ -11,7 +11,7 @@ from applier.decision.ownership import NEVER_OWNED
 from applier.decision.schema import Table
 from applier.decision.serverside import without_managed_fields
 from applier.ref import Manifest
-from applier.testing.memory_store import copied
+from applier.testing.memory.store import copied
 
 DEDUCED = Table({}, {}).named("*deduced")
 

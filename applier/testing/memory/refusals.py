@@ -48,3 +48,8 @@ def terminating(resource: Resource, name: str, namespace: str) -> Forbidden:
     said = f"unable to create new content in namespace {namespace} because it is being terminated"
     causes = (Cause("NamespaceTerminating", "metadata.namespace", f"namespace {namespace} is being terminated"),)
     return Forbidden(403, "Forbidden", f'{_what(resource)} "{name}" is forbidden: {said}', causes)
+
+
+def no_watch_list() -> Invalid:
+    said = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+    return Invalid(422, "Invalid", f"sendInitialEvents: Forbidden: {said}")

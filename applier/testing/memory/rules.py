@@ -7,7 +7,7 @@ from typing import Any
 
 from applier.cluster import Resource
 from applier.ref import Manifest
-from applier.testing import memory_refusals as refusals
+from applier.testing.memory import refusals
 
 IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     "DaemonSet.apps": ("/spec/selector",),

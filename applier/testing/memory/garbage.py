@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from applier.ref import Manifest, Ref, uid_of
-from applier.testing.memory_store import Store, copied
+from applier.testing.memory.store import Store, copied
 
 WAITS = "foregroundDeletion"
-ORPHANS = "orphan"
 
 
 class Garbage:

@@ -48,15 +48,9 @@ class Fault:
         return request.verb == self.when if isinstance(self.when, str) else self.when(request)
 
 
-class Faults:
-    """The faults that are still to come, the first that fits first."""
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-
-    def check(self, request: Request, *, after: bool) -> None:
-        """Raises the error that this request is to meet, if any."""
-        for fault in self.faults:
-            if fault.meets(request, after):
-                fault.left -= 1
-                raise fault.error
+def meet(faults: list[Fault], request: Request, *, after: bool) -> None:
+    """Raises the error that this request is to meet, if any: that of the first fault which fits."""
+    for fault in faults:
+        if fault.meets(request, after):
+            fault.left -= 1
+            raise fault.error
