@@ -20,7 +20,7 @@ from applier.transport.disk import Disk
 from applier.transport.established import await_established
 from applier.transport.listing import list_all
 from applier.transport.openapi import OpenApi
-from applier.transport.patience import Patience
+from applier.transport.retries import Retries
 from applier.transport.target import Target
 from applier.transport.watching import Watching
 from applier.transport.wire import Answer, Asked, Uncertain, Wire
@@ -47,11 +47,11 @@ class ApiCluster:
         sink: Sink = nowhere,
         warn: Warn = unheard,
         validation: str = "Strict",
-        patience: Patience | None = None,
+        retries: Retries | None = None,
     ) -> None:
         self.server, self.namespace = target.server, target.namespace
         self.warn, self.validation = warn, validation
-        self.wire = Wire(target, user_agent=user_agent, patience=patience or Patience(), sink=sink)
+        self.wire = Wire(target, user_agent=user_agent, retries=retries or Retries(), sink=sink)
         self.disk = Disk(cache_dir, target.server)
         self.discovery = Discovery(self.wire, self.disk)
         self.wire.on_unknown_kind = self.discovery.forget

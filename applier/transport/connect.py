@@ -13,7 +13,7 @@ from applier.events import Sink, nowhere
 from applier.transport.api_cluster import ApiCluster, Warn, unheard
 from applier.transport.credentials import Fixed
 from applier.transport.login import find_target
-from applier.transport.patience import Patience
+from applier.transport.retries import Retries
 from applier.transport.target import Target
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ async def connect(
     sink: Sink = nowhere,
     warn: Warn = unheard,
     validation: str = "Strict",
-    patience: Patience | None = None,
+    retries: Retries | None = None,
 ) -> AsyncIterator[ApiCluster]:
     """The cluster of a kubeconfig's context, or the one that we run in. Sends nothing yet.
 
@@ -37,7 +37,7 @@ async def connect(
     fields that it does not know. Raises `CredentialsError`.
     """
     target = find_target(kubeconfig, context, os.environ)
-    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, patience=patience)
+    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, retries=retries)
     try:
         yield cluster
     finally:
@@ -59,12 +59,12 @@ async def connect_to(
     sink: Sink = nowhere,
     warn: Warn = unheard,
     validation: str = "Strict",
-    patience: Patience | None = None,
+    retries: Retries | None = None,
 ) -> AsyncIterator[ApiCluster]:
     """The cluster at a URL. `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for."""
     credentials = Fixed.token(token, certificate)
     target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
-    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, patience=patience)
+    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, retries=retries)
     try:
         yield cluster
     finally:

@@ -39,12 +39,6 @@ class Disk:
             with contextlib.suppress(OSError):
                 beside.unlink()
 
-    def touch(self, name: str) -> None:
-        """Makes a file new again."""
-        if self.folder is not None:
-            with contextlib.suppress(OSError):
-                os.utime(self.folder / name)
-
     def drop(self, name: str) -> None:
         """Takes a file away."""
         if self.folder is not None:

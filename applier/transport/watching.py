@@ -58,7 +58,7 @@ class Watching:
     async def changes(
         self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Changes since a version, until the server ends the stream. A silence longer than the patience with it is `Unreachable`."""
+        """Changes since a version, until the server ends the stream. A silence longer than `Retries.stall` is `Unreachable`."""
         asked = Asked("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
         response = await self.wire.stream(asked, f"{path}?{_query(labels, resource_version, initial)}")
         lines = Lines()

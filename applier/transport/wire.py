@@ -15,8 +15,8 @@ from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequ
 from applier.events import Retried, Sink, Throttled
 from applier.ref import Ref
 from applier.transport.breakage import Breakage, Broken, unreachable
-from applier.transport.patience import Budget, Patience, Tries
 from applier.transport.refusals import refusal
+from applier.transport.retries import Retries, RetryBudget, Tries
 from applier.transport.target import Target, trust
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Uncertain(ClusterError):
 class Wire:
     """The connections to one server. `in_flight` requests are under way; `throttled` counts answers that asked us to slow down."""
 
-    def __init__(self, target: Target, *, user_agent: str, patience: Patience, sink: Sink) -> None:
-        self.target, self.patience, self.sink = target, patience, sink
-        self.budget = Budget()
+    def __init__(self, target: Target, *, user_agent: str, retries: Retries, sink: Sink) -> None:
+        self.target, self.retries, self.sink = target, retries, sink
+        self.budget = RetryBudget()
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.throttled = 0
         self.answered = False
@@ -75,8 +75,8 @@ class Wire:
             proxy=target.proxy or None,
             read_bufsize=2**20,
         )
-        self._timeout = aiohttp.ClientTimeout(total=patience.timeout, sock_connect=patience.connect)
-        self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.stall)
+        self._timeout = aiohttp.ClientTimeout(total=retries.timeout, sock_connect=retries.connect)
+        self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=retries.connect, sock_read=retries.stall)
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -93,7 +93,7 @@ class Wire:
         headers: dict[str, str] | None = None,
     ) -> Answer:
         """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
-        tries = Tries(self.patience, self.budget, asked.harmless, known=self.answered)
+        tries = Tries(self.retries, self.budget, asked.harmless, known=self.answered)
         renewed = False
         while True:
             try:
@@ -108,7 +108,7 @@ class Wire:
 
     async def stream(self, asked: Asked, path: str) -> aiohttp.ClientResponse:
         """Opens a watch. The caller closes the response."""
-        tries = Tries(self.patience, self.budget, harmless=True, known=self.answered)
+        tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
         renewed = False
         while True:
             try:

@@ -13,13 +13,13 @@ from applier.testing.control_plane import ControlPlane
 from applier.testing.faults import Script
 from applier.testing.proxy import Faults
 from applier.transport.connect import connect, connect_to
-from applier.transport.patience import Patience
+from applier.transport.retries import Retries
 
 from .world import World, after, before, look, made_true
 
 pytestmark = pytest.mark.cluster
 CALM = {Action.UNCHANGED}
-IMPATIENT = Patience(tries=1)  # a process that is killed tries nothing again
+IMPATIENT = Retries(tries=1)  # a process that is killed tries nothing again
 
 
 async def undisturbed(plane: ControlPlane, namespace: str) -> tuple[World, int]:
@@ -37,7 +37,7 @@ async def killed(plane: ControlPlane, namespace: str, write: int, when: str) -> 
         await made_true(before(namespace), cluster, namespace)
     start = look(plane, namespace)
     script = Script(drop_write=write, drop_when="before" if when == "before" else "after", then="refuse")
-    async with Faults(plane, script) as proxy, connect_to(proxy.url, patience=IMPATIENT) as cluster:
+    async with Faults(plane, script) as proxy, connect_to(proxy.url, retries=IMPATIENT) as cluster:
         dying = asyncio.create_task(made_true(after(namespace), cluster, namespace))
         dropped = asyncio.create_task(proxy.dropped.wait())
         await asyncio.wait({dying, dropped}, return_when=asyncio.FIRST_COMPLETED)

@@ -29,6 +29,6 @@ async def told() -> Told:
 
 @pytest_asyncio.fixture
 async def cluster(server: Scripted, told: Told) -> AsyncIterator[ApiCluster]:
-    async with connect_to(server.url, token="secret-token", sink=told.append, patience=HASTY) as connected:
+    async with connect_to(server.url, token="secret-token", sink=told.append, retries=HASTY) as connected:
         connected.wire.answered = True
         yield connected

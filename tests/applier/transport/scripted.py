@@ -14,14 +14,14 @@ from aiohttp import web
 
 from applier.cluster import Resource
 from applier.ref import Kind
-from applier.transport.patience import Patience
+from applier.transport.retries import Retries
 
 CONFIG_MAPS = Resource(Kind("", "v1", "ConfigMap"), "configmaps", True)
 SECRETS = Resource(Kind("", "v1", "Secret"), "secrets", True)
 DEPLOYMENTS = Resource(Kind("apps", "v1", "Deployment"), "deployments", True)
 NAMESPACES = Resource(Kind("", "v1", "Namespace"), "namespaces", False)
 
-HASTY = Patience(first=0.001, longest=0.002, timeout=5.0, stall=5.0)
+HASTY = Retries(first=0.001, longest=0.002, timeout=5.0, stall=5.0)
 """Waits next to nothing between tries."""
 
 

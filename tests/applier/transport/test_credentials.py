@@ -78,7 +78,7 @@ def kubeconfig(tmp_path: Path, server: Scripted, user: Any) -> str:
 async def test_a_401_reads_the_token_again_and_asks_again(tmp_path: Path, server: Scripted) -> None:
     (tmp_path / "token").write_text("old")
     server.on("GET", OBJECT, REFUSED, DONE)
-    async with connect(kubeconfig=kubeconfig(tmp_path, server, {"tokenFile": "token"}), patience=HASTY) as cluster:
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, {"tokenFile": "token"}), retries=HASTY) as cluster:
         (tmp_path / "token").write_text("new")
         await cluster.get(CONFIG_MAPS, "ns", "a")
     assert [heard.headers["Authorization"] for heard in server.heard] == ["Bearer old", "Bearer new"]
@@ -87,7 +87,7 @@ async def test_a_401_reads_the_token_again_and_asks_again(tmp_path: Path, server
 async def test_a_401_opens_a_watch_again_as_well(tmp_path: Path, server: Scripted) -> None:
     (tmp_path / "token").write_text("old")
     server.on("GET", "/api/v1/namespaces/ns/configmaps", REFUSED, Answer(200, ""))
-    async with connect(kubeconfig=kubeconfig(tmp_path, server, {"tokenFile": "token"}), patience=HASTY) as cluster:
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, {"tokenFile": "token"}), retries=HASTY) as cluster:
         (tmp_path / "token").write_text("new")
         assert [event async for event in cluster.watch(CONFIG_MAPS, "ns", resource_version="1")] == []
 

@@ -209,7 +209,7 @@ async def test_a_file_that_cannot_be_read_does_not_count(content: str, server: S
 async def test_two_servers_share_no_file(server: Scripted, tmp_path: Path) -> None:
     serves(server, aggregated(APPS))
     for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
-        async with connect_to(url, cache_dir=tmp_path, patience=HASTY) as cluster:
+        async with connect_to(url, cache_dir=tmp_path, retries=HASTY) as cluster:
             await cluster.resource(DEPLOYMENT)
     assert len(list(tmp_path.glob("*/discovery.json"))) == 2
 

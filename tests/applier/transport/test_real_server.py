@@ -354,7 +354,7 @@ async def test_many_applies_at_once_are_one_request_each(
 async def test_nothing_is_lost_or_done_twice_behind_a_bad_connection(control_plane: ControlPlane, maps: Resource, namespace: str) -> None:
     script = Script(seed=1, too_many_requests=0.05, unavailable=0.02, internal_error=0.02, reset=0.05, retry_after=0)
     names = [f"a{number:03}" for number in range(150)]
-    async with Faults(control_plane, script) as proxy, connect_to(proxy.url, token=control_plane.token, patience=HASTY) as cluster:
+    async with Faults(control_plane, script) as proxy, connect_to(proxy.url, token=control_plane.token, retries=HASTY) as cluster:
         await cluster.version()
         made = await asyncio.gather(*(cluster.apply(maps, config_map(namespace, name), manager="m") for name in names))
         listed = (await cluster.list(maps, namespace, labels=OURS)).items

@@ -173,5 +173,5 @@ async def test_a_redirect_is_not_followed(server: Scripted, cluster: ApiCluster)
 
 async def test_the_version_of_the_server_is_read(server: Scripted) -> None:
     server.on("GET", "/version", Answer(200, {"gitVersion": "v1.35.4"}))
-    async with connect_to(server.url, patience=HASTY) as cluster:
+    async with connect_to(server.url, retries=HASTY) as cluster:
         assert (await cluster.version())["gitVersion"] == "v1.35.4"

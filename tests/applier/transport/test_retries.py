@@ -10,7 +10,7 @@ import pytest
 from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, NotFound, ServerFailure, Unreachable, WriteConflict
 from applier.events import Retried, Throttled
 from applier.transport import ApiCluster, connect_to
-from applier.transport.patience import FAILURE_TRIES, WEBHOOK_TRIES
+from applier.transport.retries import FAILURE_TRIES, WEBHOOK_TRIES
 
 from .conftest import Told
 from .scripted import CONFIG_MAPS, HASTY, RESET, Answer, Scripted, config_map, raised, status
@@ -208,7 +208,7 @@ async def test_each_try_counts_as_a_request(server: Scripted, cluster: ApiCluste
 
 async def test_a_server_that_never_answered_is_soon_given_up(server: Scripted) -> None:
     server.on("GET", OBJECT, RESET)
-    async with connect_to(server.url, patience=HASTY) as fresh:
+    async with connect_to(server.url, retries=HASTY) as fresh:
         await raised(lambda: read(fresh))
     assert len(server.asked()) < HASTY.tries
 

@@ -118,7 +118,7 @@ async def test_a_document_with_another_hash_is_fetched(server: Scripted, cluster
 async def again(server: Scripted, folder: Path, *kinds: Kind) -> tuple[list[bool], list[str]]:
     """What a new run knows of kinds, and which documents it asks for."""
     before = len(server.heard)
-    async with connect_to(server.url, cache_dir=folder, patience=HASTY) as cluster:
+    async with connect_to(server.url, cache_dir=folder, retries=HASTY) as cluster:
         return known(await cluster.schemas(kinds), *kinds), [heard.path for heard in server.heard[before:]]
 
 

@@ -45,7 +45,7 @@ async def encrypted(ca: Pair) -> AsyncIterator[Scripted]:
 
 
 async def get(url: str, **how: Any) -> Any:
-    async with connect_to(url, patience=HASTY, **how) as cluster:
+    async with connect_to(url, retries=HASTY, **how) as cluster:
         return await cluster.get(CONFIG_MAPS, "ns", "a")
 
 
@@ -92,7 +92,7 @@ async def test_a_certificate_that_has_ended_is_said_with_our_time(ca: Pair) -> N
 
 @needs_openssl
 async def test_a_certificate_that_is_not_trusted_is_not_asked_for_twice(encrypted: Scripted) -> None:
-    async with connect_to(encrypted.url, patience=HASTY) as cluster:
+    async with connect_to(encrypted.url, retries=HASTY) as cluster:
         await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
         assert cluster.requests.total() == 1
 

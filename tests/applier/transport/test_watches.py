@@ -10,7 +10,7 @@ import pytest
 from applier.cluster import WatchEvent
 from applier.errors import ApiError, Gone, Unreachable
 from applier.transport import ApiCluster, connect_to
-from applier.transport.patience import Patience
+from applier.transport.retries import Retries
 
 from .scripted import CONFIG_MAPS, Answer, Scripted, config_map, lines, raised, status
 
@@ -128,7 +128,7 @@ async def test_what_came_before_a_break_is_given(answer: Answer, server: Scripte
 
 async def test_a_stream_that_falls_silent_is_unreachable(server: Scripted) -> None:
     server.on("GET", PATH, Answer(200, lines(event("ADDED")), hangs=True))
-    async with connect_to(server.url, patience=Patience(stall=0.05)) as cluster:
+    async with connect_to(server.url, retries=Retries(stall=0.05)) as cluster:
         assert isinstance(await raised(lambda: watched(cluster, resource_version="1")), Unreachable)
 
 

@@ -15,7 +15,7 @@ FIRST_CONTACT_TRIES = 2  # a server that has never answered is more likely a wro
 
 
 @dataclass(slots=True, eq=False)
-class Patience:
+class Retries:
     """All times in seconds. `timeout` is for one try, `deadline` for all tries of a request; waits grow from `first` to `longest`.
 
     `stall` is how long a watch may be silent. Servers send a bookmark every minute, so that silence of more than that means a dead
@@ -32,7 +32,7 @@ class Patience:
 
 
 @dataclass(slots=True, eq=False)
-class Budget:
+class RetryBudget:
     """What all requests of a cluster may spend on repeating, so that a dead server is not hammered.
 
     `left` tries are there at once; `per_second` more come back as time goes by, up to `most`.
@@ -62,8 +62,8 @@ class Budget:
 class Tries:
     """The tries of one request. `harmless` says that doing it twice does no harm; `unsure` that an earlier try may have been done."""
 
-    patience: Patience
-    budget: Budget
+    retries: Retries
+    budget: RetryBudget
     harmless: bool
     known: bool = True
     now: Callable[[], float] = time.monotonic
@@ -84,8 +84,8 @@ class Tries:
             return None
         pause = self._backoff()
         if isinstance(error, ApiError) and error.retry_after is not None:
-            pause = error.retry_after + random.uniform(0, self.patience.first)
-        if self.now() - self.started + pause > self.patience.deadline:
+            pause = error.retry_after + random.uniform(0, self.retries.first)
+        if self.now() - self.started + pause > self.retries.deadline:
             return None
         if not isinstance(error, TooManyRequests) and not self.budget.take():
             return None
@@ -96,12 +96,12 @@ class Tries:
         if isinstance(error, TooManyRequests):
             return True
         if isinstance(error, Unreachable):
-            most = self.patience.tries if self.known else FIRST_CONTACT_TRIES
+            most = self.retries.tries if self.known else FIRST_CONTACT_TRIES
             self.unsure = self.unsure or error.maybe_done
             return error.passing and self.count < most and (self.harmless or not error.maybe_done)
         if isinstance(error, ServerFailure):
             self.unsure = True
-            return self.harmless and error.status != 501 and self.count < self.patience.tries and not self._fails_for_good(error)
+            return self.harmless and error.status != 501 and self.count < self.retries.tries and not self._fails_for_good(error)
         return False
 
     def _fails_for_good(self, error: ServerFailure) -> bool:
@@ -113,5 +113,5 @@ class Tries:
 
     def _backoff(self) -> float:
         """Exponential, with half of it left to chance: many who failed together do not come back together."""
-        whole = min(self.patience.longest, self.patience.first * float(2 ** (self.count - 1)))
+        whole = min(self.retries.longest, self.retries.first * float(2 ** (self.count - 1)))
         return whole * random.uniform(0.5, 1.0)

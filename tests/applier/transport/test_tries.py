@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import TooManyRequests, Unreachable
-from applier.transport.patience import Budget, Patience, Tries
+from applier.transport.retries import Retries, RetryBudget, Tries
 
 PASSING = Unreachable("reset")
 
@@ -20,13 +20,13 @@ class Clock:
 
 
 def test_a_budget_ends() -> None:
-    budget = Budget(most=3, per_second=0, now=Clock())
+    budget = RetryBudget(most=3, per_second=0, now=Clock())
     assert [budget.take() for _ in range(5)] == [True, True, True, False, False]
 
 
 def test_a_budget_comes_back_with_time() -> None:
     clock = Clock()
-    budget = Budget(most=2, per_second=1, now=clock)
+    budget = RetryBudget(most=2, per_second=1, now=clock)
     assert [budget.take() for _ in range(3)] == [True, True, False]
     clock.time = 1
     assert [budget.take() for _ in range(2)] == [True, False]
@@ -35,7 +35,7 @@ def test_a_budget_comes_back_with_time() -> None:
 @given(st.lists(st.floats(0, 100), max_size=50))
 def test_a_budget_never_gives_more_than_it_holds_and_earns(pauses: list[float]) -> None:
     clock = Clock()
-    budget = Budget(most=5, per_second=0.5, now=clock)
+    budget = RetryBudget(most=5, per_second=0.5, now=clock)
     taken = 0
     for pause in pauses:
         clock.time += pause
@@ -44,7 +44,7 @@ def test_a_budget_never_gives_more_than_it_holds_and_earns(pauses: list[float]) 
 
 
 def test_waits_double_and_are_left_to_chance_by_half() -> None:
-    tries = Tries(Patience(first=1, longest=100, deadline=1e9), Budget(now=Clock()), harmless=True, now=Clock())
+    tries = Tries(Retries(first=1, longest=100, deadline=1e9), RetryBudget(now=Clock()), harmless=True, now=Clock())
     for whole in (1, 2, 4, 8):
         pause = tries.pause(PASSING)
         assert pause is not None
@@ -52,41 +52,41 @@ def test_waits_double_and_are_left_to_chance_by_half() -> None:
 
 
 def test_waits_do_not_grow_for_ever() -> None:
-    tries = Tries(Patience(tries=100, first=1, longest=5, deadline=1e9), Budget(now=Clock()), harmless=True, now=Clock())
+    tries = Tries(Retries(tries=100, first=1, longest=5, deadline=1e9), RetryBudget(now=Clock()), harmless=True, now=Clock())
     assert max(tries.pause(PASSING) or 0 for _ in range(50)) <= 5
 
 
 def test_no_wait_goes_beyond_the_deadline() -> None:
     clock = Clock()
-    tries = Tries(Patience(first=1, deadline=10), Budget(now=clock), harmless=True, now=clock)
+    tries = Tries(Retries(first=1, deadline=10), RetryBudget(now=clock), harmless=True, now=clock)
     clock.time = 9.8
     assert tries.pause(PASSING) is None
 
 
 def test_the_wait_that_a_server_asks_for_is_kept() -> None:
-    tries = Tries(Patience(first=0.1), Budget(now=Clock()), harmless=True, now=Clock())
+    tries = Tries(Retries(first=0.1), RetryBudget(now=Clock()), harmless=True, now=Clock())
     pause = tries.pause(TooManyRequests(429, "", "", retry_after=7.0))
     assert pause is not None
     assert 7.0 <= pause <= 7.1
 
 
 def test_a_busy_server_costs_no_budget() -> None:
-    budget = Budget(most=1, per_second=0, now=Clock())
-    tries = Tries(Patience(), budget, harmless=True, now=Clock())
+    budget = RetryBudget(most=1, per_second=0, now=Clock())
+    tries = Tries(Retries(), budget, harmless=True, now=Clock())
     tries.pause(TooManyRequests(429, "", ""))
     assert budget.left == 1
 
 
 def test_what_does_not_pass_is_not_tried_again() -> None:
-    tries = Tries(Patience(), Budget(now=Clock()), harmless=True, now=Clock())
+    tries = Tries(Retries(), RetryBudget(now=Clock()), harmless=True, now=Clock())
     assert tries.pause(Unreachable("no such certificate", passing=False)) is None
 
 
 def test_a_write_that_may_be_done_is_not_repeated_where_that_does_harm() -> None:
-    tries = Tries(Patience(), Budget(now=Clock()), harmless=False, now=Clock())
+    tries = Tries(Retries(), RetryBudget(now=Clock()), harmless=False, now=Clock())
     assert tries.pause(Unreachable("reset", maybe_done=True)) is None
 
 
 def test_a_write_that_was_never_sent_is_repeated_even_where_twice_would_do_harm() -> None:
-    tries = Tries(Patience(), Budget(now=Clock()), harmless=False, now=Clock())
+    tries = Tries(Retries(), RetryBudget(now=Clock()), harmless=False, now=Clock())
     assert tries.pause(Unreachable("refused")) is not None
