@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, NamedTuple, Protocol
 
+from applier.errors import NotFound
 from applier.ref import Kind, Manifest, Ref
 
 
@@ -91,6 +92,14 @@ class Cluster(Protocol):
         dry_run: bool = False,
     ) -> None:
         """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none."""
+
+
+async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest | None:
+    """One object; None when there is none."""
+    try:
+        return await cluster.get(resource, namespace, name)
+    except NotFound:
+        return None
 
 
 class Live(Protocol):

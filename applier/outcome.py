@@ -35,6 +35,10 @@ class Action(StrEnum):
     FAILED = "failed"  # tried, or compared, and it did not work
 
 
+UNDONE = frozenset({Action.FAILED, Action.HELD})
+"""What is not as it was wanted when the run is over."""
+
+
 class Owner(NamedTuple):
     """Who set a field: an entry of `metadata.managedFields`. `operation` is Apply or Update, `time` RFC 3339."""
 
@@ -67,6 +71,26 @@ class _Absent:
 
 ABSENT = _Absent()
 """Stands where an object has no such field. JSON's null is a value of its own."""
+
+
+def dotted(path: Path) -> str:
+    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
+
+    A single text is a whole path already, in the server's spelling.
+    """
+    if len(path) == 1 and isinstance(path[0], str):
+        return path[0]
+    text = ""
+    for part in path:
+        if isinstance(part, ItemKey):
+            text += str(part)
+        elif isinstance(part, int):
+            text += f"[{part}]"
+        elif "." in part or "/" in part:
+            text += f'["{part}"]'
+        else:
+            text += f".{part}" if text else part
+    return text
 
 
 @dataclass(slots=True, eq=False)

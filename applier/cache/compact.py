@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from applier.decision import hide_secrets
+from applier.decision.secret_values import LAST_APPLIED
 from applier.ref import Manifest
 
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 GENERATION = 20_000
 
 

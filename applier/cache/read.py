@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Iterable
 
 from applier.cache.snapshot import Snapshot, Wanted
-from applier.cluster import Cluster, Resource
+from applier.cluster import Cluster, Resource, find
 from applier.decision import hide_secrets
-from applier.errors import ClusterError, NotFound, UnknownKind
+from applier.errors import ClusterError, UnknownKind
 from applier.ref import Kind, Ref
 
 FEW = 8  # objects of a kind; a GET of one costs the server about 1 ms, a LIST of a thousand 20 ms
@@ -58,9 +58,7 @@ async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapsho
 
 
 async def _get(cluster: Cluster, resource: Resource, namespace: str, name: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
+    async with gate:
+        found = await find(cluster, resource, namespace, name)
     ref = Ref(resource.kind.group, resource.kind.kind, namespace, name)
-    try:
-        async with gate:
-            snapshot.add_one(ref, hide_secrets(await cluster.get(resource, namespace, name)))
-    except NotFound:
-        snapshot.add_one(ref, None)
+    snapshot.add_one(ref, hide_secrets(found) if found is not None else None)

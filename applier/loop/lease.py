@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from applier.cluster import Cluster, Resource
+from applier.cluster import Cluster, Resource, find
 from applier.errors import AlreadyExists, ClusterError, NotFound, WriteConflict
 from applier.loop.fence import Fence
 from applier.ref import Kind, Manifest, resource_version_of
@@ -121,9 +121,8 @@ class Lease:
         return None
 
     async def _look(self, resource: Resource) -> Manifest | None:
-        try:
-            found = await self._cluster.get(resource, self._namespace, self._name)
-        except NotFound:
+        found = await find(self._cluster, resource, self._namespace, self._name)
+        if found is None:
             return None
         if resource_version_of(found) != resource_version_of(self._seen):
             self._seen_at = _time()

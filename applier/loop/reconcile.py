@@ -11,13 +11,13 @@ from applier.decision import Schemas
 from applier.desired import Graph
 from applier.events import Sink, nowhere
 from applier.execute import execute
-from applier.execute.state import UNDONE, AfterWrite
+from applier.execute.state import AfterWrite
 from applier.loop.view import View
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan import plan
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
@@ -67,7 +67,7 @@ class Reconciler(Generic[K]):
         if self.members is None:
             return {}
         found = {Ref.of(manifest): manifest for manifest in self.members(view, key)}
-        return {ref: one for ref, one in found.items() if ref not in graph.objects and "deletionTimestamp" not in one["metadata"]}
+        return {ref: one for ref, one in found.items() if ref not in graph.objects and not is_being_deleted(one)}
 
     async def _prune(self, left_over: dict[Ref, Manifest]) -> list[Outcome]:
         order = teardown(left_over.values())

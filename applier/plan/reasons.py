@@ -5,33 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner, Path
+from applier.outcome import ABSENT, Conflict, FieldChange, Owner, Path, dotted
 from applier.ref import Manifest
 
 NAMED = 3
 """How many fields a sentence names before it only counts the rest."""
 
 WAYS_OUT = "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
-
-
-def dotted(path: Path) -> str:
-    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
-
-    A single text is a whole path already, in the server's spelling.
-    """
-    if len(path) == 1 and isinstance(path[0], str):
-        return path[0]
-    text = ""
-    for part in path:
-        if isinstance(part, ItemKey):
-            text += str(part)
-        elif isinstance(part, int):
-            text += f"[{part}]"
-        elif "." in part or "/" in part:
-            text += f'["{part}"]'
-        else:
-            text += f".{part}" if text else part
-    return text
 
 
 def listed(names: Iterable[str]) -> str:

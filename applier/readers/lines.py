@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from applier.events import Adapted, Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
-from applier.outcome import FieldChange, Outcome, Path, Step
+from applier.outcome import FieldChange, Outcome, Step, dotted
 
 
 def line(event: Event) -> dict[str, Any]:
@@ -54,15 +54,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _change(change: FieldChange) -> dict[str, Any]:
     owners = [{"manager": owner.manager, "operation": owner.operation, "time": owner.time} for owner in change.owners]
-    return {"path": _path(change.path), **({"owners": owners} if owners else {})}
-
-
-def _path(path: Path) -> str:
-    """A path as people read it: `spec.containers[name=main].image`."""
-    text = ""
-    for part in path:
-        text += f".{part}" if isinstance(part, str) else f"[{part}]" if isinstance(part, int) else str(part)
-    return text.removeprefix(".")
+    return {"path": dotted(change.path), **({"owners": owners} if owners else {})}
 
 
 def _rounded(seconds: float) -> float:

@@ -9,10 +9,8 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from applier.events import Event, Finished, Planned, Ready, Retried, RunEnded, Started, Throttled, Waiting, WaveStarted
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import UNDONE, Outcome, Step
 from applier.ref import Ref
-
-NOT_DONE = (Action.FAILED, Action.HELD)
 
 
 class Traces:
@@ -45,7 +43,7 @@ class Traces:
                     self._run.set_attributes(
                         {"applier.requests": requests, **{f"applier.{action}": count for action, count in counts.items()}}
                     )
-                    if any(counts.get(action) for action in NOT_DONE):
+                    if any(counts.get(action) for action in UNDONE):
                         self._run.set_status(Status(StatusCode.ERROR, "not all was done"))
                 self.close()
             case Waiting() | Ready() | Throttled() | Retried():
@@ -76,7 +74,7 @@ class Traces:
         if span is None:
             return
         span.set_attributes({"applier.action": str(outcome.action), "k8s.object.uid": outcome.uid})
-        if outcome.action in NOT_DONE:
+        if outcome.action in UNDONE:
             span.set_status(Status(StatusCode.ERROR, outcome.reason))
         span.end()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
-from applier.plan.reasons import dotted
+from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step, dotted
 from applier.ref import Ref
 
 ORDER = tuple(Action)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from applier.outcome import ABSENT, Action, Conflict, FieldChange, Owner, Step
-from applier.plan.reasons import dotted, who
+from applier.outcome import ABSENT, Action, Conflict, FieldChange, Owner, Step, dotted
+from applier.plan.reasons import who
 from grove_operator.cli.cluster_words import BAD, COLOURS, tally
 from grove_operator.cli.terminal import Terminal, visible
 from grove_operator.cli.yaml_diff import unified

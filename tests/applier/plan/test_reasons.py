@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner, Path
-from applier.plan.reasons import being_deleted, dotted, listed, makers, what_conflicts, what_differs, what_is_fixed, who
+from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
+from applier.plan.reasons import being_deleted, listed, makers, what_conflicts, what_differs, what_is_fixed, who
 
 from .things import manifest
 
 EDIT = Owner("kubectl-edit", "Update", "2026-01-01T00:00:00Z")
 SCALE = Owner("hpa", "Update", "", "scale")
 MAIN = ItemKey((("name", "main"),))
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (("spec", "replicas"), "spec.replicas"),
-        (("spec", "template", "spec", "containers", MAIN, "image"), "spec.template.spec.containers[name=main].image"),
-        (("metadata", "labels", "example.com/a"), 'metadata.labels["example.com/a"]'),
-        (("spec", "args", 0), "spec.args[0]"),
-        (("spec.replicas",), "spec.replicas"),
-    ],
-)
-def test_a_path_is_written_as_people_read_it(path: Path, text: str) -> None:
-    assert dotted(path) == text
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from applier.events import Finished, WaveStarted
+from applier.outcome import Action, FieldChange, Outcome, Step
 from applier.readers.journal import Journal, Sync, read_journal
 
-from .conftest import DENIED, RUN
+from .conftest import DENIED, RUN, WEB
 
 THEN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -113,3 +114,10 @@ def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
     sink.close()
     sink.close()
     assert len(list(read_journal(tmp_path / "journal"))) == 1
+
+
+def test_fields_are_named_as_in_plans(tmp_path: Path) -> None:
+    step = Step(WEB, Action.CONFIGURED, changes=[FieldChange(("metadata", "labels", "app.kubernetes.io/name"), "a", "b")])
+    with journal(tmp_path / "journal") as sink:
+        sink(Finished(Outcome(step, Action.CONFIGURED)))
+    assert [line["fields"] for line in read_journal(tmp_path / "journal")] == [[{"path": 'metadata.labels["app.kubernetes.io/name"]'}]]
