@@ -5,7 +5,9 @@ The parts are imported when they are asked for: who only compares need not load 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from applier.lazy import lazily
 
 if TYPE_CHECKING:
     from applier.run.applying import KeepSet, OutOfDate, WaitFor, apply, apply_saved
@@ -15,19 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "KeepSet", "OutOfDate", "Report", "Survey", "WaitFor", "apply", "apply_saved", "diff", "survey", "wanted"]
 
-_MODULES = {
-    "applying": ("KeepSet", "OutOfDate", "WaitFor", "apply", "apply_saved"),
-    "differing": ("Difference", "diff"),
-    "reading": ("Survey", "survey", "wanted"),
-    "report": ("Report",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Finds a name in the module that has it."""
-    from importlib import import_module
-
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"applier.run.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "applying": ("KeepSet", "OutOfDate", "WaitFor", "apply", "apply_saved"),
+        "differing": ("Difference", "diff"),
+        "reading": ("Survey", "survey", "wanted"),
+        "report": ("Report",),
+    },
+)

@@ -7,8 +7,9 @@ tests that have to be quick; `applier.testing.virtual_time` lets its hours pass 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from applier.lazy import lazily
 
 if TYPE_CHECKING:
     from applier.testing.control_plane import ControlPlane
@@ -18,11 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ControlPlane", "Faults", "MemoryCluster", "Script"]
 
-# Loaded when asked for: the proxy needs aiohttp, the control plane does not.
-_HOMES = {"ControlPlane": "control_plane", "Faults": "proxy", "MemoryCluster": "memory", "Script": "faults"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+# The proxy needs aiohttp, the control plane does not.
+__getattr__ = lazily(
+    __name__, {"control_plane": ("ControlPlane",), "faults": ("Script",), "memory": ("MemoryCluster",), "proxy": ("Faults",)}
+)

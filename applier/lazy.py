@@ -1,0 +1,19 @@
+"""Names of a package that are imported only when they are asked for (PEP 562), so that importing the package stays cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package. `homes` says which of its modules has which names."""
+    found = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in found:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(found[name]), name)
+
+    return get
