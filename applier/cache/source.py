@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
-from applier.cache.backoff import Backoff
+from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable
 
-from applier.cache.backoff import Backoff
+from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import Objects, Subscriber
 from applier.cache.read import Unread
@@ -16,6 +16,8 @@ from applier.cache.source import Source
 from applier.cluster import Cluster
 from applier.errors import ClusterError, UnknownKind
 from applier.ref import Kind, Manifest, Ref
+
+FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
 class WatchCache:
@@ -140,7 +142,8 @@ class WatchCache:
     def _begin(self, wanted: Wanted) -> None:
         """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""
         group, kind = wanted.kind.group, wanted.kind.kind
-        source = Source(self._cluster, wanted, self._objects, self._compactor, Backoff(chance=self._chance), self._stall, self._watch_list)
+        backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
+        source = Source(self._cluster, wanted, self._objects, self._compactor, backoff, self._stall, self._watch_list)
         narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, wanted.namespace] = source
         self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")

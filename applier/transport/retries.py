@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from applier.backoff import Backoff
 from applier.errors import ApiError, ClusterError, ServerFailure, TooManyRequests, Unreachable
 
 FAILURE_TRIES = 4  # a server that fails (500) on one object mostly fails on it again; 502 to 504 pass
@@ -71,9 +72,11 @@ class Tries:
     failures: int = 0
     unsure: bool = False
     started: float = field(init=False)
+    backoff: Backoff = field(init=False)
 
     def __post_init__(self) -> None:
         self.started = self.now()
+        self.backoff = Backoff(self.retries.first, self.retries.longest)
 
     def pause(self, error: ClusterError) -> float | None:
         """How many seconds to wait before the next try; None when there is to be none.
@@ -82,7 +85,7 @@ class Tries:
         """
         if not self._may_repeat(error):
             return None
-        pause = self._backoff()
+        pause = self.backoff.next()
         if isinstance(error, ApiError) and error.retry_after is not None:
             pause = error.retry_after + random.uniform(0, self.retries.first)
         if self.now() - self.started + pause > self.retries.deadline:
@@ -110,8 +113,3 @@ class Tries:
             return False
         self.failures += 1
         return self.failures >= (WEBHOOK_TRIES if "webhook" in error.message else FAILURE_TRIES)
-
-    def _backoff(self) -> float:
-        """Exponential, with half of it left to chance: many who failed together do not come back together."""
-        whole = min(self.retries.longest, self.retries.first * float(2 ** (self.count - 1)))
-        return whole * random.uniform(0.5, 1.0)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from applier.backoff import Backoff
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import Gone, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest, Ref, resource_version_of
 
-PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
+FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
 
 Seen = Callable[[Ref, Manifest | None], None]
 """Takes an object as it is now; None where there is none."""
@@ -34,21 +34,21 @@ class Following:
 
     async def run(self) -> None:
         """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
-        pause, version = PAUSE, ""
+        backoff, version = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
         while True:
             began = version
             try:
                 version = version or await self._list()
                 async for event in self.cluster.watch(self.resource, self.namespace, labels=self.labels, resource_version=version):
                     self._take(event)
-                    pause, version = PAUSE, resource_version_of(event.object)
+                    backoff.reset()
+                    version = resource_version_of(event.object)
             except Gone:
                 version = ""
             except (Unreachable, TooManyRequests, ServerFailure):
                 began = version
             if version == began:  # nothing was learnt: a server in trouble is not asked again at once
-                await asyncio.sleep(pause * random.uniform(0.5, 1.5))
-                pause = min(pause * 2, LONGEST_PAUSE)
+                await asyncio.sleep(backoff.next())
 
     async def _list(self) -> str:
         """Tells the state of each object; the version to watch from."""

@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""How long to wait before the next try of what failed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import random
 class Backoff:
     """Twice as long after each failure, at most `longest` seconds, each time by chance between half of that and all of it.
 
-    The first wait and the longest are client-go's for its reflectors: 0.8 s and 30 s. Chance keeps the clients of a restarted server
-    from all coming back at once.
+    Chance keeps the clients of a restarted server from all coming back at once.
     """
 
-    def __init__(self, first: float = 0.8, longest: float = 30.0, chance: random.Random | None = None) -> None:
+    def __init__(self, first: float, longest: float, chance: random.Random | None = None) -> None:
         self.first, self.longest, self.failures = first, longest, 0
         self._chance = chance or random.Random()
 
@@ -23,4 +22,5 @@ class Backoff:
         return wait * self._chance.uniform(0.5, 1.0)
 
     def reset(self) -> None:
+        """All went well: the next failure is the first."""
         self.failures = 0
