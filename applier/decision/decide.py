@@ -25,7 +25,7 @@ from applier.decision.schema import Type
 from applier.decision.secret_values import hide_secrets, is_secret
 from applier.decision.serverside import Applied, apply
 from applier.decision.shape import check
-from applier.decision.storing import EMPTY, Difference, differences
+from applier.decision.storing import BACK, EMPTY, Difference, differences
 from applier.decision.yielding import yield_fields
 from applier.outcome import Conflict, FieldChange
 from applier.ref import Manifest
@@ -49,6 +49,8 @@ class Decision:
     `intent` is what to send: the prepared manifest without what is yielded. `force` says that it has to be sent with force, since it
     takes fields from managers that may be taken from. `changes` are the values that would differ (and, for `YIELDED`, those that are
     left to others), with old values as they are; `conflicts` what stands in the way. `why` is one line, empty for CREATE and SAME.
+    `refilled` are those of the changes that take a field out which the server may fill in again, perhaps with what is there now.
+    `unsure` says of a CHANGE that something is written for sure, but that only the server can say what comes out.
     """
 
     verdict: Verdict
@@ -57,6 +59,8 @@ class Decision:
     conflicts: list[Conflict] = field(default_factory=list)
     why: str = ""
     force: bool = False
+    refilled: list[FieldChange] = field(default_factory=list)
+    unsure: bool = False
 
 
 def decide(
@@ -124,7 +128,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     applied = apply(stored, sent, schema, managers, manager=manager, version=version)
     ours = applier_of(manager)
     found = differences(stored, applied.object, schema)
-    changes, doubts = _weigh(found, applied, ours)
+    changes, doubts, refilled = _weigh(found, applied, ours)
     refused, taken = _conflicts(applied, force)
     if applied.strangers and (changes or doubts or refused):
         versions = ", ".join(sorted(applied.strangers))
@@ -133,7 +137,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
         return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
     why = _values(changes) or _recording(applied, managers, double) or _ownership(applied, ours)
     if why:
-        return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken))
+        return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken), refilled, bool(doubts or refilled))
     if doubts:
         return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(found), bool(taken))
     return Decision(Verdict.SAME, intent)
@@ -148,21 +152,29 @@ def _owned_by(live: Manifest, manager: str, version: str) -> Fields | None:
     return None
 
 
-def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange]]:
-    """Differences that are sure, and those in doubt. An empty value that we own and that is not there was left out by the server."""
+def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
+    """Changes, those in doubt, and those of the changes that the server may fill in again.
+
+    An empty value that we own and that is not there was left out by the server.
+    """
     mine = applied.before[ours].fields if ours in applied.before else {}
-    sure: list[FieldChange] = []
+    changes: list[FieldChange] = []
     doubts: list[FieldChange] = []
+    refilled: list[FieldChange] = []
     for one in found:
         if one.doubt == EMPTY and (one.new is None or has(mine, one.steps)):
             continue
         change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
-        (doubts if one.doubt else sure).append(change)
-    return sure, doubts
+        (doubts if one.doubt and one.doubt != BACK else changes).append(change)
+        if one.doubt == BACK:
+            refilled.append(change)
+    return changes, doubts, refilled
 
 
 def _doubt(found: list[Difference]) -> str:
-    return next((f"{'.'.join(map(str, path_of(one.steps)))}: {one.doubt}" for one in found if one.doubt and one.doubt != EMPTY), EMPTY)
+    return next(
+        (f"{'.'.join(map(str, path_of(one.steps)))}: {one.doubt}" for one in found if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY
+    )
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:

@@ -18,6 +18,8 @@ from applier.ref import Manifest
 
 EMPTY = "empty values may be left out"
 """The doubt about an empty value that the live object lacks: nothing differs if we own this very field, for then the server left it out."""
+BACK = "the server may fill it in again"
+"""The doubt about a declared field that is taken out of an object of Go types: its default may come in its place."""
 _FILLED = "the server may have filled it in"
 _NULL = "null may stand for a default"
 _IDENTITY = frozenset(("apiVersion", "kind"))
@@ -48,7 +50,37 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
         if name == "metadata":
             old, new = _own_metadata(old), _own_metadata(new)
         walk.visit(old, new, below, (f"f:{name}",))
-    return sorted(walk.found, key=lambda one: one.steps)
+    vanished = [one for one in walk.vanished if may_come_back(one.steps, sent, type)]
+    found = [one._replace(doubt=BACK) if _may_be_filled(one, sent, type) else one for one in walk.found]
+    return sorted(found + vanished, key=lambda one: one.steps)
+
+
+def may_come_back(steps: Steps, sent: Any, type: Type) -> bool:
+    """Whether the server may fill in again what `sent` no longer has: a declared field whose surroundings stay.
+
+    Items of lists and keys of free maps are gone for good, and all that is in them.
+    """
+    value, at = sent, type
+    for step in steps:
+        if step.startswith("f:"):
+            name = step[2:]
+            if not isinstance(value, dict) or value.get(name) is None:
+                return at.go and name in at.fields
+            value = value[name]
+        else:
+            items = value if isinstance(value, list) and at.is_list else []
+            value = dict(zip(steps_to(items, at), items, strict=True)).get(step, ABSENT)
+            if value is ABSENT:
+                return False
+        below = at.below(step)
+        if below is None:
+            return False
+        at = below
+    return False
+
+
+def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
+    return one.new is ABSENT and not one.doubt and may_come_back(one.steps, sent, type)
 
 
 def _own_metadata(metadata: Any) -> Any:
@@ -56,11 +88,15 @@ def _own_metadata(metadata: Any) -> Any:
 
 
 class Walk:
-    """Collects the differences between stored and sent values; `root` names the definition of the whole object."""
+    """Collects the differences between stored and sent values; `root` names the definition of the whole object.
+
+    `vanished` has empty values that are stored and no longer sent: Go types write some of them whether they are set or not.
+    """
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.found: list[Difference] = []
+        self.vanished: list[Difference] = []
 
     def visit(self, old: Any, new: Any, type: Type, steps: Steps, *, whole: bool = False) -> None:
         """Compares one place; `whole` inside what is sent as a whole, where missing members may be defaults."""
@@ -98,7 +134,8 @@ class Walk:
             else:
                 self._say(steps, old, new)
         elif type.go and is_empty(old) and (new is ABSENT or old in ([], {})):
-            return
+            if new is ABSENT and not whole:
+                self.vanished.append(Difference(steps, old, new, BACK))
         elif isinstance(old, dict) and type.is_map and not type.map_atomic and not whole:
             self._maps(old, {}, type, steps, whole)
         elif new is None:

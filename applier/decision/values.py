@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any
@@ -13,6 +14,7 @@ _SCALES = {
     "G": Decimal("1e9"), "T": Decimal("1e12"), "P": Decimal("1e15"), "E": Decimal("1e18"), "Ki": Decimal(2**10), "Mi": Decimal(2**20),
     "Gi": Decimal(2**30), "Ti": Decimal(2**40), "Pi": Decimal(2**50), "Ei": Decimal(2**60),
 }  # fmt: skip
+_SIX_DIGITS = re.compile(r"\.\d{6}(?:Z|[+-]\d\d:\d\d)$")
 _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
 
@@ -82,6 +84,13 @@ def _moment(value: Any) -> datetime:
     return moment.astimezone(UTC)
 
 
+def _microseconds(value: Any) -> datetime:
+    """Go reads six digits of a fraction, no more and no less, and refuses anything else."""
+    if not _SIX_DIGITS.search(str(value)):
+        raise ValueError(f"no microseconds: {value}")
+    return _moment(value)
+
+
 def decoded(value: Any) -> bytes:
     """Base64 as Go reads it: line ends do not count, everything else does. Raises ValueError."""
     try:
@@ -90,4 +99,4 @@ def decoded(value: Any) -> bytes:
         raise ValueError("no base64") from error
 
 
-_READERS: dict[str, Any] = {"quantity": quantity, "time": _seconds, "micro-time": _moment, "bytes": decoded}
+_READERS: dict[str, Any] = {"quantity": quantity, "time": _seconds, "micro-time": _microseconds, "bytes": decoded}

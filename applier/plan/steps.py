@@ -169,10 +169,11 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
         return _settle(step, Action.HELD, what_conflicts(step.conflicts))
     if verdict is Verdict.UNKNOWN:
         return _settle(step, Action.CONFIGURED, decision.why, unsure=True)
-    if fixed := fixed_fields(desired.ref, live, step.changes):
+    refilled = set(map(id, decision.refilled))
+    if fixed := fixed_fields(desired.ref, live, [change for change in step.changes if id(change) not in refilled]):
         said = what_is_fixed(fixed)
         return _settle(step, Action.RECREATED, said) if policy.recreate else _settle(step, Action.HELD, f"{said}; {RECREATE}")
-    return _settle(step, Action.CONFIGURED, what_differs(step.changes))
+    return _settle(step, Action.CONFIGURED, what_differs(step.changes), unsure=decision.unsure)
 
 
 def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:

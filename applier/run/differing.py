@@ -10,7 +10,7 @@ from applier.decision import decide, hide_secrets, merged, prepared
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
 from applier.outcome import Action, Step
-from applier.plan import CLIENT_SIDE, Plan
+from applier.plan import CLIENT_SIDE
 from applier.plan.owners import with_owner
 from applier.plan.takeover import ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, uid_of
@@ -42,41 +42,52 @@ async def diff(
     over what the server says. Values of Secrets are hidden. Raises `ClusterError` when something cannot be read, and `Cycle`.
     """
     found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over)
-    asked = [step for step in found.plan.steps if step.action in WRITES and (ask_server or step.unsure)]
-    answers = await _ask(found.plan, asked, graph, cluster)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return [_difference(step, graph, found, answers, now) for step in found.plan.steps]
+    results = {step.ref: _worked_out(step, graph, found, now) for step in found.plan.steps if step.action in WRITES}
+    asked = [step for step in found.plan.steps if step.action in WRITES and (ask_server or step.unsure)]
+    if asked:
+        results |= await _ask(found, asked, results, graph, cluster)
+    return [_difference(step, found, results) for step in found.plan.steps]
 
 
-async def _ask(plan: Plan, asked: list[Step], graph: Graph, cluster: Cluster) -> dict[Ref, Manifest]:
-    """Lets the server try some steps without doing them; what would be there, for those that it accepts."""
-    answers: dict[Ref, Manifest] = {}
-    if not asked:
-        return answers
-    from applier.execute import execute  # most runs of this need no request for an object, and start sooner without it
+async def _ask(
+    found: Survey, asked: list[Step], results: dict[Ref, Manifest | None], graph: Graph, cluster: Cluster
+) -> dict[Ref, Manifest]:
+    """What would be there by the server's word, for the steps that it accepts; steps say what the server said."""
+    from applier.run.trying import settle, try_results, try_steps  # most runs of this need no request for an object, and start sooner
 
-    trial = Plan(asked, plan.intent, {}, {}, plan.found, plan.schemas)
+    over = {step.ref: result for step in asked if (result := results[step.ref]) is not None and _takes_over(step, found)}
+    answers = await try_results(found.plan, over, graph, cluster)
+    answers |= await try_steps(found.plan, [step for step in asked if step.ref not in over], graph, cluster)
+    hidden = {ref: hide_secrets(answer) for ref, answer in answers.items()}
+    for step in asked:
+        live = found.plan.found.get(step.ref)
+        if live is not None and step.ref in hidden and step.action is not Action.RECREATED:
+            settle(step, live, hidden[step.ref], found.schemas.get(Kind.of(graph.objects[step.ref].manifest)))
+    return hidden
 
-    def keep(manifest: Manifest) -> None:
-        answers[Ref.of(manifest)] = manifest
 
-    for outcome in await execute(trial, graph, cluster, dry_run=True, after_write=keep):
-        step = outcome.step
-        step.action, step.reason, step.unsure = outcome.action, outcome.reason, False
-    return answers
+def _takes_over(step: Step, found: Survey) -> bool:
+    live, intent = found.plan.found.get(step.ref), found.plan.intent
+    return step.action is Action.CONFIGURED and live is not None and bool(ownership_patch(live, intent.manager, intent.take_over))
 
 
-def _difference(step: Step, graph: Graph, found: Survey, answers: dict[Ref, Manifest], now: str) -> Difference:
+def _difference(step: Step, found: Survey, results: dict[Ref, Manifest | None]) -> Difference:
     live = found.plan.found.get(step.ref)
-    if step.action not in WRITES:
-        return Difference(step, live, live)
-    if step.ref in answers:
-        return Difference(step, live, hide_secrets(answers[step.ref]))
-    return Difference(step, live, _merged(step, graph.objects[step.ref], found, live, now))
+    return Difference(step, live, results.get(step.ref) if step.action in WRITES else live)
+
+
+def _worked_out(step: Step, graph: Graph, found: Survey, now: str) -> Manifest | None:
+    """What would be there, worked out here. An object that breaks its schema fails: the server would refuse it."""
+    try:
+        return _merged(step, graph.objects[step.ref], found, found.plan.found.get(step.ref), now)
+    except Invalid as error:
+        step.action, step.reason = Action.FAILED, str(error)
+        return None
 
 
 def _merged(step: Step, desired: Desired, found: Survey, live: Manifest | None, now: str) -> Manifest | None:
-    """What would be there, worked out here; None when the server would have to be asked."""
+    """None when the server would have to be asked. Raises `Invalid`."""
     intent, schema = found.plan.intent, found.schemas.get(Kind.of(desired.manifest))
     wanted = hide_secrets(prepared(desired.manifest, schema))
     if schema is None:
@@ -92,7 +103,7 @@ def _merged(step: Step, desired: Desired, found: Survey, live: Manifest | None, 
     decision = decide(wanted, over, schema, manager=intent.manager, yields=desired.policy.yields, force=may)
     try:
         return merged(decision.intent, over, schema, manager=intent.manager, now=now, force=may)
-    except (FieldConflict, Invalid):
+    except FieldConflict:
         return None
 
 
