@@ -19,8 +19,8 @@ class OtherNamespace(Exception):
 async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
     """The items with their namespaces. Kinds that only a definition among them makes known are of that definition's scope.
 
-    `only` refuses other namespaces, as kubectl does with `-n`. Raises `OtherNamespace`, and `UnknownKind` for a kind that neither the
-    server serves nor a definition defines.
+    Those of a kind that neither the server serves nor a definition defines stay as they are: who asks for kinds names all that are
+    missing. `only` refuses other namespaces, as kubectl does with `-n`. Raises `OtherNamespace`.
     """
     defined = defined_scopes(item.manifest for item in items)
     scopes = {kind: await _is_namespaced(cluster, kind, defined) for kind in {Kind.of(item.manifest) for item in items}}
@@ -39,16 +39,17 @@ def defined_scopes(manifests: Iterable[Manifest]) -> dict[tuple[str, str], bool]
     return found
 
 
-async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[tuple[str, str], bool]) -> bool:
+async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[tuple[str, str], bool]) -> bool | None:
+    """None for a kind that nobody knows."""
     try:
         return (await cluster.resource(kind)).namespaced
     except UnknownKind:
-        if (kind.group, kind.kind) not in defined:
-            raise
-        return defined[kind.group, kind.kind]
+        return defined.get((kind.group, kind.kind))
 
 
-def _placed(item: Item, namespaced: bool, namespace: str, only: bool) -> Item:
+def _placed(item: Item, namespaced: bool | None, namespace: str, only: bool) -> Item:
+    if namespaced is None:
+        return item
     metadata = item.manifest["metadata"]
     said = metadata.get("namespace") or ""
     if namespaced and only and said and said != namespace:

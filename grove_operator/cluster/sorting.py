@@ -35,6 +35,14 @@ class Item(NamedTuple):
         return f"{self.document.file}:{self.document.line}" if self.document.file else ""
 
 
+class _Problem(NamedTuple):
+    """What is wrong at a path, and Kubernetes' word for it."""
+
+    path: FieldPath
+    message: str
+    type: str = "Required value"
+
+
 @dataclass(slots=True, eq=False)
 class Sorted:
     """`compiled` goes to the compiler; `plain` is written as it is; `subjects`, of both, own what they become."""
@@ -77,9 +85,8 @@ def _take_plain(found: Sorted, document: Document, at: FieldPath, value: Any) ->
         whole = value is document.value
         found.plain.append(Item(value, document if whole else Document(value, document.file, document.index, document.line)))
         return
-    path, message = problem
+    path, message, type = problem
     line, column = document.place((*at, *path))
-    type = "Required value" if path else ""
     found.findings.append(Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=type))
 
 
@@ -113,16 +120,28 @@ def _name_of(manifest: Manifest) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _problem(value: Any) -> tuple[FieldPath, str] | None:
+def _problem(value: Any) -> _Problem | None:
     """The first thing that keeps a value from being an object with a name."""
     if not isinstance(value, dict):
-        return (), "a manifest is a map with `apiVersion`, `kind` and `metadata`"
+        return _Problem((), "a manifest is a map with `apiVersion`, `kind` and `metadata`", "")
     for key in ("apiVersion", "kind"):
         if not isinstance(value.get(key), str) or not value[key]:
-            return (key,), f"`{key}` is missing or not text"
+            return _Problem((key,), f"`{key}` is missing or not text")
     if not isinstance(value.get("metadata"), dict):
-        return ("metadata",), "`metadata` is missing or not a map"
+        return _Problem(("metadata",), "`metadata` is missing or not a map")
     if not _name_of(value):
         generated = " (a name that the server generates cannot be applied again)" if value["metadata"].get("generateName") else ""
-        return ("metadata", "name"), f"`metadata.name` is missing or not text{generated}"
+        return _Problem(("metadata", "name"), f"`metadata.name` is missing or not text{generated}")
+    return _path_problem(value["metadata"])
+
+
+def _path_problem(metadata: Manifest) -> _Problem | None:
+    """What no object of any kind is called, since it would lead elsewhere in a path."""
+    for key in ("name", "namespace"):
+        said = metadata.get(key) or ""
+        if not isinstance(said, str):
+            return _Problem(("metadata", key), f"`metadata.{key}` is not text", "Invalid value")
+        if said in (".", "..") or "/" in said or "%" in said:
+            why = f"no object has the {key} {said!r}: '.', '..', '/' and '%' belong to paths"
+            return _Problem(("metadata", key), why, "Invalid value")
     return None

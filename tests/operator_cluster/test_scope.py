@@ -75,9 +75,8 @@ async def test_a_definition_beside_it_says_whether_a_new_kind_stands_in_namespac
     assert found[0].manifest["metadata"].get("namespace") == namespace
 
 
-async def test_a_kind_that_nobody_knows_is_an_error() -> None:
-    with pytest.raises(UnknownKind):
-        await placed(obj("Fleet", "x"))
+async def test_a_kind_that_nobody_knows_is_left_as_it_is_for_whoever_names_all_of_them() -> None:
+    assert await placed(obj("Fleet", "x", ""), obj("Fleet", "y", "shop"), only=True) == [None, "shop"]
 
 
 async def test_a_snapshot_has_what_is_served_of_each_namespace() -> None:

@@ -73,6 +73,10 @@ def test_an_item_knows_where_it_stands() -> None:
         ("apiVersion: v1\nkind: ConfigMap", 1, "`metadata` is missing"),
         ("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {}", 3, "`metadata.name` is missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: x-", 3, "a name that the server generates"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: ..", 4, "no object has the name '..'"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a%2fb", 4, "no object has the name 'a%2fb'"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: b/c", 5, "no object has the namespace 'b/c'"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: 5", 5, "`metadata.namespace` is not text"),
         ("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap", 4, "`metadata` is missing"),
     ],
 )
