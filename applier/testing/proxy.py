@@ -39,17 +39,19 @@ class Faults:
 
     `requests` has every request that came by, with code 0 where no answer went back; `injected` how often each fault happened; `dropped` is
     set when the scripted write was dropped; while `refusing`, every connection is dropped. A request without credentials gets those of
-    `admin`: kubectl sends none over plain HTTP.
+    `admin`: kubectl sends none over plain HTTP. With `remember`, `requests` has only so many of the latest, for those that run for hours.
     """
 
-    def __init__(self, control_plane: ControlPlane, script: Script | None = None) -> None:
+    def __init__(self, control_plane: ControlPlane, script: Script | None = None, *, remember: int | None = None) -> None:
         self.control_plane = control_plane
         self.script = script or Script()
         self.url = ""
         self.injected: Counter[str] = Counter()
         self.dropped = asyncio.Event()
         self.refusing = False
-        self._seen: list[Request] = []
+        self._remember = remember
+        self._number = 0
+        self._seen: dict[int, Request] = {}
         self._chances = faults.Chances(self.script)
         self._events = 0
         self._open: dict[int, web.BaseRequest] = {}
@@ -79,7 +81,7 @@ class Faults:
     @property
     def requests(self) -> Requests:
         """What came by so far, in the order in which it came."""
-        return Requests(self._seen)
+        return Requests(self._seen.values())
 
     def kubeconfig(self, user: str = "admin") -> Path:
         """A kubeconfig file that leads through the proxy."""
@@ -89,8 +91,7 @@ class Faults:
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         seen = parse(request.method, request.raw_path, request.headers.get("User-Agent", ""))
-        number = len(self._seen)
-        self._seen.append(seen)
+        number = self._noted(seen)
         self._open[number] = request
         try:
             answer = await self._answer(request, seen)
@@ -99,8 +100,17 @@ class Faults:
             return web.Response(status=503)
         finally:
             del self._open[number]
-        self._seen[number] = seen._replace(code=answer.status)
+        if number in self._seen:
+            self._seen[number] = seen._replace(code=answer.status)
         return answer
+
+    def _noted(self, request: Request) -> int:
+        """Keeps a request, perhaps in place of the oldest, and gives its number."""
+        self._number += 1
+        self._seen[self._number] = request
+        if self._remember is not None and len(self._seen) > self._remember:
+            del self._seen[next(iter(self._seen))]
+        return self._number
 
     async def _answer(self, request: web.BaseRequest, seen: Request) -> web.StreamResponse:
         body = await request.content.read()

@@ -52,6 +52,14 @@ async def test_without_a_script_the_proxy_only_counts(control_plane: ControlPlan
         assert not proxy.injected
 
 
+async def test_who_runs_for_hours_remembers_only_the_latest_requests(control_plane: ControlPlane, namespace: str) -> None:
+    async with Faults(control_plane, remember=2) as proxy, aiohttp.ClientSession(proxy.url) as client:
+        for name in "abc":
+            await create(client, namespace, name)
+        await create(client, namespace, "a")
+    assert [request.code for request in proxy.requests] == [201, 409]
+
+
 async def test_the_servers_counts_are_the_proxys(control_plane: ControlPlane, namespace: str) -> None:
     mark = control_plane.mark()
     async with Faults(control_plane) as proxy, aiohttp.ClientSession(proxy.url) as client:

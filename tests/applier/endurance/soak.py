@@ -182,7 +182,7 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
     async with connect(kubeconfig=str(plane.kubeconfig)) as calm:
         await calm.version()
         account.start = sample()
-        async with Faults(plane, hostile(seed, stall_seconds=5.0)) as proxy, connect_to(proxy.url) as cluster:
+        async with Faults(plane, hostile(seed, stall_seconds=5.0), remember=100) as proxy, connect_to(proxy.url) as cluster:
             churn = Churn(world, calm, seed, account)
             await churn.prepare()
             await run(world, cluster, churn, seconds, account, tell)
