@@ -35,6 +35,12 @@ class Action(StrEnum):
     FAILED = "failed"  # tried, or compared, and it did not work
 
 
+QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
+"""What needs no request."""
+
+WRITTEN = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
+"""What asks for a write."""
+
 UNDONE = frozenset({Action.FAILED, Action.HELD})
 """What is not as it was wanted when the run is over."""
 

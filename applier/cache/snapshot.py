@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from applier.ref import Kind, Manifest, Ref
@@ -18,6 +18,14 @@ class Wanted(NamedTuple):
     namespace: str = ""
     names: tuple[str, ...] = ()
     managed: bool = True
+
+
+def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:
+    """What has to be read to know these objects: their names by kind and namespace, each once."""
+    names: dict[tuple[Kind, str], dict[str, None]] = {}
+    for kind, ref in objects:
+        names.setdefault((kind, ref.namespace), {})[ref.name] = None
+    return [Wanted(kind, namespace, tuple(found)) for (kind, namespace), found in names.items()]
 
 
 class Snapshot:

@@ -17,9 +17,9 @@ from applier.execute.definitions import established
 from applier.execute.gone import StillThere
 from applier.execute.now import NoOwner
 from applier.execute.patience import Patience, Stop, Stopped
-from applier.execute.state import UNDONE, AfterWrite, Run
-from applier.execute.writing import WRITTEN, Written, carry_out
-from applier.outcome import Action, Outcome, Step
+from applier.execute.state import AfterWrite, Run
+from applier.execute.writing import Written, carry_out
+from applier.outcome import UNDONE, WRITTEN, Action, Outcome, Step
 from applier.plan import Plan
 from applier.plan.order import DEFINITION
 from applier.ref import Ref, uid_of

@@ -9,7 +9,7 @@ from applier.errors import NotFound, Unreachable, WriteConflict
 from applier.execute.patience import Stop, looks
 from applier.execute.state import Run
 from applier.plan.reasons import being_deleted
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
 
 
 class StillThere(Exception):
@@ -29,7 +29,7 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
             if not error.maybe_done or not left:
                 raise
         now = await run.read(Ref.of(live), Kind.of(live))
-        if now is None or uid_of(now) != uid_of(live) or now["metadata"].get("deletionTimestamp"):
+        if now is None or uid_of(now) != uid_of(live) or is_being_deleted(now):
             break
     # Who stops a run wants what is begun to be finished: an object that we deleted and did not make again would be missing.
     return await gone(run, live, stop=Stop())
@@ -55,6 +55,6 @@ async def gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
         if now is None or uid_of(now) != uid:
             return now
         live = now
-    if not live["metadata"].get("deletionTimestamp"):
+    if not is_being_deleted(live):
         raise StillThere(f"could not be deleted within {run.patience.gone:g} s")
     raise StillThere(f"{being_deleted(live)}; it is made again by a run that finds it gone")

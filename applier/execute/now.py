@@ -11,7 +11,7 @@ from applier.execute.state import Run
 from applier.outcome import Step
 from applier.plan.owners import names, refers_to, with_owner
 from applier.plan.steps import step_for
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
 
 
 class NoOwner(ApplierError):
@@ -55,6 +55,6 @@ async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
     """Reads an owner that is no part of the graph. One without a namespace is in the object's own, or in none."""
     entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if names(entry, owner))
     live = await run.read(owner, Kind.read(str(entry["apiVersion"]), owner.kind))
-    if live is None or live["metadata"].get("deletionTimestamp"):
+    if live is None or is_being_deleted(live):
         raise NoOwner(f"its owner {owner} {'does not exist' if live is None else 'is being deleted'}")
     return uid_of(live)

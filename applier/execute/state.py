@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from applier.cluster import Cluster, Resource
+from applier.cluster import Cluster, find
 from applier.decision import Schemas, Type
 from applier.desired import Graph
-from applier.errors import NotFound
 from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.patience import Patience, Stop
@@ -20,8 +19,6 @@ from applier.ref import Kind, Manifest, Ref
 
 T = TypeVar("T")
 AfterWrite = Callable[[Manifest], None]
-
-UNDONE = frozenset({Action.FAILED, Action.HELD})
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +60,7 @@ class Run:
     async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
         """The object as it is now; None when there is none."""
         resource = await self.cluster.resource(kind)
-        return await self.ask(lambda: get(self.cluster, resource, ref))
+        return await self.ask(lambda: find(self.cluster, resource, ref.namespace, ref.name))
 
     async def schema(self, kind: Kind) -> Type | None:
         """The schema of a kind; of one that came with the graph, as soon as it is served."""
@@ -82,11 +79,3 @@ class Run:
         """Says whether an object was made in this run."""
         outcome = self.outcomes.get(ref)
         return outcome is not None and outcome.action in (Action.CREATED, Action.RECREATED)
-
-
-async def get(cluster: Cluster, resource: Resource, ref: Ref) -> Manifest | None:
-    """One object; None when there is none."""
-    try:
-        return await cluster.get(resource, ref.namespace, ref.name)
-    except NotFound:
-        return None

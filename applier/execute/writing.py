@@ -15,14 +15,10 @@ from applier.execute.now import decide_again, owned
 from applier.execute.ownership import put_right
 from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.state import Run
-from applier.outcome import Action, Conflict, Step
-from applier.plan import QUIET
+from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.reasons import RECREATE, being_deleted, listed, makers, what_conflicts
 from applier.plan.takeover import entries_of
-from applier.ref import Kind, Manifest
-
-WRITTEN = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
-"""Steps that ask for a write."""
+from applier.ref import Kind, Manifest, is_being_deleted
 
 
 class Written(NamedTuple):
@@ -121,7 +117,7 @@ async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
         if not desired.policy.recreate:
             return Written(Action.HELD, f"{error}; {RECREATE}", live)
         return await _recreate(run, desired, live, str(error))
-    if after["metadata"].get("deletionTimestamp"):
+    if is_being_deleted(after):
         raise Moved(WriteConflict(409, "Conflict", f"{desired.ref} {being_deleted(after)}"))
     run.learn(after)
     return Written(Action.UNCHANGED if is_same(run, before, after) else Action.CONFIGURED, "", after)

@@ -2,7 +2,6 @@
 
 from applier.plan.planner import Plan, plan
 from applier.plan.saved import BadPlan, SavedPlan, check, fingerprint, input_hash, load, save
-from applier.plan.steps import QUIET
 from applier.plan.takeover import CLIENT_SIDE
 
-__all__ = ["CLIENT_SIDE", "QUIET", "BadPlan", "Plan", "SavedPlan", "check", "fingerprint", "input_hash", "load", "plan", "save"]
+__all__ = ["CLIENT_SIDE", "BadPlan", "Plan", "SavedPlan", "check", "fingerprint", "input_hash", "load", "plan", "save"]

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from applier.cache.read import read_once
-from applier.cache.snapshot import Wanted
+from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
 from applier.decision import hide_secrets, prepared
 from applier.decision.secret_values import LAST_APPLIED
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
 from applier.events import Finished, Sink, nowhere
-from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step
+from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.takeover import others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
@@ -52,11 +52,7 @@ async def adopt(
     wanted are the same. In a dry run, fields that such an apply would take out are not among them. Raises `ClusterError` when what is
     there cannot be read.
     """
-    by_place: dict[tuple[Kind, str], list[str]] = {}
-    for ref, desired in graph.objects.items():
-        by_place.setdefault((Kind.of(desired.manifest), ref.namespace), []).append(ref.name)
-    wanted = [Wanted(kind, namespace, tuple(names)) for (kind, namespace), names in by_place.items()]
-    live = await read_once(cluster, wanted)
+    live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     at_once = asyncio.Semaphore(AT_ONCE)
 
     async def one(desired: Desired) -> Outcome:
@@ -130,7 +126,7 @@ class _Adoption:
             except Invalid as error:  # how a server says that the version is not the one that the patch tests for
                 raise WriteConflict(409, "Conflict", f"{ref} changes all the time: {error}") from None
             if more := beside_ownership(live, after):
-                raise ChangesMore([".".join(change.path) for change in more])
+                raise ChangesMore([dotted(change.path) for change in more])
         return taken_over(live, patch) if self.dry_run else after
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from applier.cache.read import read_once
-from applier.cache.snapshot import Wanted
-from applier.cluster import Cluster
+from applier.cache.snapshot import by_place
+from applier.cluster import Cluster, find
 from applier.desired import Graph
-from applier.errors import NotFound
 from applier.events import Finished, Sink, nowhere
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.prune.applyset import ApplySet
 from applier.prune.deletion import Deletion
-from applier.prune.pruning import UNDONE, Pruning
+from applier.prune.pruning import Pruning
 from applier.prune.record import BUILT_IN_PARENTS, TOOLING, tool_of
 from applier.prune.teardown import teardown
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
@@ -36,10 +35,7 @@ async def delete(
     `propagation` is Background, Foreground or Orphan. What is not there is an outcome FAILED unless it may be missing. Raises
     `ClusterError` when what is there cannot be read.
     """
-    by_place: dict[tuple[Kind, str], list[str]] = {}
-    for ref, desired in graph.objects.items():
-        by_place.setdefault((Kind.of(desired.manifest), ref.namespace), []).append(ref.name)
-    known = await read_once(cluster, [Wanted(kind, namespace, tuple(names)) for (kind, namespace), names in by_place.items()])
+    known = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
     deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)
@@ -88,11 +84,8 @@ async def _parent_of(pruning: Pruning) -> Manifest | None:
     """The parent, if it may go with its set."""
     keeper = pruning.keeper
     applyset = keeper.applyset
-    try:
-        parent = await keeper.cluster.get(keeper.resource, applyset.namespace, applyset.name)
-    except NotFound:
-        return None
-    return parent if _is_only_a_record(parent, applyset) else None
+    parent = await find(keeper.cluster, keeper.resource, applyset.namespace, applyset.name)
+    return parent if parent is not None and _is_only_a_record(parent, applyset) else None
 
 
 def _is_only_a_record(parent: Manifest, applyset: ApplySet) -> bool:

@@ -12,7 +12,7 @@ from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 from applier.wait.gone import wait_gone
 
 AT_ONCE = 16  # deletes in flight
@@ -77,7 +77,7 @@ class Deletion:
             return Outcome(step, step.action, step.reason, step.uid)
         if waits_for := [user for user in users if user in there]:
             return Outcome(step, Action.HELD, f"{waits_for[0]} rests on it and is still there", step.uid)
-        if live["metadata"].get("deletionTimestamp"):
+        if is_being_deleted(live):
             return Outcome(step, Action.PRUNED, step.reason, step.uid)
         async with self._at_once:
             self.sink(Started(step))

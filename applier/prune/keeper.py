@@ -6,11 +6,11 @@ only after the last member there is gone. Whoever stops in between leaves a reco
 
 from __future__ import annotations
 
-from applier.cluster import Cluster, Resource
-from applier.errors import NotFound, WriteConflict
+from applier.cluster import Cluster, Resource, find
+from applier.errors import WriteConflict
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, Record, Scope, parent_manifest, read_record, tool_of
-from applier.ref import Kind, Manifest
+from applier.ref import Kind
 
 DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 TRIES = 5  # how often the record is read again when somebody else wrote it
@@ -39,10 +39,7 @@ class Keeper:
 
     async def read(self) -> None:
         """Reads the record again; `before` grows by what it says."""
-        try:
-            parent: Manifest | None = await self.cluster.get(self.resource, self.applyset.namespace, self.applyset.name)
-        except NotFound:
-            parent = None
+        parent = await find(self.cluster, self.resource, self.applyset.namespace, self.applyset.name)
         self.record = read_record(self.applyset, parent)
         if self.record.resources:
             self.record.scope |= await _kinds_of(self.record.resources, self.cluster)
@@ -94,10 +91,7 @@ class Keeper:
 async def _check_definition(resource: Resource, cluster: Cluster) -> None:
     """Raises `ApplySetError` unless the kind's definition allows its objects to be parents."""
     name = f"{resource.plural}.{resource.kind.group}"
-    try:
-        definition = await cluster.get(await cluster.resource(DEFINITION), "", name)
-    except NotFound:
-        definition = {}
+    definition = await find(cluster, await cluster.resource(DEFINITION), "", name) or {}
     if ((definition.get("metadata") or {}).get("labels") or {}).get(PARENT_TYPE) != "true":
         raise ApplySetError(
             f"a {resource.kind.group_kind} cannot be the parent of a set: "

@@ -18,7 +18,7 @@ from applier.cluster import Cluster, Live
 from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.events import Finished, Sink, nowhere
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.prune.applyset import ApplySet, is_member
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
@@ -26,9 +26,7 @@ from applier.prune.keeper import Keeper
 from applier.prune.members import Members, find_members, orphans
 from applier.prune.record import Scope
 from applier.prune.teardown import still_needed, teardown
-from applier.ref import Manifest, Ref, resource_version_of, uid_of
-
-UNDONE = frozenset({Action.FAILED, Action.HELD})
+from applier.ref import Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
 
 class Pruning:
@@ -71,7 +69,7 @@ class Pruning:
     def _decide(self, budget: Budget | None, approval: str) -> None:
         wanted = [*self.graph.objects, self.keeper.applyset.parent]
         self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
-        going = [step for step in self.steps if step.action is Action.PRUNED and not _is_going(self.live[step.ref])]
+        going = [step for step in self.steps if step.action is Action.PRUNED and not is_being_deleted(self.live[step.ref])]
         members = len(self.members.objects)
         if budget is None or budget.allows(len(going), members):
             return
@@ -166,14 +164,10 @@ def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:
         Ref.of(live), Action.PRUNED, "is no longer in the set", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
     )
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
-    if _is_going(live):
+    if is_being_deleted(live):
         step.reason = f"is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
     elif needed := still_needed(live, wanted):
         step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"
     else:
         step.reason += waits
     return step
-
-
-def _is_going(live: Manifest) -> bool:
-    return bool((live.get("metadata") or {}).get("deletionTimestamp"))

@@ -6,11 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from applier.cluster import Cluster
-from applier.outcome import Action, Outcome
+from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
 from applier.wait.ready import Waited
-
-UNDONE = frozenset({Action.FAILED, Action.HELD})
 
 
 @dataclass(slots=True, eq=False)

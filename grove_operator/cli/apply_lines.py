@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
-from applier.outcome import Action, Outcome
+from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
 from grove_operator.cli.cluster_session import say
-from grove_operator.cli.cluster_words import BAD, COLOURS, name_of
+from grove_operator.cli.cluster_words import COLOURS, name_of
 from grove_operator.cli.terminal import Terminal, visible
 
 NO_WORDS: Mapping[str, str] = {}
@@ -61,7 +61,7 @@ class Lines:
         lines = []
         for outcome in outcomes:
             self.said.add(outcome.step.ref)
-            if outcome.action in BAD:
+            if outcome.action in UNDONE:
                 say(f"{outcome.step.ref}: {outcome.action}: {outcome.reason or outcome.step.reason}")
             elif not self.quiet or outcome.action is not Action.UNCHANGED:
                 lines.append(self._line(outcome))

@@ -11,13 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from applier.events import Event, Finished, Planned, Ready, Started, Throttled, Waiting
-from applier.outcome import Action
+from applier.outcome import QUIET
 from applier.ref import Ref
 from grove_operator.cli.cluster_words import name_of
 from grove_operator.cli.terminal import visible
 
 MOST_NAMES = 3
-QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
 
 
 class ApplyProgress:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
-from applier.outcome import Action, Outcome
+from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
 from grove_operator.cli.apply_lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster_session import ERROR, Failed, Session, say
-from grove_operator.cli.cluster_words import BAD, name_of, tally
+from grove_operator.cli.cluster_words import name_of, tally
 from grove_operator.cli.terminal import Terminal, terminal_of
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class ApplyRun:
             if self.is_live:
                 self.lines.out(summary(report, self.terminal))
             return
-        done = [outcome for outcome in report.outcomes if outcome.action not in BAD]
-        self.lines.tell(outcome for outcome in report.outcomes if outcome.action in BAD)
+        done = [outcome for outcome in report.outcomes if outcome.action not in UNDONE]
+        self.lines.tell(outcome for outcome in report.outcomes if outcome.action in UNDONE)
         outputs.write(_account(self.choices.output, done, report))
 
 

@@ -9,7 +9,6 @@ from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owne
 from applier.ref import Ref
 
 ORDER = tuple(Action)
-BAD = frozenset({Action.FAILED, Action.HELD})
 COLOURS = {
     Action.CREATED: "32",
     Action.CONFIGURED: "33",

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from applier.outcome import UNDONE
 from grove_operator.cli import cluster_session
 from grove_operator.cli import output as outputs
 from grove_operator.cli.apply_lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import FIELD_MANAGER, duration, input_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster_session import ERROR, Failed, Session, say
-from grove_operator.cli.cluster_words import BAD, name_of
+from grove_operator.cli.cluster_words import name_of
 from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.terminal import terminal_of
 
@@ -107,7 +108,7 @@ class _Delete:
         else:
             outcomes, failed = await self._files(self.wanted, session)
         self._tell(outcomes)
-        return ERROR if failed or any(outcome.action in BAD for outcome in outcomes) else 0
+        return ERROR if failed or any(outcome.action in UNDONE for outcome in outcomes) else 0
 
     async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
         """What became of the objects of the files, and whether some were missing or not ours."""
@@ -166,7 +167,7 @@ class _Delete:
         if self.choices.output == "text":
             self.lines.rest(outcomes)
         elif self.choices.output == "name":
-            outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in BAD)
+            outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in UNDONE)
         else:
             from grove_operator.cli.cluster_report import as_json, outcomes_report
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from applier.desired import Graph
+from applier.outcome import UNDONE
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster_session import ERROR, Session
-from grove_operator.cli.cluster_words import BAD
 from grove_operator.cli.optional_values import OptionalValues
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def _diff(graph: Graph, session: Session, manager: str, force: tuple[str, 
     found = differences(compared)
     steps = [one.step for one in compared]
     _write(found, steps, output)
-    if any(step.action in BAD for step in steps):
+    if any(step.action in UNDONE for step in steps):
         return ERROR
     return DIFFERS if found else NOTHING_DIFFERS
 

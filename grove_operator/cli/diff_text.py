@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from applier.outcome import ABSENT, Action, Conflict, FieldChange, Owner, Step, dotted
+from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
-from grove_operator.cli.cluster_words import BAD, COLOURS, tally
+from grove_operator.cli.cluster_words import COLOURS, tally
 from grove_operator.cli.terminal import Terminal, visible
 from grove_operator.cli.yaml_diff import unified
-from grove_operator.cluster.differences import QUIET, Difference
+from grove_operator.cluster.differences import Difference
 
 MOST_FIELDS = 8
 
@@ -60,7 +60,7 @@ def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
 
 def _needs_reason(step: Step) -> bool:
     """What is held, failed or remade says why; that fields differ is seen in the diff."""
-    return bool(step.reason) and (step.action in BAD or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
+    return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
 
 
 def _listed(names: Sequence[str]) -> str:

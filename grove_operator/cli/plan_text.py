@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from applier.outcome import Action, Step
+from applier.outcome import QUIET, Action, Step
 from grove_operator.cli.cluster_words import COLOURS, tally
 from grove_operator.cli.terminal import Terminal, visible
 from grove_operator.pictures.as_tree import SHORTEST, shortened
 
-QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
 WIDEST_ACTION = max(len(action) for action in Action)
 
 

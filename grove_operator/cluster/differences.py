@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
-from applier.outcome import Action, Step
+from applier.outcome import QUIET, Action, Step
 from applier.ref import Manifest
 
-QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
 NOISE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink")
 """Metadata that the server keeps for itself: every write changes some of it, and nobody means it."""
 
