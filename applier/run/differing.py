@@ -7,20 +7,22 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster
 from applier.decision import decide, hide_secrets, merged, prepared
+from applier.decision.items import Misfit
+from applier.decision.secret_values import is_secret
+from applier.decision.shape import check
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
-from applier.outcome import Action, Step
+from applier.outcome import WRITTEN, Action, Step
 from applier.plan import CLIENT_SIDE
 from applier.plan.owners import with_owner
 from applier.plan.takeover import ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.run.keeping import KeepSet
 from applier.run.reading import Survey, survey
-
-WRITES = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
 
 
 class Difference(NamedTuple):
-    """One object as it is and as it would be; None where there is none, and `merged` also where nobody can say."""
+    """One object as it is and as it would be; None where there is none (any more), and `merged` also where nobody can say."""
 
     step: Step
     live: Manifest | None
@@ -35,16 +37,18 @@ async def diff(
     force: tuple[str, ...] = (),
     take_over: tuple[str, ...] = CLIENT_SIDE,
     ask_server: bool = False,
+    keep: KeepSet | None = None,
 ) -> list[Difference]:
     """What an apply would change: one entry for each object in the order of writing, unchanged ones included.
 
     What can be decided here is. The rest is a dry run of the server's, and with `ask_server` all that would be written is. Steps take
-    over what the server says. Values of Secrets are hidden. Raises `ClusterError` when something cannot be read, and `Cycle`.
+    over what the server says. Values of Secrets are hidden. With `keep`, what would be pruned comes last. Raises what `survey` does.
     """
-    found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over)
+    found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
+    graph = found.graph
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    results = {step.ref: _worked_out(step, graph, found, now) for step in found.plan.steps if step.action in WRITES}
-    asked = [step for step in found.plan.steps if step.action in WRITES and (ask_server or step.unsure)]
+    results = {step.ref: _worked_out(step, graph, found, now) for step in found.plan.steps if step.action in WRITTEN}
+    asked = [step for step in found.plan.steps if step.action in WRITTEN and (ask_server or step.unsure)]
     if asked:
         results |= await _ask(found, asked, results, graph, cluster)
     return [_difference(step, found, results) for step in found.plan.steps]
@@ -74,15 +78,18 @@ def _takes_over(step: Step, found: Survey) -> bool:
 
 def _difference(step: Step, found: Survey, results: dict[Ref, Manifest | None]) -> Difference:
     live = found.plan.found.get(step.ref)
-    return Difference(step, live, results.get(step.ref) if step.action in WRITES else live)
+    return Difference(step, live, results.get(step.ref) if step.action in WRITTEN else live)
 
 
 def _worked_out(step: Step, graph: Graph, found: Survey, now: str) -> Manifest | None:
     """What would be there, worked out here. An object that breaks its schema fails: the server would refuse it."""
+    desired = graph.objects[step.ref]
     try:
-        return _merged(step, graph.objects[step.ref], found, found.plan.found.get(step.ref), now)
-    except Invalid as error:
-        step.action, step.reason = Action.FAILED, str(error)
+        if is_secret(desired.manifest) and (schema := found.schemas.get(Kind.of(desired.manifest))) is not None:
+            check(schema, prepared(desired.manifest, schema))  # here, since hashes are texts whatever they stand for
+        return _merged(step, desired, found, found.plan.found.get(step.ref), now)
+    except (Invalid, Misfit) as error:
+        step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
         return None
 
 
