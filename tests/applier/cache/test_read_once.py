@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from applier.cache import Unread, Wanted, read_once
+from applier.cache.snapshot import by_place
 from applier.errors import Forbidden, Unreachable
 from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
@@ -103,3 +104,8 @@ async def test_all_failures_are_told_at_once(cluster: MemoryCluster) -> None:
 async def test_a_snapshot_gives_the_objects_of_a_kind(cluster: MemoryCluster) -> None:
     snapshot = await read_once(cluster, [(CONFIG_MAP, ""), (NODE, "")])
     assert [one["metadata"]["name"] for one in snapshot.of("", "ConfigMap", "kube-system")] == ["c"]
+
+
+def test_objects_are_asked_for_by_kind_and_namespace_and_each_once() -> None:
+    objects = [(CONFIG_MAP, ref("a")), (CONFIG_MAP, ref("b", "shop")), (CONFIG_MAP, ref("c")), (CONFIG_MAP, ref("a"))]
+    assert by_place(objects) == [Wanted(CONFIG_MAP, "default", ("a", "c")), Wanted(CONFIG_MAP, "shop", ("b",))]

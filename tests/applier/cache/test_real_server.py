@@ -27,12 +27,6 @@ ROOT = "kube-root-ca.crt"  # the control plane puts it into every namespace, at 
 
 
 @pytest_asyncio.fixture
-async def cluster(control_plane: ControlPlane) -> AsyncIterator[ApiCluster]:
-    async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="cache-tests") as connected:
-        yield connected
-
-
-@pytest_asyncio.fixture
 async def maps(cluster: ApiCluster) -> Resource:
     return await cluster.resource(CONFIG_MAP)
 

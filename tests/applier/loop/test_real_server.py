@@ -9,25 +9,18 @@ from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from applier.cache import WatchCache
 from applier.desired import Desired, Graph
 from applier.loop import FencedCluster, Lease, LeaseLost, Loop, Reconciler, Timing, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
-from applier.transport import ApiCluster, connect
+from applier.transport import ApiCluster
 
 pytestmark = pytest.mark.cluster
 
 CONFIG_MAP, LEASE = Kind("", "v1", "ConfigMap"), Kind("coordination.k8s.io", "v1", "Lease")
 QUICK = Timing(duration=2.0, renew=1.2, retry=0.2)
-
-
-@pytest_asyncio.fixture
-async def cluster(control_plane: ControlPlane) -> AsyncIterator[ApiCluster]:
-    async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="loop-tests") as connected:
-        yield connected
 
 
 def candidate(cluster: ApiCluster, namespace: str, name: str) -> Lease:
@@ -137,7 +130,7 @@ async def test_a_loop_follows_its_object_and_asks_nothing_when_all_is_well(
         mark = control_plane.mark()
         controller.loop.wake("set")
         await controller.loop.settled()
-        assert len(control_plane.requests(mark).only(agent="loop-tests", namespace=namespace)) == 0
+        assert len(control_plane.requests(mark).only(agent="applier-tests", namespace=namespace)) == 0
         controller.loop.stop()
         await running
     assert controller.errors == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -17,19 +16,13 @@ from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
-from applier.transport import ApiCluster, connect
+from applier.transport import ApiCluster
 
 from .sets import account, config, graph, said, written
 
 pytestmark = pytest.mark.cluster
 
 Kubectl = Any
-
-
-@pytest.fixture
-async def cluster(control_plane: ControlPlane) -> AsyncIterator[ApiCluster]:
-    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        yield cluster
 
 
 @pytest.fixture

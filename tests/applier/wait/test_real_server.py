@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,19 +12,13 @@ from applier.events import Event, Waiting
 from applier.readiness import State
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.transport import ApiCluster, connect
+from applier.transport import ApiCluster
 from applier.wait import wait_gone, wait_ready
 
 pytestmark = pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
 
 LATE = 60.0
 POD, WIDGET = Kind("", "v1", "Pod"), Kind("", "v1", "Widget")
-
-
-@pytest.fixture
-async def cluster(control_plane: ControlPlane) -> AsyncIterator[ApiCluster]:
-    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        yield cluster
 
 
 @pytest.fixture
