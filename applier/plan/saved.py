@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from applier.cluster import Live
@@ -32,7 +32,8 @@ class BadPlan(ApplierError):
 class SavedPlan:
     """A plan with all that is needed to carry it out, apart from values of Secrets.
 
-    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again.
+    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `kept` is
+    what `applier.run` has to know of the recorded set that the graph is kept as; empty when it is kept as none.
     """
 
     plan: Plan
@@ -40,6 +41,15 @@ class SavedPlan:
     input_hash: str
     prints: dict[Ref, str] = field(default_factory=dict)
     has_values: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def writes(self) -> Plan:
+        """The plan without what it prunes."""
+        return replace(self.plan, steps=[step for step in self.plan.steps if step.ref in self.graph.objects])
+
+    def prunes(self) -> list[Step]:
+        """The steps for objects that are no longer wanted, in the order of their deletion."""
+        return [step for step in self.plan.steps if step.ref not in self.graph.objects]
 
     def lacks_values(self) -> list[Ref]:
         """The Secrets that will be written and whose values are not known; empty once `with_input` was called."""
@@ -50,11 +60,11 @@ class SavedPlan:
         """The same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
         if input_hash(graph) != self.input_hash:
             raise BadPlan("the plan was made from another input; plan again")
-        return SavedPlan(self.plan, graph, self.input_hash, self.prints, True)
+        return replace(self, graph=graph, has_values=True)
 
 
-def save(plan: Plan, graph: Graph) -> bytes:
-    """A plan as JSON, the same bytes for the same plan."""
+def save(plan: Plan, graph: Graph, kept: Mapping[str, Any] | None = None) -> bytes:
+    """A plan as JSON, the same bytes for the same plan. `kept` is what is to be known of a recorded set, as JSON."""
     saved = {
         "version": VERSION,
         "input": input_hash(graph),
@@ -63,6 +73,7 @@ def save(plan: Plan, graph: Graph) -> bytes:
         "steps": [{**step_form(step), "print": fingerprint(plan.found.get(step.ref))} for step in plan.steps],
         "needs": [[ref, before] for ref, before in plan.needs.items()],
         "follows": [[ref, before] for ref, before in plan.follows.items()],
+        "set": kept or {},
     }
     return _canonical(saved)
 
@@ -91,25 +102,28 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
         {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["follows"]},
     )
     prints = {step.ref: form["print"] for step, form in zip(plan.steps, saved["steps"], strict=True)}
-    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints)
+    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints, kept=saved["set"])
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:
-    """Every reason why a plan no longer holds, none when it does. What it finds is noted in the plan, for carrying it out."""
+    """Every reason why what is to be written is not what the plan was decided on, none when it is.
+
+    What it finds is noted in the plan, for carrying it out. What is to be pruned is for whoever knows the set.
+    """
     reasons: list[str] = []
-    for step in saved.plan.steps:
+    for step in saved.writes().steps:
         try:
             found = live.get(step.ref)
         except KeyError:
             found = None
         if found is not None:
             saved.plan.found[step.ref] = found
-        reasons.extend(f"{step.ref} {why}" for why in _moved(step, found, saved.prints[step.ref]))
+        reasons.extend(f"{step.ref} {why}" for why in why_moved(step, found, saved.prints[step.ref]))
     return reasons
 
 
-def _moved(step: Step, found: Manifest | None, before: str) -> Iterator[str]:
-    """In what way an object is not what the plan was decided on."""
+def why_moved(step: Step, found: Manifest | None, before: str) -> Iterator[str]:
+    """In what way an object is not what its step was decided on; `before` is its fingerprint then."""
     if step.action is Action.FAILED:
         return
     uid = uid_of(found or {})

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from applier.lazy import lazily
 
 if TYPE_CHECKING:
-    from applier.run.applying import KeepSet, OutOfDate, WaitFor, apply, apply_saved
+    from applier.run.applying import OutOfDate, WaitFor, apply, apply_saved
     from applier.run.differing import Difference, diff
+    from applier.run.keeping import KeepSet
     from applier.run.reading import Survey, survey, wanted
     from applier.run.report import Report
 
@@ -20,8 +21,9 @@ __all__ = ["Difference", "KeepSet", "OutOfDate", "Report", "Survey", "WaitFor", 
 __getattr__ = lazily(
     __name__,
     {
-        "applying": ("KeepSet", "OutOfDate", "WaitFor", "apply", "apply_saved"),
+        "applying": ("OutOfDate", "WaitFor", "apply", "apply_saved"),
         "differing": ("Difference", "diff"),
+        "keeping": ("KeepSet",),
         "reading": ("Survey", "survey", "wanted"),
         "report": ("Report",),
     },

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from applier.cluster import Cluster
@@ -17,8 +17,9 @@ from applier.execute import STOPPED, Concurrency, Patience, Stop, execute
 from applier.execute.state import AfterWrite
 from applier.outcome import Action, Outcome, Step
 from applier.plan import CLIENT_SIDE, Plan, SavedPlan, check
-from applier.prune import ApplySet, Budget, Pruning
+from applier.prune import Pruning
 from applier.readiness import Rule
+from applier.run.keeping import KeepSet, Kept, open_saved
 from applier.run.reading import read, survey
 from applier.run.report import Report, requests_of
 from applier.wait.ready import Waited, wait_ready
@@ -33,24 +34,24 @@ class OutOfDate(ApplierError):
 
 
 @dataclass(slots=True, eq=False)
-class KeepSet:
-    """The graph is kept as a recorded set (`ApplySet`); with `prune`, members that are no longer in the graph are deleted.
-
-    More than `budget` are deleted only with the `approval` that the report of an earlier run names.
-    """
-
-    applyset: ApplySet
-    prune: bool = True
-    budget: Budget | None = None
-    approval: str = ""
-
-
-@dataclass(slots=True, eq=False)
 class WaitFor:
     """Afterwards it is waited until all objects are ready, by built-in rules and these, for so many seconds."""
 
     seconds: float
     rules: Sequence[Rule] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Carrying:
+    """How a plan is carried out, in the words of `execute`."""
+
+    sink: Sink
+    limit: Concurrency | None
+    patience: Patience | None
+    stop: Stop
+    dry_run: bool
+    after_write: AfterWrite | None
+    exact: bool = False
 
 
 async def apply(
@@ -76,31 +77,46 @@ async def apply(
     run impossible, before anything is written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
     """
     account, stop = _Account(cluster, sink), stop or Stop()
-    pruning = await Pruning.of(keep.applyset, graph, cluster, budget=keep.budget, approval=keep.approval) if keep else None
-    graph = pruning.graph if pruning else graph
-    planned = (await survey(graph, cluster, manager=manager, force=force, take_over=take_over)).plan
-    prunes = pruning.steps if pruning and keep and keep.prune else []
-    account.planned(planned, prunes)
-    if pruning and not dry_run:
-        await pruning.widen()
-    heard = None if dry_run else after_write
-    outcomes = await execute(
-        planned, graph, cluster, sink=sink, limit=limit, dry_run=dry_run, patience=patience, stop=stop, after_write=heard
-    )
-    report = Report(outcomes, approval=pruning.approval if pruning and prunes else "")
-    if pruning and keep and keep.prune:
-        report.outcomes += await _prune(report, pruning, stop, sink, dry_run)
+    found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
+    plan, kept = found.plan, found.kept
+    if kept:
+        plan = replace(plan, steps=[step for step in plan.steps if step.ref in found.graph.objects])
+    carrying = Carrying(sink, limit, patience, stop, dry_run, after_write)
+    report = await _carry_out(plan, found.graph, kept, account, carrying)
     if wait and not dry_run and report.ok and not stop.asked:
         labels = keep.applyset.selector if keep else ""
-        if not await _unless_stopped(stop, _wait(report, graph, cluster, wait, labels, sink)):
+        if not await _unless_stopped(stop, _wait(report, found.graph, cluster, wait, labels, sink)):
             report.troubles.append("the run was stopped before everything was ready")
     return account.closed(report)
 
 
-async def _prune(report: Report, pruning: Pruning, stop: Stop, sink: Sink, dry_run: bool) -> list[Outcome]:
-    if stop.asked:
+async def _carry_out(plan: Plan, graph: Graph, kept: Kept | None, account: _Account, how: Carrying) -> Report:
+    """Writes what the plan says. Of a set, the record is made wide enough before, and what is no longer wanted goes afterwards."""
+    account.planned(plan, kept.prunes if kept else [])
+    if kept and not how.dry_run:
+        await kept.pruning.widen()
+    outcomes = await execute(
+        plan,
+        graph,
+        account.cluster,
+        sink=how.sink,
+        limit=how.limit,
+        dry_run=how.dry_run,
+        exact=how.exact,
+        after_write=None if how.dry_run else how.after_write,
+        patience=how.patience,
+        stop=how.stop,
+    )
+    report = Report(outcomes, approval=kept.approval if kept else "")
+    if kept and kept.keep.prune:
+        report.outcomes += await _prune(report, kept.pruning, how)
+    return report
+
+
+async def _prune(report: Report, pruning: Pruning, how: Carrying) -> list[Outcome]:
+    if how.stop.asked:
         return [Outcome(step, Action.HELD, STOPPED, step.uid) for step in pruning.steps]
-    return await pruning.finish(report.outcomes, sink=sink, dry_run=dry_run)
+    return await pruning.finish(report.outcomes, sink=how.sink, dry_run=how.dry_run)
 
 
 async def _unless_stopped(stop: Stop, waiting: Coroutine[Any, Any, None]) -> bool:
@@ -140,27 +156,21 @@ async def apply_saved(
 ) -> Report:
     """Carries out a plan that was made earlier, and only over what it was decided on.
 
-    Raises `OutOfDate`, with every reason, before anything is written.
+    Raises `OutOfDate`, with every reason, before anything is written; `BadPlan` and `ApplySetError` when its set cannot be used.
     """
     account, graph = _Account(cluster, sink), saved.graph
+    kept = await open_saved(saved, cluster) if saved.kept else None
+    if kept:
+        graph = kept.pruning.graph
     reasons = [f"{ref} is a Secret, whose values are not in the plan: give the input again" for ref in saved.lacks_values()]
     reasons += check(saved, await read(graph, cluster))
+    reasons += kept.why_moved(saved) if kept else []
     if reasons:
         raise OutOfDate(reasons)
-    account.planned(saved.plan)
-    outcomes = await execute(
-        saved.plan,
-        graph,
-        cluster,
-        sink=sink,
-        limit=limit,
-        dry_run=dry_run,
-        exact=True,
-        after_write=None if dry_run else after_write,
-        patience=patience,
-        stop=stop,
-    )
-    return account.closed(Report(outcomes))
+    if kept:
+        kept.hold(saved)
+    how = Carrying(sink, limit, patience, stop or Stop(), dry_run, after_write, exact=True)
+    return account.closed(await _carry_out(saved.writes(), graph, kept, account, how))
 
 
 class _Account:

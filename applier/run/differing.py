@@ -78,6 +78,8 @@ def _takes_over(step: Step, found: Survey) -> bool:
 
 def _difference(step: Step, found: Survey, results: dict[Ref, Manifest | None]) -> Difference:
     live = found.plan.found.get(step.ref)
+    if step.action is Action.PRUNED:
+        return Difference(step, live, None)
     return Difference(step, live, results.get(step.ref) if step.action in WRITTEN else live)
 
 

@@ -3,39 +3,56 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from applier.cache.read import read_once
-from applier.cache.snapshot import Snapshot, Wanted
+from applier.cache.snapshot import Snapshot, Wanted, by_place
 from applier.cluster import Cluster
-from applier.decision import Schemas
+from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
-from applier.outcome import Step
-from applier.plan import CLIENT_SIDE, Plan, plan
+from applier.plan import CLIENT_SIDE, Plan, plan, save
 from applier.plan.owners import names
-from applier.ref import Kind
+from applier.ref import Kind, Ref
+from applier.run.keeping import KeepSet, Kept, open_set
 
 
 class Survey(NamedTuple):
-    """A plan, and what it was made from."""
+    """A plan, and what it was made from.
+
+    `asked` is the graph that was given, and `graph` the one to be applied: with the label of the set where it is kept as one.
+    """
 
     plan: Plan
     live: Snapshot
     schemas: Schemas
+    asked: Graph
+    graph: Graph
+    kept: Kept | None = None
+
+    @property
+    def approval(self) -> str:
+        """The hash that approves the deletes that are held for being too many; empty when there are none."""
+        return self.kept.approval if self.kept else ""
+
+    def save(self) -> bytes:
+        """The plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it."""
+        return save(self.plan, self.asked, self.kept.form() if self.kept else None)
 
 
 def wanted(graph: Graph) -> list[Wanted]:
     """What has to be read to plan a graph: its objects, and owners that are no part of it."""
-    found: dict[tuple[Kind, str], dict[str, None]] = {}
+    return by_place(_objects(graph))
+
+
+def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
     for ref, desired in graph.objects.items():
-        found.setdefault((Kind.of(desired.manifest), ref.namespace), {})[ref.name] = None
+        yield Kind.of(desired.manifest), ref
         owner = desired.owner
         if owner is not None and owner not in graph.objects:
             for entry in desired.manifest["metadata"].get("ownerReferences") or ():
                 if names(entry, owner):
-                    found.setdefault((Kind.read(str(entry["apiVersion"]), owner.kind), owner.namespace), {})[owner.name] = None
-    return [Wanted(kind, namespace, tuple(by_name)) for (kind, namespace), by_name in found.items()]
+                    yield Kind.read(str(entry["apiVersion"]), owner.kind), owner
 
 
 def kinds_of(graph: Graph) -> set[Kind]:
@@ -55,9 +72,17 @@ async def survey(
     manager: str,
     force: tuple[str, ...] = (),
     take_over: tuple[str, ...] = CLIENT_SIDE,
-    prunable: Sequence[Step] = (),
+    keep: KeepSet | None = None,
 ) -> Survey:
-    """Reads what is there and plans. Writes nothing. Raises `ClusterError` when something cannot be read, and `Cycle`."""
+    """Reads what is there and plans. Writes nothing.
+
+    With `keep` the plan is that of a set: what it prunes comes last. Raises `ClusterError` when something cannot be read,
+    `ApplySetError` when the set cannot be used, and `Cycle`.
+    """
+    asked, kept = graph, await open_set(keep, graph, cluster) if keep else None
+    graph, prunes = (kept.pruning.graph, kept.prunes) if kept else (graph, [])
     live, schemas = await asyncio.gather(read(graph, cluster), cluster.schemas(kinds_of(graph)))
-    planned = plan(graph, live, schemas, manager=manager, force=force, take_over=take_over, prunable=prunable, unserved=live.unserved)
-    return Survey(planned, live, schemas)
+    planned = plan(graph, live, schemas, manager=manager, force=force, take_over=take_over, prunable=prunes, unserved=live.unserved)
+    if kept:
+        planned.found.update((step.ref, hide_secrets(kept.pruning.live[step.ref])) for step in prunes)
+    return Survey(planned, live, schemas, asked, graph, kept)

@@ -140,9 +140,21 @@ def test_what_failed_in_the_plan_is_not_looked_at() -> None:
 
 
 def test_what_was_not_read_counts_as_gone() -> None:
-    gone = Ref("", "Unread", "shop", "a")
-    plan = load(save(plan_of(Step(gone, Action.CONFIGURED, uid="u")), Graph([desired("a")])))
-    assert check(plan, Snapshot()) == ["Unread/shop/a is gone"]
+    plan = load(save(plan_of(Step(ref("a"), Action.CONFIGURED, uid="u")), Graph([desired("a")])))
+    assert check(plan, Snapshot()) == ["ConfigMap/shop/a is gone"]
+
+
+def test_what_is_pruned_is_not_looked_at_here_and_no_part_of_what_is_written() -> None:
+    steps = [Step(ref("a"), Action.UNCHANGED), Step(ref("b"), Action.PRUNED, uid="u")]
+    plan = load(save(plan_of(*steps), Graph([desired("a")])))
+    assert (check(plan, Snapshot()), [step.ref.name for step in plan.writes().steps]) == ([], ["a"])
+    assert [step.ref.name for step in plan.prunes()] == ["b"]
+
+
+def test_what_is_said_of_a_set_is_kept_and_survives_the_input() -> None:
+    graph = Graph([desired("a")])
+    plan = load(save(plan_of(), graph, {"prune": True}))
+    assert (plan.kept, plan.with_input(graph).kept) == ({"prune": True}, {"prune": True})
 
 
 def test_what_is_found_is_noted_for_carrying_it_out() -> None:
