@@ -17,7 +17,7 @@ from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 
 
-class Unread(Exception):
+class NotKnown(Exception):
     """What is there is not known; the text says why."""
 
 
@@ -34,7 +34,7 @@ class Known(Protocol):
     """What deciding on one object needs to know of others."""
 
     def found(self, desired: Desired) -> Manifest | None:
-        """The live object. Raises `Unread`."""
+        """The live object. Raises `NotKnown`."""
 
     def uid(self, owner: Ref) -> str:
         """The UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
@@ -69,11 +69,11 @@ class KnownLive:
         if definition is not None and self._is_new(definition) and definition not in self._remade:
             return None
         if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
-            raise Unread(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
+            raise NotKnown(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
         except KeyError:
-            raise Unread("what is there was not read") from None
+            raise NotKnown("what is there was not read") from None
         if live is not None:
             self.seen[desired.ref] = live
         return live
@@ -104,8 +104,8 @@ def step_for(desired: Desired, known: Known, schema: Type | None, intent: Intent
         if live is not None:
             step.uid, step.resource_version = uid_of(live), resource_version_of(live)
         _decide(step, desired, live, known, schema, intent)
-    except Unread as unread:
-        _settle(step, Action.FAILED, str(unread))
+    except NotKnown as why:
+        _settle(step, Action.FAILED, str(why))
     except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
         _settle(step, Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}")
     return step

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from applier.cluster import Cluster
 from applier.errors import ApplierError
@@ -16,8 +16,6 @@ from applier.ref import Ref
 from grove_compiler.version import __version__
 from grove_operator.cli.cluster_options import Target
 from grove_operator.cli.terminal import visible
-
-T = TypeVar("T")
 
 FINDINGS = 1
 ERROR = 2
@@ -83,7 +81,9 @@ def run(
     if long:
         gc.enable()  # the program starts without it, for work that is over in a moment
     try:
-        return _loop(_within(work, target, sink))
+        from applier.transport import run as run_loop  # aiohttp: only for commands that talk to a cluster
+
+        return run_loop(_within(work, target, sink))
     except Failed as failed:
         for line in failed.lines:
             say(line)
@@ -113,18 +113,6 @@ def minor_version(said: dict[str, str]) -> str:
 async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:
     async with open_session(target, sink) as session:
         return await work(session)
-
-
-def _loop(main: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, in uvloop where that is installed."""
-    import asyncio  # only for commands that talk to a cluster
-
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def _warn(ref: Ref, warning: str) -> None:

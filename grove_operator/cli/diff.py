@@ -18,7 +18,7 @@ from grove_operator.cli.optional_values import OptionalValues
 
 if TYPE_CHECKING:
     from applier.outcome import Step
-    from grove_operator.cluster.differences import Difference
+    from grove_operator.cluster.differences import Shown
 
 NOTHING_DIFFERS = 0
 DIFFERS = 1
@@ -78,7 +78,7 @@ async def _diff(graph: Graph, session: Session, manager: str, force: tuple[str, 
     return DIFFERS if found else NOTHING_DIFFERS
 
 
-def _write(found: list[Difference], steps: list[Step], output: str) -> None:
+def _write(found: list[Shown], steps: list[Step], output: str) -> None:
     from grove_operator.cli import output as outputs
 
     if output == "json":

@@ -9,12 +9,12 @@ from applier.plan.reasons import who
 from grove_operator.cli.cluster_words import COLOURS, tally
 from grove_operator.cli.terminal import Terminal, visible
 from grove_operator.cli.yaml_diff import unified
-from grove_operator.cluster.differences import Difference
+from grove_operator.cluster.differences import Shown
 
 MOST_FIELDS = 8
 
 
-def tell(differences: Sequence[Difference], counts: Mapping[Action, int], terminal: Terminal) -> str:
+def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
     """Object by object, then the summary."""
     blocks = ["\n".join(_object(one, terminal)) for one in differences]
     return "\n\n".join([*blocks, summary(counts, terminal)]) + "\n"
@@ -31,7 +31,7 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
     return terminal.paint(heading, "1") + tally(loud) + (f"; {tally(quiet)}" if quiet else "")
 
 
-def _object(one: Difference, terminal: Terminal) -> Iterator[str]:
+def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
     step = one.step
     action = terminal.paint(str(step.action), "1", COLOURS.get(step.action, "0"))
     yield f"{action} {visible(str(step.ref))}" + (f": {visible(step.reason)}" if _needs_reason(step) else "")

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from applier.outcome import QUIET, Action, Step
 from applier.ref import Manifest
+
+if TYPE_CHECKING:
+    from applier.run import Difference
 
 NOISE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink")
 """Metadata that the server keeps for itself: every write changes some of it, and nobody means it."""
 
 
-class Compared(Protocol):
-    """An object that was compared: as it is, and as it would be. None where there is none, or where nobody can say."""
-
-    @property
-    def step(self) -> Step: ...
-    @property
-    def live(self) -> Manifest | None: ...
-    @property
-    def merged(self) -> Manifest | None: ...
-
-
-class Difference(NamedTuple):
+class Shown(NamedTuple):
     """An object that would not stay as it is, before and after; None where there is none, and twice where nobody can say."""
 
     step: Step
@@ -31,7 +23,7 @@ class Difference(NamedTuple):
     after: Manifest | None
 
 
-def differences(compared: Iterable[Compared]) -> list[Difference]:
+def differences(compared: Iterable[Difference]) -> list[Shown]:
     """The objects that would not stay as they are.
 
     When only the owners of fields would change, an object is no different: its step becomes one that changes nothing.
@@ -42,7 +34,7 @@ def differences(compared: Iterable[Compared]) -> list[Difference]:
             one.step.action = Action.UNCHANGED
         if one.step.action not in QUIET:
             known = one.merged is not None or one.step.action is Action.PRUNED
-            found.append(Difference(one.step, _shown(one.live) if known else None, _shown(one.merged)))
+            found.append(Shown(one.step, _shown(one.live) if known else None, _shown(one.merged)))
     return found
 
 

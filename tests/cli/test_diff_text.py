@@ -11,7 +11,7 @@ from applier.ref import Manifest, Ref
 from grove_operator.cli.diff_text import summary, tell
 from grove_operator.cli.terminal import Terminal
 from grove_operator.cli.yaml_diff import unified
-from grove_operator.cluster.differences import Difference
+from grove_operator.cluster.differences import Shown
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)
 COLOURED = Terminal(colours=True, width=100, wraps=True)
@@ -72,7 +72,7 @@ def test_lines_are_coloured_by_what_they_say(number: int, code: str) -> None:
 
 
 def told(one: Step, before: Manifest | None = None, after: Manifest | None = None) -> str:
-    return tell([Difference(one, before, after)], {one.action: 1}, PLAIN)
+    return tell([Shown(one, before, after)], {one.action: 1}, PLAIN)
 
 
 def test_an_object_is_named_with_what_would_happen_to_it() -> None:

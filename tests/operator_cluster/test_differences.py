@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from applier.outcome import Action, Step
 from applier.ref import Manifest, Ref
+from applier.run import Difference
 from grove_operator.cluster.differences import NOISE, differences
 
 REF = Ref("", "ConfigMap", "shop", "x")
-
-
-class Compared(NamedTuple):
-    step: Step
-    live: Manifest | None
-    merged: Manifest | None
 
 
 def config(value: str = "1", status: Any = None, **metadata: Any) -> Manifest:
     return {"kind": "ConfigMap", "metadata": {"name": "x", **metadata}, "data": {"a": value}} | ({"status": status} if status else {})
 
 
-def compared(live: Manifest | None, merged: Manifest | None, action: Action = Action.CONFIGURED) -> Compared:
-    return Compared(Step(REF, action), live, merged)
+def compared(live: Manifest | None, merged: Manifest | None, action: Action = Action.CONFIGURED) -> Difference:
+    return Difference(Step(REF, action), live, merged)
 
 
 @pytest.mark.parametrize("action", [Action.UNCHANGED, Action.YIELDED])
