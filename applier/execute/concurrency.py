@@ -96,7 +96,7 @@ class Concurrency:
         if place.done() and not place.cancelled():
             self.in_flight -= 1
             self._wake()
-        else:
+        elif place in self._waiting:  # and not, when several left at once, let go of as places became free
             self._waiting.remove(place)
 
     def _wake(self) -> None:

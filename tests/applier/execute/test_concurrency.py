@@ -167,6 +167,20 @@ async def test_who_stops_waiting_leaves_its_place_to_the_next() -> None:
     assert (limit.in_flight, second.cancelled()) == (0, True)
 
 
+async def test_many_may_stop_at_once_while_places_become_free() -> None:
+    limit, go = Concurrency(1, most=1), asyncio.Event()
+
+    async def wait() -> None:
+        await go.wait()
+
+    tasks = [asyncio.create_task(limit.run(wait)) for _ in range(4)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in ended] == [asyncio.CancelledError] * 4
+
+
 async def test_who_is_given_a_place_and_stops_gives_it_on() -> None:
     limit, go = Concurrency(1, most=1), asyncio.Event()
 
