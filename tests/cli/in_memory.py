@@ -17,7 +17,7 @@ from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_options import Target
 from grove_operator.cli.cluster_session import Session
 
-from ..applier.execute.lab import FreeSchemas
+from ..applier.free_schemas import FreeSchemas
 from .running import ROOT, Ended, run
 
 __all__ = ["MINIMAL", "Bench", "Ended", "config_map", "deployment"]

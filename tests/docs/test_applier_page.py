@@ -15,7 +15,7 @@ from applier import transport
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
-from ..applier.execute.lab import FreeSchemas
+from ..applier.free_schemas import FreeSchemas
 from .pages import DOCS
 
 PAGE = (DOCS / "applier.md").read_text()

@@ -5,32 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from applier.decision.schema import Table, Type
 from applier.desired import Desired, Graph
 from applier.execute import Concurrency, Patience, execute
 from applier.outcome import Action, Outcome, Step
 from applier.plan import Plan, plan
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
 
+from ..free_schemas import FreeSchemas
+
 ME = "me"
 SHORT = Patience(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)
-
-
-FREE = {"e": "*untyped"}
-LIST = {"i": "*untyped", "l": "a"}
-METADATA = {"f": {"labels": FREE, "annotations": FREE, "ownerReferences": LIST, "finalizers": LIST}, **FREE}
-OBJECT = {"f": {"metadata": METADATA, "data": FREE, "spec": FREE}, **FREE}
-
-
-class FreeSchemas:
-    """In every kind, `data` and `spec` are maps of anything, and lists are one value: what the cluster in memory makes of them."""
-
-    type: Type = Table({}, {"object": OBJECT}).named("object")
-
-    def get(self, kind: Kind) -> Type:
-        return self.type
 
 
 class Lab:

@@ -16,7 +16,7 @@ from applier.outcome import Action
 from applier.ref import Manifest, Ref
 from applier.testing.memory.faults import Request
 
-from ..plan.things import desired, manifest, ref
+from ..things import desired, manifest, ref
 from .lab import Lab
 
 LOST = Unreachable("no answer came", maybe_done=True)

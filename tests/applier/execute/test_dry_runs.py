@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 
-from ..plan.things import desired, manifest, ref
+from ..things import desired, manifest, ref
 from .lab import ME, Lab
 
 A = ref("a")

@@ -11,7 +11,7 @@ import pytest
 
 from applier.execute import Stop, ended_by_interrupt
 
-from ..plan.things import desired, ref
+from ..things import desired, ref
 from .lab import Lab
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from applier.desired import Policy
 
-from ..plan.things import desired, manifest, ref
+from ..things import desired, manifest, ref
 from .lab import ME, Lab
 
 A = ref("a")

@@ -7,7 +7,7 @@ from applier.errors import Cause, Invalid, Unreachable
 from applier.execute import Patience, Stop
 from applier.ref import uid_of
 
-from ..plan.things import desired, manifest, ref
+from ..things import desired, manifest, ref
 from .lab import Lab
 
 A = ref("a")

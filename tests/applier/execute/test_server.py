@@ -18,7 +18,7 @@ from applier.run import Report, apply, diff
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 
-from ..plan.things import definition, manifest
+from ..things import definition, manifest
 from .lab import said
 
 pytestmark = pytest.mark.cluster

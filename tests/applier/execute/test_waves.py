@@ -11,7 +11,7 @@ from applier.events import Finished, Started, WaveStarted
 from applier.execute import Concurrency, Stop
 from applier.testing.memory.faults import Request
 
-from ..plan.things import definition, desired, ref
+from ..things import definition, desired, ref
 from .lab import Lab
 
 DENIED = Forbidden(403, "Forbidden", "admission refused it")

@@ -7,7 +7,7 @@ import pytest
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 from applier.errors import Cause, Forbidden, Invalid, Unreachable, WriteConflict
 
-from ..plan.things import desired, manifest, ref
+from ..things import desired, manifest, ref
 from .lab import ME, Lab
 
 A = ref("a")

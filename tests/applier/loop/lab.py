@@ -14,7 +14,7 @@ from applier.loop import FencedCluster, Lease, Loop, Reconciler, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
-from ..execute.lab import FreeSchemas
+from ..free_schemas import FreeSchemas
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 

@@ -14,7 +14,7 @@ from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import run_virtual
 
-from ..execute.lab import FreeSchemas
+from ..free_schemas import FreeSchemas
 from .lab import Lab, config_map, ref, running, some
 
 ERRORS: list[ClusterError] = [

@@ -9,7 +9,7 @@ import pytest
 from applier.outcome import ABSENT, FieldChange, Path
 from applier.plan.immutable import fixed_fields
 
-from .things import manifest, ref
+from ..things import manifest, ref
 
 
 def fixed(kind: str, *path: Any, old: Any = "old", **live: Any) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from applier.desired import Cycle, Desired, Graph
 from applier.plan.order import defined_kinds, order
 
-from .things import definition, desired, ref, waves
+from ..things import definition, desired, ref, waves
 
 CONTAINERS = {"containers": [{"name": "main"}]}
 

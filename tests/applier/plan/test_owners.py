@@ -9,7 +9,7 @@ import pytest
 from applier.plan.owners import names, refers_to, with_owner
 from applier.ref import Ref
 
-from .things import manifest
+from ..things import manifest
 
 OWNER = Ref("apps", "Deployment", "shop", "web")
 ENTRY = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}

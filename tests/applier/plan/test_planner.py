@@ -11,8 +11,8 @@ from applier.outcome import Action, Step
 from applier.plan import Plan, plan
 from applier.ref import Kind, Manifest, Ref
 
-from ..execute.lab import FreeSchemas
-from .things import definition, desired, manifest, ref
+from ..free_schemas import FreeSchemas
+from ..things import definition, desired, manifest, ref
 
 A = ref("a")
 TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}

@@ -7,7 +7,7 @@ import pytest
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
 from applier.plan.reasons import being_deleted, listed, makers, what_conflicts, what_differs, what_is_fixed, who
 
-from .things import manifest
+from ..things import manifest
 
 EDIT = Owner("kubectl-edit", "Update", "2026-01-01T00:00:00Z")
 SCALE = Owner("hpa", "Update", "", "scale")

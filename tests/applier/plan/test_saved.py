@@ -16,7 +16,7 @@ from applier.plan.forms import desired_form, read_desired, read_step, step_form
 from applier.plan.steps import Intent
 from applier.ref import Manifest, Ref
 
-from .things import desired, manifest, ref
+from ..things import desired, manifest, ref
 
 A = ref("a")
 

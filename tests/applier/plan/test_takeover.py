@@ -8,7 +8,7 @@ import pytest
 
 from applier.plan.takeover import CLIENT_SIDE, LAST_APPLIED, applied_by, others_in, ownership_patch, taken_over
 
-from .things import manifest
+from ..things import manifest
 
 KUBECTL = CLIENT_SIDE[0]
 

@@ -17,8 +17,9 @@ from applier.ref import Kind, Ref
 from applier.run import KeepSet, OutOfDate, Report, WaitFor, apply, apply_saved, diff, survey
 from applier.testing.memory import MemoryCluster
 
-from ..execute.lab import FreeSchemas, said
-from ..plan.things import definition, desired, manifest, ref
+from ..execute.lab import said
+from ..free_schemas import FreeSchemas
+from ..things import definition, desired, manifest, ref
 
 SET = ApplySet(Kind("", "v1", "ConfigMap"), "shop", "set", "me/1")
 DENIED = Forbidden(403, "Forbidden", "admission refused it")

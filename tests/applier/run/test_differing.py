@@ -15,7 +15,7 @@ from applier.run.trying import patch_to
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 
-from ..plan.things import manifest
+from ..things import manifest
 
 MANAGER = "me"
 

@@ -18,7 +18,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 
 from ..execute.lab import said
-from ..plan.things import manifest
+from ..things import manifest
 
 pytestmark = pytest.mark.cluster
 
@@ -104,3 +104,15 @@ async def test_a_set_is_kept_pruned_and_waited_for(control_plane: ControlPlane, 
         await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, manager="me", keep=keep)
         report = await apply(Graph([config(namespace, "1")]), cluster, manager="me", keep=keep, wait=WaitFor(10))
         assert (said(report.outcomes), report.ok, len(report.waited)) == ("a=unchanged b=pruned", True, 1)
+
+
+async def test_a_saved_plan_of_a_set_prunes_while_the_members_are_the_same(control_plane: ControlPlane, namespace: str) -> None:
+    keep = KeepSet(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, manager="me", keep=keep)
+        saved = (await survey(Graph([config(namespace, "2")]), cluster, manager="me", keep=keep)).save()
+        kubectl(control_plane, namespace, "label", "configmap", "b", "touched=yes")
+        with pytest.raises(OutOfDate, match=f"ConfigMap/{namespace}/b has changed"):
+            await apply_saved(load(saved), cluster)
+        saved = (await survey(Graph([config(namespace, "2")]), cluster, manager="me", keep=keep)).save()
+        assert said((await apply_saved(load(saved), cluster)).outcomes) == "a=configured b=pruned"

@@ -18,8 +18,9 @@ from applier.ref import Kind
 from applier.run import KeepSet, OutOfDate, Report, apply, apply_saved, diff, survey
 from applier.testing.memory import MemoryCluster
 
-from ..execute.lab import FreeSchemas, said
-from ..plan.things import desired, manifest, ref
+from ..execute.lab import said
+from ..free_schemas import FreeSchemas
+from ..things import desired, manifest, ref
 
 SET = ApplySet(Kind("", "v1", "ConfigMap"), "shop", "set", "me/1")
 KINDS = "applyset.kubernetes.io/contains-group-kinds"

@@ -1,4 +1,4 @@
-"""Objects that the tests of planning are about."""
+"""Objects that tests of several rooms are about."""
 
 from __future__ import annotations
 
