@@ -1,6 +1,7 @@
 """How fast the watch cache takes events in, and how much memory an object takes: `python -m tests.benchmarks.applier_cache [PODS]`.
 
-Rates are per second of CPU. The server is left out: lines of a watch are parsed as the transport parses them and go through the cache's own path.
+Rates are per second of CPU. The server is left out: lines of a watch are parsed as the transport parses them and go through the cache's
+own path.
 """
 
 from __future__ import annotations
