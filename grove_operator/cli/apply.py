@@ -10,6 +10,7 @@ import click
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, duration, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.kept_set import set_options, take_set
 from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
@@ -24,10 +25,6 @@ class Choices:
     plan: str | None
     dry_run: str
     wait: float | None
-    prune: bool
-    applyset: str
-    prune_limit: str
-    approve: str
     output: str
 
 
@@ -58,12 +55,7 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
     help="Write nothing: decide here, or have the server try what would be written.",
 )
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
-@click.option("--prune", is_flag=True, help="Delete members of the set of --applyset that are no longer among the manifests.")
-@click.option(
-    "--applyset", default="", metavar="NAME", help="Keep the objects as a set (KEP-3659) with its record in the Secret NAME, or KIND/NAME."
-)
-@click.option("--prune-limit", default="", metavar="N|P%", help="Delete at most so many objects at once; more are held for approval.")
-@click.option("--approve", default="", metavar="HASH", help="Delete what was held: the hash that was told then.")
+@set_options
 @click.option(
     "-o",
     "--output",
@@ -80,23 +72,13 @@ def command(**given: Any) -> int:
     """
     target = take_target(given)
     asked = take_asked(given, required=given["plan"] is None)
+    keeps = take_set(given)
     choices = Choices(**given)
-    _check(choices, bool(asked.files))
+    if choices.plan and keeps.applyset:
+        raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
     from grove_operator.cli.apply_run import ApplyRun
 
-    run = ApplyRun(choices, wanted, asked.force)
+    run = ApplyRun(choices, wanted, asked.force, keeps)
     with run.showing():
         return cluster_session.run(run.work, target, run.sink, long=choices.wait is not None)
-
-
-def _check(choices: Choices, has_files: bool) -> None:
-    """Raises `click.UsageError` for options that contradict each other."""
-    if choices.prune and not choices.applyset:
-        raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")
-    if choices.plan and choices.prune:
-        raise click.UsageError("--plan carries out a plan and nothing else: --prune is no part of one.")
-    if choices.prune_limit and not choices.prune:
-        raise click.UsageError("--prune-limit is about --prune.")
-    if not has_files and not choices.plan:
-        raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")

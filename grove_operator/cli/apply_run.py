@@ -18,9 +18,10 @@ from grove_operator.cli.terminal import Terminal, terminal_of
 if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
-    from applier.run import KeepSet, Report
+    from applier.run import Report
     from grove_operator.cli.apply import Choices
     from grove_operator.cli.cluster_input import ClusterInput
+    from grove_operator.cli.kept_set import SetChoice
 
 DONE = 0
 SUFFIXES = {"client": CLIENT, "server": SERVER}
@@ -29,8 +30,8 @@ SUFFIXES = {"client": CLIENT, "server": SERVER}
 class ApplyRun:
     """`wanted` is none when a saved plan is carried out without files."""
 
-    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...]) -> None:
-        self.choices, self.wanted, self.force = choices, wanted, force
+    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], keeps: SetChoice) -> None:
+        self.choices, self.wanted, self.force, self.keeps = choices, wanted, force, keeps
         self.terminal = terminal_of(sys.stdout)
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
@@ -88,37 +89,21 @@ class ApplyRun:
                 session.cluster,
                 manager=choices.field_manager,
                 force=self.force,
-                keep=await self._set(session),
+                keep=await self.keeps.keep(session),
                 wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
                 dry_run=choices.dry_run == "server",
                 sink=self.sink,
                 stop=stop,
             )
 
-    async def _set(self, session: Session) -> KeepSet | None:
-        """The recorded set that the objects are kept as."""
-        if not self.choices.applyset:
-            return None
-        from applier.prune import Budget
-        from applier.run import KeepSet
-        from grove_operator.cluster.applysets import named_set
-
-        choices = self.choices
-        budget = Budget.read(choices.prune_limit) if choices.prune_limit else None
-        return KeepSet(await named_set(session.cluster, choices.applyset, session.namespace), choices.prune, budget, choices.approve)
-
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """What is decided here without asking; nothing is written, not even on trial."""
-        from applier.prune import Pruning
         from applier.run import Report, survey
 
-        keep = await self._set(session)
-        prunes = []
-        if keep is not None:
-            pruning = await Pruning.of(keep.applyset, graph, session.cluster, budget=keep.budget, approval=keep.approval)
-            graph, prunes = pruning.graph, pruning.steps if keep.prune else []
-        found = await survey(graph, session.cluster, manager=self.choices.field_manager, force=self.force)
-        return Report([Outcome(step, step.action, step.reason, step.uid) for step in (*found.plan.steps, *prunes)])
+        keep = await self.keeps.keep(session)
+        found = await survey(graph, session.cluster, manager=self.choices.field_manager, force=self.force, keep=keep)
+        outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in found.plan.steps]
+        return Report(outcomes, approval=found.approval)
 
     async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
         from applier.execute import Stop, ended_by_interrupt

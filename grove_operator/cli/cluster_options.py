@@ -111,7 +111,9 @@ _MANAGER = (
 )
 
 
-def _adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    """A decorator that gives a command these options, in this order."""
+
     def add(command: F) -> F:
         for option in reversed(options):
             command = option(command)
@@ -120,11 +122,11 @@ def _adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
     return add
 
 
-target_options = _adding(_TARGET)
+target_options = adding(_TARGET)
 """Which cluster and namespace; gives `Target`'s fields."""
-input_options = _adding(_INPUT)
+input_options = adding(_INPUT)
 """What is to exist; gives what `take_asked` takes."""
-manager_options = _adding(_MANAGER)
+manager_options = adding(_MANAGER)
 """Under which name, and whose fields may be taken."""
 
 

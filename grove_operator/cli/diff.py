@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,6 +14,7 @@ from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster_session import ERROR, Session
+from grove_operator.cli.kept_set import SetChoice, set_options, take_set
 from grove_operator.cli.optional_values import OptionalValues
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ DIFFERS = 1
 Examples:
   grove diff workload.yaml                     what apply would change, object by object
   grove diff manifests/ -l app=web -o json     for programs
+  grove diff manifests/ --applyset shop --prune    and what would be deleted
   grove diff workload.yaml --server            by a dry run on the server, webhooks and defaults included
   grove compile set.yaml | grove diff -        compiled somewhere else
 
@@ -41,6 +43,7 @@ Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 som
 @input_options
 @target_options
 @manager_options
+@set_options
 @click.option("--server", is_flag=True, help="Ask the server about every object, by dry runs, instead of deciding here.")
 @click.option(
     "-o",
@@ -56,20 +59,30 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
     live and who owns it: no request is made for an object. Values of Secrets are shown as hashes.
     """
-    target, asked = take_target(given), take_asked(given)
+    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        return await _diff(await wanted.graph(session), session, field_manager, asked.force, output, server)
+        intent = Intent(field_manager, asked.force, keeps)
+        return await _diff(await wanted.graph(session), session, intent, output, server)
 
     return cluster_session.run(work, target, findings=ERROR)
 
 
-async def _diff(graph: Graph, session: Session, manager: str, force: tuple[str, ...], output: str, server: bool) -> int:
+class Intent(NamedTuple):
+    """Under which name would be applied, whose fields may be taken, and as which set the objects are kept."""
+
+    manager: str
+    force: tuple[str, ...]
+    keeps: SetChoice
+
+
+async def _diff(graph: Graph, session: Session, intent: Intent, output: str, server: bool) -> int:
     from applier.run import diff
     from grove_operator.cluster.differences import differences
 
-    compared = await diff(graph, session.cluster, manager=manager, force=force, ask_server=server)
+    keep = await intent.keeps.keep(session)
+    compared = await diff(graph, session.cluster, manager=intent.manager, force=intent.force, ask_server=server, keep=keep)
     found = differences(compared)
     steps = [one.step for one in compared]
     _write(found, steps, output)

@@ -11,7 +11,8 @@ from grove_operator.cli import cluster_session
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster_session import Session
+from grove_operator.cli.cluster_session import Session, say
+from grove_operator.cli.kept_set import set_options, take_set
 from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
@@ -23,6 +24,7 @@ from grove_operator.cli.options import FILES
     epilog="""\b
 Examples:
   grove plan workload.yaml                     what apply would do, and why
+  grove plan manifests/ --applyset shop --prune    and what would be deleted
   grove plan workload.yaml -o change.plan      keep it for a review
   grove apply --plan change.plan               carry out this and nothing else
 
@@ -32,14 +34,15 @@ Exit codes: 0 planned, 1 findings, 2 something is wrong.""",
 @input_options
 @target_options
 @manager_options
+@set_options
 @click.option("-o", "--output-file", metavar="FILE", type=FILES, help="Keep the plan in this file, for `grove apply --plan FILE`.")
 def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     """Print what would be done with each object of FILE, in which wave and why.
 
-    A plan that was kept is carried out only while every object is what it was decided on: same UID, same content, same input. No value
-    of a Secret is in it; whoever applies one that writes Secrets names the files again.
+    A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
+    No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
     """
-    target, asked = take_target(given), take_asked(given)
+    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
@@ -48,13 +51,14 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         from grove_operator.cli.terminal import terminal_of
 
         graph = await wanted.graph(session)
-        plan = (await survey(graph, session.cluster, manager=field_manager, force=asked.force)).plan
+        keep = await keeps.keep(session)
+        found = await survey(graph, session.cluster, manager=field_manager, force=asked.force, keep=keep)
         if output_file is not None:
-            from applier.plan import save
-
             with open(output_file, "wb") as stream:
-                stream.write(save(plan, graph))
-        outputs.write([plan_text(plan.steps, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+                stream.write(found.save())
+        outputs.write([plan_text(found.plan.steps, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+        if found.approval:
+            say(f"deletes are held for being too many: let exactly these happen with --approve {found.approval}")
         return 0
 
     return cluster_session.run(work, target)

@@ -93,3 +93,55 @@ def test_what_an_autoscaler_drives_is_not_drift(bench: Bench) -> None:
     bench.run("apply", file)
     bench.cluster.seed(deployment("web", replicas=5), manager="hpa")
     assert bench.run("diff", file).code == 0
+
+
+# Sets.
+
+WEB = ("--applyset", "web", "--prune", "-n", "shop")
+
+
+@pytest.fixture
+def pair(bench: Bench) -> Bench:
+    """A set of `a` and `b`."""
+    bench.run("apply", *WEB, bench.file(config_map("a", x="1"), config_map("b", z="2")))
+    bench.writes()
+    return bench
+
+
+def test_what_would_be_pruned_is_shown_as_gone(pair: Bench) -> None:
+    ended = pair.run("diff", *WEB, pair.file(config_map("a", x="1")))
+    assert (ended.code, ended.err, pair.writes()) == (1, "", [])
+    assert ended.out.startswith("pruned ConfigMap/shop/b: is no longer in the set\n")
+    assert '-data:\n-  z: "2"\n' in ended.out
+    assert ended.out.endswith("1 object differs: 1 pruned; 1 unchanged\n")
+
+
+def test_nothing_would_be_pruned_unless_asked(pair: Bench) -> None:
+    ended = pair.run("diff", "--applyset", "web", "-n", "shop", pair.file(config_map("a", x="1")))
+    assert ended == (0, "Nothing differs: 1 unchanged\n", "")
+
+
+def test_deletes_that_would_be_held_name_what_approves_them(pair: Bench) -> None:
+    limited = ("diff", *WEB, "--prune-limit", "0", pair.file(config_map("a", x="1")))
+    ended = pair.run(*limited)
+    approval = ended.out.split("approve with ")[1].split()[0]
+    assert ended.code == 2
+    assert pair.run(*limited, "--approve", approval).code == 1
+
+
+def test_programs_get_what_would_be_pruned(pair: Bench) -> None:
+    report = json.loads(pair.run("diff", "-o", "json", *WEB, pair.file(config_map("a", x="1"))).out)
+    assert report["summary"] == {"unchanged": 1, "pruned": 1}
+
+
+def test_values_of_secrets_that_would_be_pruned_are_not_shown(bench: Bench) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, "data": {"key": "aHVudGVyMg=="}}
+    bench.run("apply", *WEB, bench.file(secret, config_map("a", x="1")))
+    ended = bench.run("diff", *WEB, bench.file(config_map("a", x="1")))
+    assert ("-  key: sha256:" in ended.out, "aHVudGVyMg" in ended.out) == (True, False)
+
+
+@pytest.mark.parametrize("command", ["diff", "plan", "apply"])
+def test_pruning_needs_a_set(bench: Bench, command: str) -> None:
+    ended = bench.run(command, "--prune", "x.yaml")
+    assert (ended.code, "--prune needs --applyset NAME" in ended.err) == (2, True)

@@ -132,6 +132,20 @@ def test_what_is_no_longer_in_a_set_is_pruned_and_nothing_else(bench: Bench) -> 
     assert bench.grove("diff", bench.file(*objects[:8]), "--field-manager", "grove").code in (0, 1)
 
 
+def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -> None:
+    objects, path = bench.objects(12), str(bench.folder / "change.plan")
+    options = ("--prune", "--applyset", "web")
+    bench.grove("apply", *options, bench.file(*objects))
+    shown = bench.grove("diff", *options, bench.file(*objects[:8]))
+    assert (shown.code, shown.out.splitlines()[-1]) == (1, "4 objects differ: 4 pruned; 8 unchanged")
+    assert bench.grove("plan", *options, bench.file(*objects[:8]), "-o", path).code == 0
+    values = [value for one in objects if one["kind"] == "Secret" for value in one["data"].values()]
+    assert values and not any(value in Path(path).read_text() for value in values)
+    ended = bench.grove("apply", "--plan", path)
+    assert (ended.code, sum(line.endswith(" pruned") for line in ended.out.splitlines())) == (0, 4)
+    assert "no longer holds" in bench.grove("apply", "--plan", path).err
+
+
 def test_a_set_becomes_all_its_objects_and_they_hang_on_it(bench: Bench) -> None:
     definitions = bench.grove("apply", "--force-conflicts", "-", stdin=run("crds").out.encode())
     assert (definitions.code, definitions.err) == (0, ""), "it comes back when the kinds are served"

@@ -67,3 +67,49 @@ def test_what_is_no_plan_is_refused(bench: Bench, content: str, message: str) ->
 
 def test_a_plan_that_is_not_there_is_one_line(bench: Bench) -> None:
     assert bench.run("apply", "--plan", "none.plan") == (2, "", "grove: none.plan: no such file or directory\n")
+
+
+# Sets.
+
+WEB = ("--applyset", "web", "--prune", "-n", "shop")
+
+
+@pytest.fixture
+def pair(bench: Bench) -> Bench:
+    """A set of `a` and `b`."""
+    bench.run("apply", *WEB, bench.file(config_map("a"), config_map("b")))
+    bench.writes()
+    return bench
+
+
+def test_a_plan_shows_what_would_be_pruned(pair: Bench) -> None:
+    ended = pair.run("plan", *WEB, pair.file(config_map("a")))
+    assert ended == (0, "wave 2\n  pruned      ConfigMap/shop/b  is no longer in the set\n\nPlan: 1 unchanged, 1 pruned\n", "")
+    assert pair.writes() == []
+
+
+def test_a_plan_that_was_kept_prunes(pair: Bench) -> None:
+    path = str(pair.folder / "change.plan")
+    pair.run("plan", *WEB, pair.file(config_map("a")), "-o", path)
+    assert pair.run("apply", "--plan", path) == (0, "configmap/a unchanged\nconfigmap/b pruned\n", "")
+
+
+def test_a_plan_that_prunes_is_refused_once_the_set_has_changed(pair: Bench) -> None:
+    path = str(pair.folder / "change.plan")
+    pair.run("plan", *WEB, pair.file(config_map("a")), "-o", path)
+    pair.run("apply", "--applyset", "web", "-n", "shop", pair.file(config_map("c")))
+    ended = pair.run("apply", "--plan", path)
+    reason = "ConfigMap/shop/c is a member of the set that the plan does not know"
+    assert ended == (2, "", f"grove: {path}: no longer holds: {reason}\n")
+
+
+def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None:
+    limited = ("plan", *WEB, "--prune-limit", "0", pair.file(config_map("a")))
+    ended = pair.run(*limited)
+    assert ended.err.startswith("grove: deletes are held for being too many")
+    assert "1 unchanged, 1 pruned" in pair.run(*limited, "--approve", ended.err.split()[-1]).out
+
+
+def test_a_set_is_given_when_planning(bench: Bench) -> None:
+    ended = bench.run("apply", "--plan", "x", "--applyset", "web")
+    assert (ended.code, "give --applyset to `grove plan`" in ended.err) == (2, True)
