@@ -2,7 +2,6 @@
 
 from applier.decision.decide import Decision, Verdict, decide
 from applier.decision.managers import owners_at
-from applier.decision.memo import Decider
 from applier.decision.merged import merged
 from applier.decision.openapi import read_openapi
 from applier.decision.preparing import prepared
@@ -11,7 +10,6 @@ from applier.decision.schema import Schemas, Type
 from applier.decision.secret_values import hide_secrets
 
 __all__ = [
-    "Decider",
     "Decision",
     "Schemas",
     "Type",

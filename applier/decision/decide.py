@@ -27,7 +27,7 @@ from applier.decision.serverside import Applied, apply
 from applier.decision.shape import check
 from applier.decision.storing import BACK, EMPTY, Difference, differences
 from applier.decision.yielding import yield_fields
-from applier.outcome import Conflict, FieldChange
+from applier.outcome import Conflict, FieldChange, dotted
 from applier.ref import Manifest
 
 
@@ -172,9 +172,7 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
 
 
 def _doubt(found: list[Difference]) -> str:
-    return next(
-        (f"{'.'.join(map(str, path_of(one.steps)))}: {one.doubt}" for one in found if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY
-    )
+    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in found if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:
@@ -197,7 +195,7 @@ def _refusal(refused: list[Conflict]) -> str:
 def _values(changes: list[FieldChange]) -> str:
     if not changes:
         return ""
-    first = ".".join(map(str, changes[0].path)).replace(".[", "[")
+    first = dotted(changes[0].path)
     return first if len(changes) == 1 else f"{first} and {len(changes) - 1} more"
 
 

@@ -10,14 +10,12 @@ from applier.decision.items import steps_to
 from applier.decision.schema import Type
 from applier.decision.shape import LIST, MAP, is_leaf, member_type, shape_of
 
-NEVER_OWNED: Fields = {
-    "f:apiVersion": {},
-    "f:kind": {},
-    "f:metadata": {
-        ".": {}, "f:name": {}, "f:namespace": {}, "f:creationTimestamp": {}, "f:selfLink": {}, "f:uid": {}, "f:clusterName": {},
-        "f:generation": {}, "f:managedFields": {}, "f:resourceVersion": {},
-    },
-}  # fmt: skip
+OF_THE_SERVER = frozenset(
+    ("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion", "clusterName")
+)
+"""Metadata that no manager owns and no apply changes."""
+
+NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, **{f"f:{name}": {} for name in sorted(OF_THE_SERVER)}}}
 """What the server takes out of every manager's set."""
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from applier.decision.fields import Fields, intersection
+from applier.decision.ownership import OF_THE_SERVER
 from applier.decision.schema import Type
 from applier.decision.storing import Walk
 from applier.decision.values import equal, is_empty
 from applier.ref import Manifest
 
-_NEVER_OWNED = frozenset(
-    ("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion")
-)
 _MISSING: Any = object()
 
 
@@ -51,7 +49,7 @@ def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> 
         step, below = known
         node = owned.get(step)
         if name == "metadata":
-            value = {key: member for key, member in value.items() if key not in _NEVER_OWNED}
+            value = {key: member for key, member in value.items() if key not in OF_THE_SERVER}
             if not value:
                 continue
         if node is None or not _same(value, live.get(name, _MISSING), below, node, leeway):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from applier.decision.defaults import filled_in, without_added
 from applier.decision.items import steps_to
+from applier.decision.ownership import OF_THE_SERVER
 from applier.decision.schema import Type
 from applier.decision.shape import LIST, MAP, is_leaf, shape_of
 from applier.decision.values import equal, is_empty, same_form
@@ -23,9 +24,6 @@ BACK = "the server may fill it in again"
 _FILLED = "the server may have filled it in"
 _NULL = "null may stand for a default"
 _IDENTITY = frozenset(("apiVersion", "kind"))
-_SET_BY_SERVER = frozenset(
-    ("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion", "clusterName")
-)
 Steps = tuple[str, ...]
 
 
@@ -84,7 +82,7 @@ def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
 
 
 def _own_metadata(metadata: Any) -> Any:
-    return {key: value for key, value in metadata.items() if key not in _SET_BY_SERVER} if isinstance(metadata, dict) else metadata
+    return {key: value for key, value in metadata.items() if key not in OF_THE_SERVER} if isinstance(metadata, dict) else metadata
 
 
 class Walk:

@@ -1,7 +1,6 @@
 """How long one decision takes: `python -m tests.benchmarks.applier_decide [--objects 1000]`.
 
 Mixed objects of about 2 KB as a server returned them; CPU time, the best of five.
-"cold" decides on objects never seen before; "memo" asks a `Decider` again.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from applier.decision import Decider, Verdict, decide
-from applier.ref import Kind, Manifest, Ref
+from applier.decision import Verdict, decide
+from applier.ref import Kind, Manifest
 from tests.applier.decision.schemas import recorded
 from tests.applier.decision.typical import MANAGER, manifests, stored
 
@@ -59,14 +58,8 @@ def main() -> None:
     def ask(intent: Manifest, live: Manifest) -> Any:
         return decide(intent, live, schemas.get(Kind.of(intent)), manager=MANAGER)
 
-    decider = Decider(MANAGER)
-
-    def ask_again(intent: Manifest, live: Manifest) -> Any:
-        return decider.decide(Ref.of(intent), intent, live, schemas.get(Kind.of(intent)))
-
-    _report("unchanged, cold", pairs, ask)
-    _report("unchanged, memo", pairs, ask_again)
-    _report("changed, cold", [_changed(pair) for pair in pairs], ask)
+    _report("unchanged", pairs, ask)
+    _report("changed", [_changed(pair) for pair in pairs], ask)
 
 
 if __name__ == "__main__":
