@@ -52,6 +52,16 @@ def test_objects_of_a_set_that_is_not_written_do_not_refer_to_it() -> None:
     assert (desired.owner, owners_of(desired)) == (None, [])
 
 
+@pytest.mark.parametrize("among_the_files", [True, False])
+def test_what_rules_add_to_an_object_that_people_write_is_left_to_whoever_runs_the_sets(among_the_files: bool) -> None:
+    levels = [{"domain": "rack", "key": "example.com/rack"}]
+    topology = obj("ClusterTopology", "racks", "", api="grove.io/v1alpha1", spec={"levels": levels})
+    graph = compiled(topology, snapshot=(topology,))
+    assert [node.rule for node in graph.nodes] == ["topology/guard"]
+    found = desired_graph(Sources(graph, [item(topology)] if among_the_files else []))
+    assert [desired.manifest for desired in found.objects.values()] == ([topology] if among_the_files else [])
+
+
 def test_compiled_objects_are_not_changed_for_that() -> None:
     graph = compiled(a_set())
     desired_graph(Sources(graph, []))
