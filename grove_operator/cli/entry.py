@@ -15,12 +15,16 @@ MISUSE = 2
 INTERRUPTED = 130
 READER_GONE = 141
 
+LAST_STREAM = 2
+"""The number of standard error's descriptor."""
+
 ISSUES = "https://github.com/ai-dynamo/grove/issues"
 
 
 def main() -> NoReturn:
     """The console script. Leaves at once: taking a large graph apart, object by object, would take longer than printing it."""
     gc.disable()  # a compilation makes many values, no garbage cycles to speak of, and the process ends soon
+    _keep_low_descriptors()
     if sys.stderr is None:  # started with 2>&-
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     code = run(sys.argv[1:])
@@ -28,6 +32,13 @@ def main() -> NoReturn:
         with suppress(OSError, AttributeError):
             stream.flush()
     os._exit(code)
+
+
+def _keep_low_descriptors() -> None:
+    """Leaves none of the three streams' numbers free, which a closed one does: a connection of that number would be written to."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STREAM:
+        pass
+    os.close(descriptor)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +182,18 @@ def test_a_kind_that_is_not_served_is_one_line(bench: Bench) -> None:
     ended = bench.grove("diff", bench.file({"apiVersion": "x.example/v1", "kind": "Foo", "metadata": {"name": "x"}}))
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "grove: the server serves no Foo of x.example/v1; install its CustomResourceDefinition first\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_reason_to_crash(bench: Bench, closed: str) -> None:
+    program = f"{sys.executable} -m grove_operator apply {bench.file(*bench.objects(1))} --kubeconfig {bench.plane.kubeconfig}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(["bash", "-c", f"{program} {closed}"], env=environment, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_all_kinds_that_are_not_served_are_told_at_once(bench: Bench) -> None:
+    kinds = [{"apiVersion": "x.example/v1", "kind": kind, "metadata": {"name": "x"}} for kind in ("Foo", "Bar")]
+    ended = bench.grove("apply", bench.file(*kinds, *bench.objects(1)))
+    assert (ended.code, ended.out) == (2, "")
+    assert [line.split()[5] for line in ended.err.splitlines()] == ["Foo", "Bar"]
