@@ -62,11 +62,6 @@ def uid_of(manifest: Manifest) -> str:
     return str((manifest.get("metadata") or {}).get("uid") or "")
 
 
-def is_being_deleted(manifest: Manifest) -> bool:
-    """Whether a live object's deletion has begun: it is there only until its finalizers and its time of grace are over."""
-    return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
-
-
 def resource_version_of(manifest: Manifest) -> str:
     """The version of an object in the server's history; empty while it exists only on paper."""
     return str((manifest.get("metadata") or {}).get("resourceVersion") or "")

@@ -8,8 +8,8 @@ from functools import partial
 from applier.errors import NotFound, Unreachable, WriteConflict
 from applier.execute.patience import Stop, looks
 from applier.execute.state import Run
-from applier.plan.reasons import being_deleted
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
+from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.terminating import being_deleted, is_being_deleted
 
 
 class StillThere(Exception):

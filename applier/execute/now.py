@@ -11,7 +11,8 @@ from applier.execute.state import Run
 from applier.outcome import Step
 from applier.plan.owners import names, refers_to, with_owner
 from applier.plan.steps import step_for
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
+from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.terminating import is_being_deleted
 
 
 class NoOwner(ApplierError):

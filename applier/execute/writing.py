@@ -16,9 +16,10 @@ from applier.execute.ownership import put_right
 from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.state import Run
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
-from applier.plan.reasons import RECREATE, being_deleted, listed, makers, what_conflicts
+from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
 from applier.plan.takeover import entries_of
-from applier.ref import Kind, Manifest, is_being_deleted
+from applier.ref import Kind, Manifest
+from applier.terminating import being_deleted, is_being_deleted
 
 
 class Written(NamedTuple):

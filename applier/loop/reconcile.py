@@ -17,7 +17,8 @@ from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan import plan
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.terminating import is_being_deleted
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]

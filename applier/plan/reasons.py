@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from applier.outcome import ABSENT, Conflict, FieldChange, Owner, Path, dotted
 from applier.ref import Manifest
@@ -52,13 +51,6 @@ def what_is_fixed(paths: Sequence[Path]) -> str:
 
 
 RECREATE = "it would have to be deleted and made again, which its policy does not allow (recreate)"
-
-
-def being_deleted(live: Manifest) -> str:
-    """Since when an object is being deleted, and what it still waits for."""
-    metadata: dict[str, Any] = live["metadata"]
-    held = ", held by " + listed(metadata["finalizers"]) if metadata.get("finalizers") else ""
-    return f"is being deleted since {metadata.get('deletionTimestamp')}{held}"
 
 
 def makers(live: Manifest) -> str:

@@ -12,9 +12,10 @@ from applier.desired import Desired
 from applier.outcome import QUIET, Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.owners import refers_to, with_owner
-from applier.plan.reasons import RECREATE, being_deleted, makers, what_conflicts, what_differs, what_is_fixed
+from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed
 from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.terminating import being_deleted
 
 
 class NotKnown(Exception):

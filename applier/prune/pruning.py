@@ -26,7 +26,8 @@ from applier.prune.keeper import Keeper
 from applier.prune.members import Members, find_members, orphans
 from applier.prune.record import Scope
 from applier.prune.teardown import still_needed, teardown
-from applier.ref import Manifest, Ref, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
+from applier.terminating import being_deleted, is_being_deleted
 
 
 class Pruning:
@@ -165,7 +166,7 @@ def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:
     )
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
     if is_being_deleted(live):
-        step.reason = f"is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
+        step.reason = being_deleted(live)
     elif needed := still_needed(live, wanted):
         step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"
     else:

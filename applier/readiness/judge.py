@@ -8,6 +8,7 @@ from applier.readiness.kinds import BUILT_IN, BUILT_IN_GROUPS
 from applier.readiness.rules import Rule
 from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
 from applier.ref import Manifest, Ref
+from applier.terminating import being_deleted
 
 
 def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
@@ -31,10 +32,8 @@ def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: boo
 def _common(manifest: Manifest) -> Readiness | None:
     """What holds for all kinds: deletion, a spec that its controller has not seen, and the two standard conditions of kstatus."""
     metadata = part(manifest, "metadata")
-    if since := metadata.get("deletionTimestamp"):
-        finalizers = metadata.get("finalizers") or ()
-        waits = f", waits for {', '.join(map(str, finalizers))}" if finalizers else ""
-        return Readiness(State.TERMINATING, f"is being deleted since {since}{waits}")
+    if metadata.get("deletionTimestamp"):
+        return Readiness(State.TERMINATING, being_deleted(manifest))
     status = part(manifest, "status")
     generation, observed = number(metadata, "generation"), status.get("observedGeneration")
     if isinstance(observed, int) and observed < generation:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from applier.cluster import Cluster
 from applier.events import Sink, Waiting, nowhere
 from applier.ref import Manifest, Ref, uid_of
+from applier.terminating import being_deleted, is_being_deleted
 from applier.wait.following import follow
 
 
@@ -42,10 +43,10 @@ async def wait_gone(
 def what_keeps(live: Manifest) -> str:
     """Why an object that should go is still there."""
     metadata = live.get("metadata") or {}
-    if not metadata.get("deletionTimestamp"):
+    if not is_being_deleted(live):
         return "is not being deleted"
     if finalizers := metadata.get("finalizers"):
         return f"waits for {'finalizer' if len(finalizers) == 1 else 'finalizers'} {', '.join(finalizers)}"
     if grace := metadata.get("deletionGracePeriodSeconds"):
         return f"has {grace} seconds of grace, until {metadata['deletionTimestamp']}"
-    return f"is being deleted since {metadata['deletionTimestamp']}"
+    return being_deleted(live)

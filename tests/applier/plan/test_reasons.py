@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
-from applier.plan.reasons import being_deleted, listed, makers, what_conflicts, what_differs, what_is_fixed, who
+from applier.plan.reasons import listed, makers, what_conflicts, what_differs, what_is_fixed, who
 
 from ..things import manifest
 
@@ -58,11 +58,6 @@ def test_conflicts_are_grouped_by_owner_with_the_three_ways_out() -> None:
 
 def test_fixed_fields_are_named() -> None:
     assert what_is_fixed([("spec", "selector")]) == "spec.selector cannot be changed once set"
-
-
-def test_who_holds_up_a_deletion_is_said() -> None:
-    live = manifest("a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/wait"]})
-    assert being_deleted(live) == "is being deleted since 2026-01-01T00:00:00Z, held by example.com/wait"
 
 
 def test_makers_are_named_once() -> None:

@@ -190,7 +190,7 @@ async def test_an_object_being_deleted_is_reported_with_its_finalizers_and_not_d
     cluster.forget_requests()
     pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
     [outcome] = await pruning.finish([])
-    assert outcome.reason == "is being deleted since 2026-01-01T00:00:00Z; waits for example.org/hold"
+    assert outcome.reason == "is being deleted since 2026-01-01T00:00:00Z, held by example.org/hold"
     assert "delete" not in [request.verb for request in cluster.log]
 
 
