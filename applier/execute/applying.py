@@ -46,8 +46,10 @@ async def passing(run: Run, call: Callable[[], Awaitable[Manifest]], kind: Kind)
     raise refused
 
 
-async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manifest) -> Manifest:
-    """Applies over an object that is there, and over no other: its UID goes along. Raises `Blocked` on conflicts that stand.
+async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
+    """Applies over an object that is there, and over no other: its UID goes along, and when `exact` its version.
+
+    Raises `Blocked` on conflicts that stand.
 
     The server takes all fields in conflict or none. To take those of some managers only, they are looked at first, and then this very
     version of the object is forced.
@@ -57,11 +59,11 @@ async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manif
     decision = decide(manifest, live, schema, manager=run.manager, yields=desired.policy.yields, force=may)
     if decision.verdict is Verdict.CONFLICT:
         raise Blocked(decision.conflicts)
-    forced = partial(apply, run, _bound_to(decision.intent, live, exact=run.exact or "*" not in may), force=True)
+    forced = partial(apply, run, _bound_to(decision.intent, live, exact=exact or "*" not in may), force=True)
     if decision.force:
         return await forced()
     try:
-        return await apply(run, _bound_to(decision.intent, live, exact=run.exact), force=False)
+        return await apply(run, _bound_to(decision.intent, live, exact=exact), force=False)
     except FieldConflict as error:
         conflicts = conflicts_of(error, live)
     if not all(_may_be_taken(run, conflict.owner.manager, may) for conflict in conflicts):

@@ -17,8 +17,8 @@ from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.state import Run
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
-from applier.plan.takeover import entries_of
-from applier.ref import Kind, Manifest
+from applier.plan.takeover import applied_by, entries_of
+from applier.ref import Kind, Manifest, uid_of
 from applier.terminating import being_deleted, is_being_deleted
 
 
@@ -45,10 +45,11 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
     When the object has changed since the step was decided on, it is read and decided on again, a limited number of times. A request of
     unknown fate is settled in the same way: if reading shows what was wanted, it was done.
     """
-    live, meant = run.plan.found.get(desired.ref), step.action
+    live, meant, made = run.plan.found.get(desired.ref), step.action, False
     for _ in range(run.patience.decisions):
         try:
-            return await _write(run, desired, step, live)
+            written = await _write(run, desired, step, live)
+            return written._replace(action=meant) if made and written.action is Action.CONFIGURED else written
         except Moved as moved:
             cause = moved.cause
         live = await run.read(desired.ref, Kind.of(desired.manifest))
@@ -58,7 +59,8 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
             return (
                 Written(meant, "no answer came, but it was done", live) if lost else Written(step.action, step.reason, live, step.conflicts)
             )
-        if run.exact and not isinstance(cause, Unreachable):
+        made = made or (isinstance(cause, Unreachable) and meant is Action.CREATED and live is not None and applied_by(live, run.manager))
+        if run.exact and not (made or (isinstance(cause, Unreachable) and (meant is not Action.CREATED or live is None))):
             return Written(Action.HELD, f"has changed since the plan was made: {cause}", live)
     raise cause
 
@@ -83,15 +85,36 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
         raise Moved(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
     kind, policy = Kind.of(desired.manifest), desired.policy
     manifest = prepared(await owned(run, desired), await run.schema(kind))
-    if policy.adopt and not policy.create_only:
+    if policy.adopt and not policy.create_only and not run.exact:
         return _created(run, await apply(run, manifest, force=False))
     resource = await run.cluster.resource(kind)
     create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.dry_run)
     made = await passing(run, create, kind)
-    if policy.create_only or run.dry_run:
-        return _created(run, made)
-    # A plain create records an update, not an apply. Made good at once, or the next run would have to.
-    return _created(run, await apply_over(run, desired, manifest, await put_right(run, resource, made)))
+    after = made if policy.create_only or run.dry_run else await _made_good(run, desired, manifest, made)
+    run.learn(after)
+    return Written(Action.CREATED, "", after)
+
+
+async def _made_good(run: Run, desired: Desired, manifest: Manifest, made: Manifest) -> Manifest:
+    """A plain create records an update, not an apply. Made good at once, or the next run would have to.
+
+    Controllers may write to the object as soon as it is there: it is read again then. When others have already changed what we set, it
+    is left as it is.
+    """
+    live, resource = made, await run.cluster.resource(Kind.of(manifest))
+    for _ in range(run.patience.decisions):
+        try:
+            live = await put_right(run, resource, live)
+            return await apply_over(run, desired, manifest, live, exact=False)
+        except Blocked:
+            return live
+        except WriteConflict as error:
+            conflict = error
+        found = await run.read(desired.ref, resource.kind)
+        if found is None or uid_of(found) != uid_of(made):
+            break
+        live = found
+    raise conflict
 
 
 def _created(run: Run, after: Manifest) -> Written:
@@ -107,7 +130,7 @@ async def _configure(run: Run, desired: Desired, before: Manifest) -> Written:
     resource = await run.cluster.resource(Kind.of(manifest))
     live = await put_right(run, resource, before)
     try:
-        after = await apply_over(run, desired, manifest, live)
+        after = await apply_over(run, desired, manifest, live, exact=run.exact)
     except Blocked as blocked:
         return Written(Action.HELD, what_conflicts(blocked.conflicts), live, blocked.conflicts)
     except Invalid as error:

@@ -116,3 +116,25 @@ async def test_a_saved_plan_of_a_set_prunes_while_the_members_are_the_same(contr
             await apply_saved(load(saved), cluster)
         saved = (await survey(Graph([config(namespace, "2")]), cluster, manager="me", keep=keep)).save()
         assert said((await apply_saved(load(saved), cluster)).outcomes) == "a=configured b=pruned"
+
+
+async def test_what_a_saved_plan_would_make_is_not_made_over_somebody_elses(control_plane: ControlPlane, namespace: str) -> None:
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        graph = Graph([config(namespace, "1")])
+        plan = (await survey(graph, cluster, manager="me")).plan
+        kubectl(control_plane, namespace, "create", "-f", "-", given=manifest("a", namespace=namespace, data={"y": "theirs"}))
+        assert said(await execute(plan, graph, cluster, exact=True)) == "a=held"
+        assert kubectl(control_plane, namespace, "get", "configmap", "a", "-o", "jsonpath={.data}") == '{"y":"theirs"}'
+
+
+async def test_what_a_saved_plan_makes_is_ours_although_controllers_write_to_it_at_once(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main", "image": "example.com/a"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    graph = Graph([Desired(manifest(name, "Deployment", namespace, spec=spec)) for name in "abcdef"])
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        made = await apply_saved(load(await plan_of(graph, cluster)), cluster)
+        assert {outcome.action.value for outcome in made.outcomes} == {"created"}
+        again = await apply(graph, cluster, manager="me")
+        assert {outcome.action.value for outcome in again.outcomes} == {"unchanged"}
