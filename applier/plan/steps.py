@@ -9,7 +9,7 @@ from typing import Protocol
 from applier.cluster import Live
 from applier.decision import Decision, Type, Verdict, decide
 from applier.desired import Desired
-from applier.outcome import QUIET, Action, Step
+from applier.outcome import ABSENT, QUIET, Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.owners import refers_to, with_owner
 from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed
@@ -157,6 +157,8 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
     """From a comparison to what is done about it."""
     verdict, policy = decision.verdict, desired.policy
     if policy.create_only:
+        # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.
+        step.changes = [change for change in step.changes if change.new is not ABSENT]
         differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # who owns what changes nothing here
         return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
     if verdict is Verdict.SAME or _asks_for_nothing(decision, live):

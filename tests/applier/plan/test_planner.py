@@ -175,6 +175,16 @@ def test_an_object_that_is_only_created_and_does_not_differ_says_so() -> None:
     assert (found.action, found.reason) == (Action.UNCHANGED, "is only ever created")
 
 
+def test_what_the_server_filled_in_is_no_difference_of_an_object_that_is_only_created() -> None:
+    """A plain create makes all of it ours, defaults included."""
+    filled = there("a", data={"x": "1"}, spec={"type": "Opaque"})
+    entry = filled["metadata"]["managedFields"][0]
+    entry["operation"] = "Update"
+    entry["fieldsV1"]["f:spec"] = {"f:type": {}}
+    found = step(live(filled), desired("a", data={"x": "1"}, policy=Policy(create_only=True)))
+    assert (found.action, found.reason, found.changes) == (Action.UNCHANGED, "is only ever created", [])
+
+
 def test_somebody_elses_object_is_held_when_it_would_have_to_be_written() -> None:
     found = step(live(there("a", manager="rival", data={"x": "1"})), desired("a", data={"y": "1"}, policy=Policy(adopt=False)))
     assert (found.action, "made by rival" in found.reason) == (Action.HELD, True)

@@ -138,3 +138,13 @@ async def test_what_a_saved_plan_makes_is_ours_although_controllers_write_to_it_
         assert {outcome.action.value for outcome in made.outcomes} == {"created"}
         again = await apply(graph, cluster, manager="me")
         assert {outcome.action.value for outcome in again.outcomes} == {"unchanged"}
+
+
+async def test_a_secret_that_is_only_created_differs_in_nothing_that_the_server_filled_in(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    secret = Desired(manifest("s", "Secret", namespace, stringData={"k": "v"}), policy=Policy(create_only=True))
+    async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
+        await apply(Graph([secret]), cluster, manager="me")
+        again = await apply(Graph([secret]), cluster, manager="me")
+        assert [(outcome.action.value, outcome.reason) for outcome in again.outcomes] == [("unchanged", "is only ever created")]
