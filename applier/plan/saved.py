@@ -75,7 +75,7 @@ def save(plan: Plan, graph: Graph, kept: Mapping[str, Any] | None = None) -> byt
         "follows": [[ref, before] for ref, before in plan.follows.items()],
         "set": kept or {},
     }
-    return _canonical(saved)
+    return _canonical({**saved, "seal": _seal(saved)})
 
 
 def load(data: bytes) -> SavedPlan:
@@ -88,7 +88,11 @@ def load(data: bytes) -> SavedPlan:
     if version != VERSION:
         raise BadPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
     try:
-        return _read(saved)
+        seal = saved.pop("seal", "")
+        found = _read(saved)
+        if seal != _seal(saved):
+            raise BadPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
+        return found
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
 
@@ -157,6 +161,11 @@ def fingerprint(live: Manifest | None) -> str:
     entries = [{**entry, "time": ""} for entry in live["metadata"].get("managedFields") or () if entry.get("subresource", "") != "status"]
     read = {key: value for key, value in live.items() if key not in ("status", "metadata")}
     return hashlib.sha256(_canonical([read, metadata, entries])).hexdigest()
+
+
+def _seal(saved: dict[str, Any]) -> str:
+    """A hash of all that is saved. It shows that a file was edited or cut; who means harm can make one that fits."""
+    return "sha256:" + hashlib.sha256(_canonical(saved)).hexdigest()
 
 
 def _canonical(value: Any) -> bytes:

@@ -219,6 +219,16 @@ def test_a_file_that_is_no_plan_is_refused_in_one_line(data: bytes, message: str
         load(data)
 
 
+@pytest.mark.parametrize(
+    ("part", "edited"), [(b'"x":"1"', b'"x":"2"'), (b'"manager":"me"', b'"manager":"us"'), (b'"created"', b'"failed"')]
+)
+def test_a_plan_that_was_edited_is_refused(part: bytes, edited: bytes) -> None:
+    kept = save(plan_of(Step(A, Action.CREATED)), Graph([desired("a", data={"x": "1"})]))
+    assert load(kept) and kept.count(part)
+    with pytest.raises(BadPlan, match="was changed since it was made"):
+        load(kept.replace(part, edited))
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with pytest.raises(BadPlan):
