@@ -38,11 +38,9 @@ async def delete(
     known = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
+    seconds = seconds if wait else 0.0
     deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)
-    order = teardown(live.values(), graph)
-    if not wait:  # nothing is held back by what is still there either
-        order, deletion.seconds = order._replace(users={}), 0.0
-    outcomes = await deletion.run(steps, live, order)
+    outcomes = await deletion.run(steps, live, teardown(live.values(), graph))
     missing = (
         []
         if ignore_not_found
@@ -68,6 +66,7 @@ async def delete_set(
     The options are those of `delete`. Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
     pruning = await Pruning.of(applyset, Graph([]), cluster)
+    seconds = seconds if wait else 0.0
     outcomes = await pruning.finish([], seconds=seconds, wait_for_all=wait, propagation=propagation, sink=sink, dry_run=dry_run)
     if any(outcome.action in UNDONE for outcome in outcomes) or pruning.members.unserved:
         return outcomes

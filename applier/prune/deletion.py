@@ -37,7 +37,8 @@ class Deletion:
 
     `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
     is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
-    `wait_for_all`, for every object and after the last wave too. `labels` is a selector that all objects match, so that less is watched.
+    `wait_for_all`, for every object and after the last wave too. With 0 seconds nothing is held back by what is still there. `labels`
+    is a selector that all objects match, so that less is watched.
     """
 
     cluster: Cluster
@@ -62,7 +63,9 @@ class Deletion:
         for number, wave in enumerate(order.waves):
             refs = [ref for ref in wave if ref in due]
             self.sink(WaveStarted(number, len(refs)))
-            ended = await asyncio.gather(*(self._one(due[ref], live[ref], order.users.get(ref, ()), there) for ref in refs))
+            ended = await asyncio.gather(
+                *(self._one(due[ref], live[ref], order.users.get(ref, ()) if self.seconds else (), there) for ref in refs)
+            )
             there.update({one.step.ref: one.reason for one in ended if one.action is not Action.PRUNED})
             awaited = [live[ref] for ref in refs if ref not in there and self._is_awaited(live[ref], last=number + 1 == len(order.waves))]
             there.update(await self._still_there(awaited, until))

@@ -61,8 +61,6 @@ async def delete(found: Doomed, graph: Graph, deletion: Deletion) -> list[Outcom
     """Deletes these objects, what rests on others first, each with its UID; an outcome for each, and for those that go with an owner."""
     until = time.monotonic() + deletion.seconds
     order = teardown(found.going.values(), graph)
-    if not deletion.wait_for_all:
-        order = order._replace(users={})  # nothing is waited for, so nothing is held back by what is still there
     outcomes = await deletion.run([_step(ref, live) for ref, live in found.going.items()], found.going, order)
     if deletion.propagation == ORPHAN:
         return outcomes

@@ -69,6 +69,12 @@ async def test_a_set_that_is_not_there_is_no_error(cluster: MemoryCluster) -> No
     assert await delete_set(applyset(), cluster) == []
 
 
+async def test_whoever_does_not_wait_holds_back_no_member_of_a_set(cluster: MemoryCluster) -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u"}
+    await run(cluster, config("a"), config("b", ownerReferences=[owner], finalizers=["example.org/hold"]))
+    assert set(said(await delete_set(applyset(), cluster, wait=False)).values()) == {"pruned"}
+
+
 async def test_the_record_stays_as_long_as_a_member_does(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
     cluster.fail(lambda request: request.verb == "delete" and request.name == "a", Forbidden(403, "Forbidden", "no"), times=-1)
