@@ -13,7 +13,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.apply_lines import CLIENT, Lines
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import FIELD_MANAGER, input_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster_session import ERROR, Session
+from grove_operator.cli.cluster_session import ERROR, Session, say
 from grove_operator.cli.terminal import terminal_of
 
 
@@ -54,7 +54,10 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output
 
             outputs.write(as_json(outcomes_report(outcomes)))
         else:
-            lines.rest(outcomes)
+            lines.rest([outcome for outcome in outcomes if outcome.uid])
+            for outcome in outcomes:
+                if not outcome.uid:
+                    say(f"{outcome.step.ref}: {outcome.reason}, so that there is nothing to take over")
         return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
 
     return cluster_session.run(work, target)

@@ -66,6 +66,12 @@ def test_what_is_not_there_has_nothing_to_take_over(bench: Bench) -> None:
     assert json.loads(ended.out)["objects"][0]["reason"] == "does not exist yet"
 
 
+def test_what_is_not_there_is_never_called_unchanged(bench: Bench) -> None:
+    ended = bench.run("adopt", bench.file(config_map("none"), config_map("a")), "--from", "helm")
+    said = "grove: ConfigMap/shop/none: does not exist yet, so that there is nothing to take over\n"
+    assert ended == (0, "configmap/a adopted\n", said)
+
+
 def test_an_object_that_moves_on_meanwhile_is_looked_at_again(bench: Bench) -> None:
     bench.cluster.fail("patch", WriteConflict(409, "Conflict", "has changed"))
     assert adopt(bench) == (0, "configmap/a adopted\n", "")
