@@ -15,6 +15,7 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
 from applier.ref import Kind, Manifest, Ref
+from applier.transport.asked import Asked
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
@@ -23,7 +24,7 @@ from applier.transport.openapi import OpenApi
 from applier.transport.retries import Retries
 from applier.transport.target import Target
 from applier.transport.watching import Watching
-from applier.transport.wire import Answer, Asked, Uncertain, Wire
+from applier.transport.wire import Answer, Uncertain, Wire
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
 

@@ -11,9 +11,10 @@ import orjson
 from applier.cluster import Resource
 from applier.errors import ApiError, ClusterError, NotFound, UnknownKind
 from applier.ref import Kind
+from applier.transport.asked import Asked
 from applier.transport.disk import Disk
 from applier.transport.served import AGGREGATED, Served, group_versions, read_aggregated, read_plain
-from applier.transport.wire import Asked, Wire
+from applier.transport.wire import Wire
 
 LIFE = 600.0  # seconds that what is on disk may be old; a kind that it lacks is asked for at once
 AGAIN = 2.0  # seconds in which a second unknown kind does not make us ask again

@@ -10,7 +10,8 @@ import orjson
 from applier.cluster import Listing, Resource
 from applier.errors import ApiError, Gone
 from applier.ref import Manifest, Ref
-from applier.transport.wire import Asked, Wire
+from applier.transport.asked import Asked
+from applier.transport.wire import Wire
 
 PAGE = 1000  # objects; large enough that most lists are one answer, small enough for the server's memory
 

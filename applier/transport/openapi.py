@@ -10,8 +10,9 @@ import orjson
 from applier.decision import Schemas, read_openapi
 from applier.errors import ApiError, UnknownKind
 from applier.ref import Kind
+from applier.transport.asked import Asked
 from applier.transport.disk import Disk
-from applier.transport.wire import Asked, Wire
+from applier.transport.wire import Wire
 
 LIFE = 60.0  # seconds that the index on disk counts without asking whether it is still the same
 

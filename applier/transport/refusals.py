@@ -31,8 +31,8 @@ from applier.transport.clocks import server_time
 from applier.transport.sentences import Refused, hide_values, sentence
 
 if TYPE_CHECKING:
+    from applier.transport.asked import Asked
     from applier.transport.target import Target
-    from applier.transport.wire import Asked
 
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)

@@ -12,8 +12,8 @@ from applier.errors import ApiError, Cause, FieldConflict, Forbidden, Gone, Inva
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 
 if TYPE_CHECKING:
+    from applier.transport.asked import Asked
     from applier.transport.target import Target
-    from applier.transport.wire import Asked
 
 
 class Refused(NamedTuple):

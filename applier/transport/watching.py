@@ -13,10 +13,11 @@ import orjson
 from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import ApiError, Gone, Invalid
 from applier.ref import Manifest, Ref
+from applier.transport.asked import Asked
 from applier.transport.breakage import Breakage
 from applier.transport.lines import Lines
 from applier.transport.refusals import status_error
-from applier.transport.wire import Asked, Wire
+from applier.transport.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

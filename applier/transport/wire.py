@@ -13,7 +13,7 @@ from yarl import URL
 
 from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized, UnknownKind
 from applier.events import Retried, Sink, Throttled
-from applier.ref import Ref
+from applier.transport.asked import Asked
 from applier.transport.breakage import Breakage, Broken, unreachable
 from applier.transport.refusals import refusal
 from applier.transport.retries import Retries, RetryBudget, Tries
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 JSON = "application/json"
 REFUSED_LIFE = 5.0  # seconds in which a plugin that failed is not run again: many requests may be waiting for it
 READS = frozenset({"get", "list", "watch"})
-
-
-class Asked(NamedTuple):
-    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch, to keep its secrets."""
-
-    verb: str
-    plural: str
-    ref: Ref | None = None
-    harmless: bool = True
-    sent: Any = None
 
 
 class Answer(NamedTuple):

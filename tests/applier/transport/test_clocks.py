@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import Unauthorized
+from applier.transport.asked import Asked
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 from applier.transport.credentials import Fixed
 from applier.transport.refusals import refusal
 from applier.transport.target import Target
-from applier.transport.wire import Asked
 
 from .certificates import authority, needs_openssl, signed
 

@@ -26,10 +26,10 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.ref import Manifest, Ref
+from applier.transport.asked import Asked
 from applier.transport.credentials import Fixed
 from applier.transport.refusals import refusal
 from applier.transport.target import Target
-from applier.transport.wire import Asked
 
 from .scripted import Answer, config_map, status
 
