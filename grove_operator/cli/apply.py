@@ -11,6 +11,7 @@ from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, duration, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.kept_set import set_options, take_set
+from grove_operator.cli.listeners import listening
 from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
@@ -25,6 +26,7 @@ class Choices:
     plan: str | None
     dry_run: str
     wait: float | None
+    journal: str
     output: str
 
 
@@ -56,6 +58,7 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 )
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
 @set_options
+@click.option("--journal", default="", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event.")
 @click.option(
     "-o",
     "--output",
@@ -80,5 +83,5 @@ def command(**given: Any) -> int:
     from grove_operator.cli.apply_run import ApplyRun
 
     run = ApplyRun(choices, wanted, asked.force, keeps)
-    with run.showing():
+    with run.showing(), listening(run.sink, choices.journal) as run.sink:
         return cluster_session.run(run.work, target, run.sink, long=choices.wait is not None)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from applier.readers.journal import read_journal
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 
@@ -147,6 +148,12 @@ def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -
     ended = bench.grove("apply", "--plan", path)
     assert (ended.code, sum(line.endswith(" pruned") for line in ended.out.splitlines())) == (0, 4)
     assert "no longer holds" in bench.grove("apply", "--plan", path).err
+
+
+def test_a_journal_tells_of_every_object(bench: Bench) -> None:
+    path = bench.folder / "runs.jsonl"
+    assert bench.grove("apply", "--journal", str(path), bench.file(*bench.objects(12))).code == 0
+    assert [line["action"] for line in read_journal(path) if line["event"] == "finished"] == ["created"] * 12
 
 
 def test_a_set_becomes_all_its_objects_and_they_hang_on_it(bench: Bench) -> None:

@@ -7,11 +7,14 @@ import re
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from applier import transport
+from applier.desired import Desired, Graph
+from applier.readers.journal import read_journal
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
@@ -19,7 +22,7 @@ from ..applier.free_schemas import FreeSchemas
 from .pages import DOCS
 
 PAGE = (DOCS / "applier.md").read_text()
-EXAMPLE, LOOP = re.findall(r"^```python\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)
+EXAMPLE, LISTENERS, LOOP = re.findall(r"^```python\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)
 PRINTED = re.findall(r"^```text\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)
 
 
@@ -73,6 +76,14 @@ def run_elsewhere(namespace: str) -> int:
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(example, "applier.md", "exec"), names)
     return int(names["ended"])
+
+
+async def test_a_run_is_heard_as_the_page_says(cluster: MemoryCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(compile(LISTENERS, "applier.md", "exec"), names)
+    assert (await names["heard"](Graph([Desired(team("a", "1"))]), cluster)).ok
+    assert [line["event"] for line in read_journal(tmp_path / "runs.jsonl")][-1] == "ended"
 
 
 def team(name: str, pods: str) -> Manifest:
