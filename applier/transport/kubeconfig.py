@@ -116,6 +116,8 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> Iterable[tuple[s
 def choose(config: Kubeconfig, context: str) -> Chosen:
     """A context by name, or the current one. Raises `CredentialsError` with the nearest name that exists."""
     name = context or config.current
+    if not config.contexts:
+        raise CredentialsError(f"{config.said} has no context, and so names no cluster")
     if not name:
         raise CredentialsError(f"{config.said} has no current-context; choose one: {_listed(config.contexts)}")
     if name not in config.contexts:
@@ -125,6 +127,10 @@ def choose(config: Kubeconfig, context: str) -> Chosen:
     entry = config.contexts[name]
     said = f"context {name!r} of {entry.file}"
     cluster = _named(config.clusters, entry, "cluster", said)
+    server = str(cluster.value.get("server") or "")
+    if not server or ("://" in server and not server.startswith(("https://", "http://"))):
+        what = f"has the server {server!r}" if server else "has no server"
+        raise CredentialsError(f"{said}: its cluster {what}; an address begins with https:// (or http://)")
     user = _named(config.users, entry, "user", said) if entry.value.get("user") else Entry({}, entry.file)
     return Chosen(name, str(entry.value.get("namespace") or "default"), cluster, user, said)
 

@@ -98,6 +98,12 @@ BROKEN = {
     "clusters that are no list": ("clusters: {a: 1}", "has clusters that are no list"),
     "a user without a name": ("users: [{name: a}, {user: {}}]", "has a user without a name: users[1]"),
     "a context that is no map": ("contexts: [{name: a, context: 7}]", "has a context 'a' that is no map"),
+    "no context": ("clusters: [{name: a}]", "has no context, and so names no cluster"),
+    "a server of another kind": (
+        "{current-context: a, clusters: [{name: a, cluster: {server: 'ftp://x'}}], contexts: [{name: a, context: {cluster: a}}]}",
+        "context 'a' of .*: its cluster has the server 'ftp://x'; an address begins with https://",
+    ),
+    "no server": ("{current-context: a, clusters: [{name: a}], contexts: [{name: a, context: {cluster: a}}]}", "its cluster has no server"),
     "a context without a cluster": ("{current-context: a, contexts: [{name: a, context: {}}]}", "context 'a' of .* names no cluster"),
     "a context with a cluster that is gone": (
         "{current-context: a, clusters: [{name: east}], contexts: [{name: a, context: {cluster: eas}}]}",
