@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,7 @@ from applier.outcome import UNDONE
 from grove_operator.cli import cluster_session
 from grove_operator.cli.cluster_input import ClusterInput
 from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster_session import ERROR, Session
+from grove_operator.cli.cluster_session import ERROR, Session, say
 from grove_operator.cli.kept_set import SetChoice, set_options, take_set
 from grove_operator.cli.optional_values import OptionalValues
 
@@ -57,7 +58,8 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.
 
     PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
-    live and who owns it: no request is made for an object. Values of Secrets are shown as hashes.
+    live and who owns it: no request is made for an object. Values of Secrets are shown as hashes. With KUBECTL_EXTERNAL_DIFF a program of
+    yours shows the differences, as with kubectl.
     """
     target, asked, keeps = take_target(given), take_asked(given), take_set(given)
     wanted = ClusterInput(asked, target.namespace)
@@ -85,10 +87,30 @@ async def _diff(graph: Graph, session: Session, intent: Intent, output: str, ser
     compared = await diff(graph, session.cluster, manager=intent.manager, force=intent.force, ask_server=server, keep=keep)
     found = differences(compared)
     steps = [one.step for one in compared]
-    _write(found, steps, output)
-    if any(step.action in UNDONE for step in steps):
-        return ERROR
-    return DIFFERS if found else NOTHING_DIFFERS
+    program = _program() if output == "text" else []
+    code = _show(program, found, steps) if program else DIFFERS if found else NOTHING_DIFFERS
+    if not program:
+        _write(found, steps, output)
+    return ERROR if any(step.action in UNDONE for step in steps) else code
+
+
+def _program() -> list[str]:
+    if not os.environ.get("KUBECTL_EXTERNAL_DIFF"):
+        return []
+    from grove_operator.cli.external_diff import external_program  # only for who has one
+
+    return external_program()
+
+
+def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
+    """Leaves it to a program to show what differs; what could not be compared is told here."""
+    from grove_operator.cli.external_diff import show
+
+    for step in steps:
+        if step.action in UNDONE:
+            say(f"{step.ref}: {step.action}: {step.reason}")
+    code = show(program, found)
+    return code if code in (NOTHING_DIFFERS, DIFFERS) else ERROR
 
 
 def _write(found: list[Shown], steps: list[Step], output: str) -> None:

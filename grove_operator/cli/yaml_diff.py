@@ -25,10 +25,13 @@ def unified(before: Manifest | None, after: Manifest | None, name: str, terminal
             yield terminal.paint(shown, colour) if colour else shown
 
 
+def as_text(manifest: Manifest | None) -> str:
+    """The object as YAML with its keys in order; nothing for none."""
+    return "" if manifest is None else write_yaml([_sorted(manifest)])
+
+
 def _lines(manifest: Manifest | None) -> list[str]:
-    if manifest is None:
-        return []
-    return write_yaml([_sorted(manifest)]).split("\n")[:-1]
+    return as_text(manifest).split("\n")[:-1]
 
 
 def _sorted(value: object) -> object:

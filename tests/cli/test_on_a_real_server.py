@@ -150,6 +150,18 @@ def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -
     assert "no longer holds" in bench.grove("apply", "--plan", path).err
 
 
+def test_a_diff_program_is_given_what_kubectl_gives_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, told = bench.folder / "program", bench.folder / "told"
+    program.write_text(f'#!/bin/sh\n(cd "$1" && ls; cd "$2" && ls) | sort > {told}\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("KUBECTL_EXTERNAL_DIFF", str(program))
+    file = bench.file(*bench.objects(12))
+    theirs = bench.plane.kubectl("diff", "--server-side", "-f", file, check=False)
+    by_kubectl = told.read_text()
+    ours = bench.grove("diff", file)
+    assert (ours.code, theirs.returncode, told.read_text()) == (1, 1, by_kubectl)
+
+
 def test_a_journal_tells_of_every_object(bench: Bench) -> None:
     path = bench.folder / "runs.jsonl"
     assert bench.grove("apply", "--journal", str(path), bench.file(*bench.objects(12))).code == 0
