@@ -185,7 +185,7 @@ class ControlPlane:
                 raise
 
     def grant(self, user: str, verbs: Sequence[str], resources: Sequence[str], *, group: str = "", namespace: str = "") -> None:
-        """Lets a user do this in a namespace, or everywhere. Grants in a namespace go away with it."""
+        """Lets a user do this in a namespace, or everywhere; returns once the server knows. Grants in a namespace go away with it."""
         where, scope = (f"namespaces/{namespace}/", "") if namespace else ("", "Cluster")
         base, api = f"/apis/rbac.authorization.k8s.io/v1/{where}", "rbac.authorization.k8s.io"
         head = {"apiVersion": f"{api}/v1", "metadata": {"generateName": "granted-"}}
@@ -197,6 +197,22 @@ class ControlPlane:
             "subjects": [{"apiGroup": api, "kind": "User", "name": user}],
         }
         self.request("POST", f"{base}{scope.lower()}rolebindings", binding, agent=audit.AGENT)
+        place = {"namespace": namespace} if namespace else {}
+        self._await_granted(user, [{"verb": verb, "group": group, "resource": one, **place} for verb in verbs for one in resources])
+
+    def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
+        """The server's authorizer hears of roles and bindings by watches of its own, a moment after they are written."""
+        deadline = time.monotonic() + 10
+        for right in rights:
+            resource, _, subresource = right["resource"].partition("/")
+            spec = {"user": user, "resourceAttributes": {**right, "resource": resource, "subresource": subresource}}
+            review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+            while not self.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review, agent=audit.AGENT)["status"][
+                "allowed"
+            ]:
+                if time.monotonic() > deadline:
+                    raise ControlPlaneError(f"{user} was granted {right['verb']} {right['resource']} and still may not")
+                time.sleep(0.01)
 
     def mark(self) -> int:
         """This moment in the audit log, for `requests`."""
