@@ -8,8 +8,9 @@ from applier.ref import Kind
 from grove_compiler.version import __version__
 from grove_operator.cluster.tree_reading import find_kind
 
-TOOLING = f"grove/v{__version__}"
-SHARED_WITH = ("kubectl",)
+TOOLING = f"kubectl/grove-v{__version__}"
+"""How new sets are marked. kubectl refuses those of any tool but `kubectl`; what is behind the slash is free, and says who it was."""
+SHARED_WITH = ("grove",)
 """Tools whose sets are worked on as well, and stay theirs."""
 SECRET = Kind("", "v1", "Secret")
 

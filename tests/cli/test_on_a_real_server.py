@@ -36,6 +36,20 @@ class Bench:
         kubeconfig = self.plane.users[user].kubeconfig if user else self.plane.kubeconfig
         return run(*arguments, "--kubeconfig", str(kubeconfig), "-n", self.namespace, stdin=stdin)
 
+    def keep_by_grove(self, file: str) -> None:
+        ended = self.grove("apply", file, "--prune", "--applyset=web", "--force-conflicts")
+        assert ended.code == 0, ended.err
+
+    def keep_by_kubectl(self, file: str) -> None:
+        options = ("--server-side", "--force-conflicts", "--prune", "--applyset=web")
+        self.plane.kubectl("apply", "-n", self.namespace, *options, "-f", file)
+
+    def labelled(self) -> list[str]:
+        """The objects of the workload that are there, as `Kind/name`."""
+        kinds = "configmaps,secrets,services,serviceaccounts,roles,deployments"
+        found = self.plane.kubectl("get", kinds, "-n", self.namespace, "-l", "app.kubernetes.io/part-of=bench", "-o", "json").stdout
+        return [f"{item['kind']}/{item['metadata']['name']}" for item in json.loads(found)["items"]]
+
     def file(self, *manifests: Manifest) -> str:
         path = self.folder / "all.json"
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(manifests)}))
@@ -134,6 +148,17 @@ def test_what_is_no_longer_in_a_set_is_pruned_and_nothing_else(bench: Bench) -> 
     assert ended.code == 0, ended.err
     assert sum(line.endswith(" pruned") for line in ended.out.splitlines()) == 4
     assert bench.grove("diff", bench.file(*objects[:8]), "--field-manager", "grove").code in (0, 1)
+
+
+@pytest.mark.parametrize("first", ["grove", "kubectl"])
+def test_either_of_grove_and_kubectl_prunes_the_others_set(bench: Bench, monkeypatch: pytest.MonkeyPatch, first: str) -> None:
+    monkeypatch.setenv("KUBECTL_APPLYSET", "true")
+    objects = bench.objects(12)
+    tools = [bench.keep_by_grove, bench.keep_by_kubectl]
+    made_by, pruned_by = tools if first == "grove" else reversed(tools)
+    made_by(bench.file(*objects))
+    pruned_by(bench.file(*objects[2:]))
+    assert sorted(bench.labelled()) == sorted(f"{one['kind']}/{one['metadata']['name']}" for one in objects[2:])
 
 
 def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -> None:
