@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -16,18 +15,6 @@ from grove_operator.cli.optional_values import OptionalValues
 from grove_operator.cli.options import FILES
 
 DEFAULT_WAIT = "5m"
-
-
-@dataclass(slots=True, eq=False)
-class Choices:
-    """What the options of an apply say. `dry_run` is empty, `client` or `server`; `wait` is in seconds."""
-
-    field_manager: str
-    plan: str | None
-    dry_run: str
-    wait: float | None
-    journal: str
-    output: str
 
 
 @click.command(
@@ -76,12 +63,12 @@ def command(**given: Any) -> int:
     target = take_target(given)
     asked = take_asked(given, required=given["plan"] is None)
     keeps = take_set(given)
+    from grove_operator.cli.apply_run import ApplyRun, Choices
+
     choices = Choices(**given)
     if choices.plan and keeps.applyset:
         raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    from grove_operator.cli.apply_run import ApplyRun
-
     run = ApplyRun(choices, wanted, asked.force, keeps)
     with run.showing(), listening(run.sink, choices.journal) as run.sink:
         return cluster_session.run(run.work, target, run.sink, long=choices.wait is not None)

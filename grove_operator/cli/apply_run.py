@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
@@ -19,12 +20,23 @@ if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
     from applier.run import Report
-    from grove_operator.cli.apply import Choices
     from grove_operator.cli.cluster_input import ClusterInput
     from grove_operator.cli.kept_set import SetChoice
 
 DONE = 0
 SUFFIXES = {"client": CLIENT, "server": SERVER}
+
+
+@dataclass(slots=True, eq=False)
+class Choices:
+    """What the options of an apply say. `dry_run` is empty, `client` or `server`; `wait` is in seconds."""
+
+    field_manager: str
+    plan: str | None
+    dry_run: str
+    wait: float | None
+    journal: str
+    output: str
 
 
 class ApplyRun:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -49,6 +48,7 @@ def tree(name: str, watch: bool, output: str, **given: Any) -> int:
     target = take_target(given)
 
     async def work(session: Session) -> int:
+        from grove_operator.cli.tree_output import tree_bytes
         from grove_operator.cluster.tree_reading import read_tree
 
         if watch:
@@ -56,21 +56,7 @@ def tree(name: str, watch: bool, output: str, **given: Any) -> int:
 
             return await watch_tree(session, name, output)
         forest = await read_tree(session.cluster, name, session.namespace)
-        outputs.write([rendered(forest, output)])
+        outputs.write([tree_bytes(forest, output)])
         return 0
 
     return cluster_session.run(work, target, long=watch)
-
-
-def rendered(forest: Any, output: str) -> bytes:
-    """The tree as text or JSON."""
-    from grove_operator.cli.tree_text import tree_text, tree_value
-    from grove_operator.cluster.readiness import judge
-
-    if output == "json":
-        import json
-
-        return (json.dumps(tree_value(forest.top, judge), indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-    from grove_operator.cli.terminal import terminal_of
-
-    return tree_text(forest.top, judge, terminal_of(sys.stdout), forest.unread).encode("utf-8", "backslashreplace")

@@ -11,6 +11,7 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster_session import Session
+from grove_operator.cli.tree_output import tree_bytes
 from grove_operator.cluster.tree import branches
 from grove_operator.cluster.tree_reading import Forest, read_tree
 
@@ -71,14 +72,12 @@ def _present(forest: Forest) -> list[Resource]:
 @contextmanager
 def _drawing(output: str) -> Iterator[Draw]:
     """How a tree is drawn: in place on a terminal, one after another elsewhere."""
-    from grove_operator.cli.get import rendered
-
     if output == "json" or not sys.stdout.isatty():
-        yield lambda forest: outputs.write([rendered(forest, output)])
+        yield lambda forest: outputs.write([tree_bytes(forest, output)])
         return
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
     with Live(console=Console(highlight=False), auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda forest: live.update(Text.from_ansi(rendered(forest, output).decode(errors="replace")), refresh=True)
+        yield lambda forest: live.update(Text.from_ansi(tree_bytes(forest, output).decode(errors="replace")), refresh=True)
