@@ -8,7 +8,7 @@ from applier.decision import hide_secrets
 from applier.decision.secret_values import LAST_APPLIED
 from applier.ref import Manifest
 
-GENERATION = 20_000
+GENERATION = 5_000
 
 
 class Compactor:
