@@ -10,7 +10,7 @@ BIN = $(VENV)/bin
 COMPILE = $(BIN)/python -m compileall -q applier grove_compiler grove_operator
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test control-plane lint format bench wheel clean
+.PHONY: help demo test control-plane lint format bench bench-applier wheel clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,13 @@ bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by si
 	$(BIN)/python -m tests.benchmarks.incremental
 	$(BIN)/python -m tests.benchmarks.fit
 	$(BIN)/python -m tests.benchmarks.compare
+
+bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, beside kubectl and others
+	$(BIN)/python -m tests.benchmarks.applier_decide
+	$(BIN)/python -m tests.benchmarks.applier_cache
+	$(BIN)/python -m tests.benchmarks.applier_transport
+	$(BIN)/python -m tests.benchmarks.applier_decisions
+	$(BIN)/python -m tests.benchmarks.applier_compare
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -80,6 +80,7 @@ class Course:
             more={"KUBECTL_APPLYSET": "true"},
         )
         requests = self.plane.requests(mark).only(agent=self.peer.agent) if self.counted else Requests(())
+        print(f"{exercise or 'set made'}: {self.peer.name}, {cost.wall:.2f} s", file=sys.stderr)
         return Result(exercise, self.peer.name, cost, requests)
 
     def settle(self) -> None:
