@@ -9,8 +9,9 @@ from applier.testing.control_plane import ControlPlane
 from .soak import soak
 
 SECONDS = 120.0
+BURST = 50  # writes in flight when several keys change at once; what leaks is more with every minute
 POOLED = 2  # connections that the undisturbed client may keep for its next request
-FLAT = 6.0  # MB: what an allocator may keep without there being a leak
+FLAT = 8.0  # MB: what an allocator may keep without there being a leak
 
 
 @pytest.mark.cluster
@@ -20,6 +21,6 @@ async def test_a_loop_stays_true_and_small_under_churn(control_plane: ControlPla
     assert account.faults > 10 and account.edits > 100, account
     assert account.growth() < FLAT, [one.memory for one in account.samples]
     middle, end = account.most_tasks()
-    assert end <= 2 * middle
+    assert end <= 2 * middle + BURST, (middle, end)
     assert account.left.tasks == account.start.tasks
     assert account.left.descriptors <= account.start.descriptors + POOLED
