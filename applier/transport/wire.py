@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -21,6 +21,8 @@ from applier.transport.target import Target, trust
 
 if TYPE_CHECKING:
     import ssl
+
+T = TypeVar("T")
 
 JSON = "application/json"
 REFUSED_LIFE = 5.0  # seconds in which a plugin that failed is not run again: many requests may be waiting for it
@@ -84,25 +86,20 @@ class Wire:
     ) -> Answer:
         """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
         tries = Tries(self.retries, self.budget, asked.harmless, known=self.answered)
-        renewed = False
-        while True:
-            try:
-                answer = await self._once(asked, method, path, body, content_type, headers)
-                return Answer(answer[0], answer[1], tries.unsure)
-            except Unauthorized:
-                if renewed or not await self._renew():
-                    raise
-                renewed = True
-            except ClusterError as error:
-                await self._wait(tries, error, asked)
+        answer = await self._tried(asked, tries, lambda: self._once(asked, method, path, body, content_type, headers))
+        return Answer(answer[0], answer[1], tries.unsure)
 
     async def stream(self, asked: Asked, path: str) -> aiohttp.ClientResponse:
         """Opens a watch. The caller closes the response."""
         tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
+        return await self._tried(asked, tries, lambda: self._open(asked, path))
+
+    async def _tried(self, asked: Asked, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
+        """The result of an attempt that is made again where that helps, once of these with renewed credentials."""
         renewed = False
         while True:
             try:
-                return await self._open(asked, path)
+                return await attempt()
             except Unauthorized:
                 if renewed or not await self._renew():
                     raise
