@@ -17,6 +17,7 @@ from grove_operator.cli.cluster_options import BARE_FORCE, input_options, manage
 from grove_operator.cli.cluster_session import ERROR, Session, say
 from grove_operator.cli.kept_set import SetChoice, set_options, take_set
 from grove_operator.cli.optional_values import OptionalValues
+from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.outcome import Step
@@ -46,14 +47,7 @@ Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 som
 @manager_options
 @set_options
 @click.option("--server", is_flag=True, help="Ask the server about every object, by dry runs, instead of deciding here.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.
 

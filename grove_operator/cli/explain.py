@@ -17,7 +17,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.explain_target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
 from grove_operator.cli.explain_words import Words
-from grove_operator.cli.options import FILES, Context, context_options, pods_option
+from grove_operator.cli.options import FILES, Context, context_options, pods_option, text_or_json_option
 from grove_operator.cli.terminal import visible
 
 
@@ -45,14 +45,7 @@ Examples:
 )
 @context_options
 @pods_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def command(
     target: str,
     path: str,

@@ -21,7 +21,7 @@ from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.files import STDIN, InputFile, read_all
-from grove_operator.cli.options import FILES, Context, input_options
+from grove_operator.cli.options import FILES, Context, input_options, text_or_json_option
 from grove_operator.cli.terminal import terminal_of
 
 
@@ -54,14 +54,7 @@ Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are f
     show_default=True,
     help="How long to search, in looks at a node, before the answer is 'unknown'.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def command(
     files: tuple[str, ...],
     context: Context,

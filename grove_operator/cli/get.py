@@ -10,6 +10,7 @@ from grove_operator.cli import cluster_session
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster_options import take_target, target_options
 from grove_operator.cli.cluster_session import Session
+from grove_operator.cli.options import text_or_json_option
 
 
 @click.group("get")
@@ -32,14 +33,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 @click.argument("name", metavar="[KIND/]NAME")
 @target_options
 @click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def tree(name: str, watch: bool, output: str, **given: Any) -> int:
     """Draw an object with everything that it owns: readiness, gates, nodes, and reasons.
 

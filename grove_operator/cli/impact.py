@@ -12,7 +12,7 @@ from grove_operator.cli import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.files import STDIN
 from grove_operator.cli.inputs import InputReader
-from grove_operator.cli.options import FILES, Context, context_options
+from grove_operator.cli.options import FILES, Context, context_options, text_or_json_option
 from grove_operator.cli.program import Rules
 
 NOTHING_CHANGES = 0
@@ -35,14 +35,7 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
 @click.argument("old", metavar="OLD", type=FILES)
 @click.argument("new", metavar="NEW", type=FILES)
 @context_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def command(
     old: str,
     new: str,

@@ -42,6 +42,15 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
 
 files_argument = click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES)
 
+text_or_json_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+
 mnnvl_shape_option = click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),

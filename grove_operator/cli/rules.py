@@ -12,7 +12,7 @@ import click
 from grove_compiler.engine.program import Program, RuleInfo
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, rules_option
+from grove_operator.cli.options import FILES, rules_option, text_or_json_option
 from grove_operator.cli.program import Rules
 from grove_operator.cli.terminal import visible
 
@@ -41,14 +41,7 @@ Examples:
     help="Manifests to compile, to count what each rule does; repeatable.",
 )
 @click.option("--strict", is_flag=True, help="With check: warnings fail, too.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@text_or_json_option
 def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
     """List the rules in force, show one, or check rules of your own.
 
