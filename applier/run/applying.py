@@ -20,7 +20,7 @@ from applier.plan import CLIENT_SIDE, Plan, SavedPlan, check
 from applier.prune import Pruning
 from applier.readiness import Rule
 from applier.run.keeping import KeepSet, Kept, open_saved
-from applier.run.reading import read, survey
+from applier.run.reading import read, read_and_plan
 from applier.run.report import Report, requests_of
 from applier.wait.ready import Waited, wait_ready
 
@@ -77,7 +77,7 @@ async def apply(
     run impossible, before anything is written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
     """
     account, stop = _Account(cluster, sink), stop or Stop()
-    found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
+    found = await read_and_plan(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
     plan, kept = found.plan, found.kept
     if kept:
         plan = replace(plan, steps=[step for step in plan.steps if step.ref in found.graph.objects])

@@ -47,6 +47,11 @@ class Kept(NamedTuple):
         """The hash that approves the deletes that are held for being too many; empty when there are none."""
         return self.pruning.approval if self.keep.prune else ""
 
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no record yet."""
+        return not self.pruning.keeper.record.resource_version
+
     def form(self) -> Json:
         """The set and the state of its record as JSON, for a saved plan."""
         applyset = self.keep.applyset

@@ -15,6 +15,7 @@ from applier.plan import CLIENT_SIDE, Plan, plan, save
 from applier.plan.owners import names
 from applier.ref import Kind, Ref
 from applier.run.keeping import KeepSet, Kept, open_set
+from applier.run.places import check_places, no_places
 
 
 class Survey(NamedTuple):
@@ -76,9 +77,29 @@ async def survey(
 ) -> Survey:
     """Reads what is there and plans. Writes nothing.
 
-    With `keep` the plan is that of a set: what it prunes comes last. Raises `ClusterError` when something cannot be read,
-    `ApplySetError` when the set cannot be used, and `Cycle`.
+    What an apply would be refused for want of a namespace is a failed step here. With `keep` the plan is that of a set: what it prunes
+    comes last. Raises `ClusterError` when something cannot be read, `ApplySetError` when the set cannot be used, and `Cycle`.
     """
+    found = await read_and_plan(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
+    await check_places(found.plan, cluster)
+    if found.kept:
+        await _check_record(found.kept, cluster)
+    return found
+
+
+async def _check_record(kept: Kept, cluster: Cluster) -> None:
+    """Raises `ApplySetError` when the record of a new set could not be made."""
+    parent = kept.keep.applyset.parent
+    if kept.is_new and parent.namespace and (why := await no_places([parent.namespace], cluster)):
+        from applier.prune import ApplySetError  # only for sets
+
+        raise ApplySetError(f"the record of the set, {parent}, could not be made: {why[parent.namespace]}")
+
+
+async def read_and_plan(
+    graph: Graph, cluster: Cluster, *, manager: str, force: tuple[str, ...], take_over: tuple[str, ...], keep: KeepSet | None
+) -> Survey:
+    """`survey` for whoever goes on to write, and is told by the server then what it refuses."""
     asked, kept = graph, await open_set(keep, graph, cluster) if keep else None
     graph, prunes = (kept.pruning.graph, kept.prunes) if kept else (graph, [])
     live, schemas = await asyncio.gather(read(graph, cluster), cluster.schemas(kinds_of(graph)))
