@@ -13,6 +13,7 @@ from applier.execute.patience import looks
 from applier.execute.refusals import conflicts_of, is_passing
 from applier.execute.state import Run
 from applier.outcome import Conflict
+from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 
@@ -56,6 +57,7 @@ async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manif
     """
     may = {*run.plan.intent.force, *desired.policy.force}
     schema = await run.schema(Kind.of(manifest))
+    manifest = staying(manifest, live, run.manager)
     decision = decide(manifest, live, schema, manager=run.manager, yields=desired.policy.yields, force=may)
     if decision.verdict is Verdict.CONFLICT:
         raise Blocked(decision.conflicts)

@@ -45,6 +45,11 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
     return f"{said} with another value: {WAYS_OUT}"
 
 
+def which_set(id: str) -> str:
+    """That an object is a member of the set with this id, and what can be done about it."""
+    return f"is a member of another set ({id}): move it (force), or leave it to that one"
+
+
 def what_is_fixed(paths: Sequence[Path]) -> str:
     """Which fields cannot be changed in place."""
     return f"{listed(map(dotted, paths))} cannot be changed once set"

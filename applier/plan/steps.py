@@ -9,10 +9,11 @@ from typing import Protocol
 from applier.cluster import Live
 from applier.decision import Decision, Type, Verdict, decide
 from applier.desired import Desired
-from applier.outcome import ABSENT, QUIET, Action, Step
+from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.immutable import fixed_fields
+from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
 from applier.plan.owners import refers_to, with_owner
-from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed
+from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.terminating import being_deleted
@@ -143,14 +144,28 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     policy = desired.policy
     patch = ownership_patch(live, intent.manager, intent.take_over)
     may = (*intent.force, *policy.force)
-    decision = decide(manifest, taken_over(live, patch), schema, manager=intent.manager, yields=policy.yields, force=may)
+    over = taken_over(live, patch)
+    manifest = staying(manifest, over, intent.manager)
+    decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
     _judge(step, desired, live, decision)
     if patch and step.action in QUIET and not policy.create_only:
         others = ", ".join(others_in(live, intent.manager, intent.take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
+    if other := left_set(manifest, live):
+        _hold_in_set(step, live, other, may)
     if not policy.adopt and step.action not in QUIET and not applied_by(live, intent.manager):
         _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
+
+
+def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -> None:
+    """Leaves a member of another set there, unless it may be moved, or is not written anyway."""
+    found = conflicts_over(live)
+    if step.action in WRITTEN and not may_leave(found, may):
+        step.conflicts = found
+        _settle(step, Action.HELD, which_set(other))
+    elif step.conflicts and all(conflict.path == LABEL for conflict in step.conflicts):
+        _settle(step, Action.HELD, which_set(other))
 
 
 def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:

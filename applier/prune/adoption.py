@@ -21,6 +21,7 @@ from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
 from applier.events import Finished, Sink, nowhere
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
+from applier.plan.membership import staying
 from applier.plan.takeover import others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
@@ -104,7 +105,7 @@ class _Adoption:
 
     async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
         """What an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
-        intent, ref = prepared(self.desired.manifest), self.desired.ref
+        intent, ref = staying(prepared(self.desired.manifest), live, self.manager), self.desired.ref
         for left in reversed(range(TRIES)):
             bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
             try:

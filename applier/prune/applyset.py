@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError
-from applier.ref import Kind, Manifest, Ref
-
-PART_OF = "applyset.kubernetes.io/part-of"
+from applier.plan.membership import PART_OF, part_of
+from applier.ref import Kind, Ref
 
 
 class ApplySetError(ApplierError):
@@ -57,7 +56,7 @@ class ApplySet:
 
         Raises `ApplySetError` when an object is of another set by its own manifest, or is the parent itself.
         """
-        wrong = [desired for desired in graph.objects.values() if _part_of(desired.manifest) not in ("", self.id)]
+        wrong = [desired for desired in graph.objects.values() if part_of(desired.manifest) not in ("", self.id)]
         if wrong:
             raise ApplySetError(f"part of another set by their own label {PART_OF}: {', '.join(str(one.ref) for one in wrong)}")
         if self.parent in graph.objects:
@@ -75,28 +74,3 @@ def applyset_id(parent: Ref) -> str:
     text = f"{parent.name}.{parent.namespace}.{parent.kind}.{parent.group}"
     digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
     return f"applyset-{digest}-v1"
-
-
-def is_member(manifest: Manifest, applyset_id: str) -> bool:
-    """Says whether a live object is a member of the set with this id.
-
-    A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
-    is controlled by another object, and nobody applied its label: it is no member.
-    """
-    metadata = manifest.get("metadata") or {}
-    if _part_of(manifest) != applyset_id:
-        return False
-    controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
-    return not controlled or any(_applied_label(entry) for entry in metadata.get("managedFields") or ())
-
-
-def _applied_label(entry: Manifest) -> bool:
-    """Says whether somebody who applies, on the server or as kubectl does on the client, set the label of membership."""
-    if entry.get("operation") != "Apply" and entry.get("manager") != "kubectl-client-side-apply":
-        return False
-    fields = entry.get("fieldsV1") or {}
-    return f"f:{PART_OF}" in ((fields.get("f:metadata") or {}).get("f:labels") or {})
-
-
-def _part_of(manifest: Manifest) -> str:
-    return str(((manifest.get("metadata") or {}).get("labels") or {}).get(PART_OF) or "")

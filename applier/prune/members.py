@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Forbidden, UnknownKind
-from applier.prune.applyset import ApplySet, ApplySetError, is_member
+from applier.plan.membership import set_of
+from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import Scope
 from applier.ref import Kind, Manifest, Ref, uid_of
 
@@ -40,7 +41,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
     found = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
     if reasons := [str(result) for result in found if isinstance(result, ClusterError)]:
         raise ApplySetError("; ".join(dict.fromkeys(reasons)))
-    objects = [manifest for result in found for manifest in _or_raise(result) if is_member(manifest, applyset.id)]
+    objects = [manifest for result in found for manifest in _or_raise(result) if set_of(manifest) == applyset.id]
     return Members(objects, unserved)
 
 

@@ -19,7 +19,8 @@ from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.events import Finished, Sink, nowhere
 from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.prune.applyset import ApplySet, is_member
+from applier.plan.membership import set_of
+from applier.prune.applyset import ApplySet
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
 from applier.prune.keeper import Keeper
@@ -108,7 +109,7 @@ class Pruning:
         applyset = self.keeper.applyset
         deletion = Deletion(
             self.keeper.cluster,
-            still_meant=lambda live: is_member(live, applyset.id),
+            still_meant=lambda live: set_of(live) == applyset.id,
             propagation=propagation,
             seconds=seconds,
             wait_for_all=wait_for_all,

@@ -14,6 +14,7 @@ from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
 from applier.outcome import WRITTEN, Action, Step
 from applier.plan import CLIENT_SIDE
+from applier.plan.membership import staying
 from applier.plan.owners import with_owner
 from applier.plan.takeover import ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, uid_of
@@ -108,6 +109,7 @@ def _merged(step: Step, desired: Desired, found: Survey, live: Manifest | None, 
     if owner is not None and uid:
         wanted = with_owner(wanted, owner, uid)
     over = taken_over(live, ownership_patch(live, intent.manager, intent.take_over))
+    wanted = staying(wanted, over, intent.manager)
     may = {*intent.force, *desired.policy.force}
     decision = decide(wanted, over, schema, manager=intent.manager, yields=desired.policy.yields, force=may)
     try:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from applier.desired import Graph
+from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError, applyset_id
-from applier.prune.applyset import PART_OF, is_member
-from applier.ref import Manifest, Ref
+from applier.ref import Ref
 
 from .sets import CONFIG_MAP, applyset, config, graph
 
@@ -58,29 +58,3 @@ def test_an_object_with_the_label_of_another_set_is_refused() -> None:
 def test_the_parent_cannot_be_a_member() -> None:
     with pytest.raises(ApplySetError, match="ConfigMap/default/shop carries the record of the set"):
         applyset(kind=CONFIG_MAP).label(graph(config("shop")))
-
-
-APPLIED = {"operation": "Apply", "manager": "grove", "fieldsV1": {"f:metadata": {"f:labels": {f"f:{PART_OF}": {}}}}}
-BY_KUBECTL = {**APPLIED, "operation": "Update", "manager": "kubectl-client-side-apply"}
-BY_CONTROLLER = {**APPLIED, "operation": "Update", "manager": "kube-controller-manager"}
-OTHER_FIELDS = {"operation": "Apply", "manager": "grove", "fieldsV1": {"f:data": {}}}
-
-
-@pytest.mark.parametrize(
-    ("metadata", "member"),
-    [
-        ({"labels": {PART_OF: OURS}}, True),
-        ({"labels": {PART_OF: "other"}}, False),
-        ({}, False),
-        ({"labels": None}, False),
-        ({"labels": {PART_OF: OURS}, "managedFields": [BY_CONTROLLER]}, True),
-        ({"labels": {PART_OF: OURS}, "ownerReferences": [{"uid": "1"}], "managedFields": [BY_CONTROLLER]}, True),
-        ({"labels": {PART_OF: OURS}, "ownerReferences": [{"uid": "1", "controller": True}], "managedFields": [BY_CONTROLLER]}, False),
-        ({"labels": {PART_OF: OURS}, "ownerReferences": [{"uid": "1", "controller": True}], "managedFields": [OTHER_FIELDS]}, False),
-        ({"labels": {PART_OF: OURS}, "ownerReferences": [{"uid": "1", "controller": True}], "managedFields": [APPLIED]}, True),
-        ({"labels": {PART_OF: OURS}, "ownerReferences": [{"uid": "1", "controller": True}], "managedFields": [BY_KUBECTL]}, True),
-    ],
-    ids=["ours", "theirs", "none", "null", "by a controller", "owned", "copied", "copied to one we set others of", "applied", "by kubectl"],
-)
-def test_members_have_the_label_by_somebodys_wish(metadata: Manifest, member: bool) -> None:
-    assert is_member(config("a", **metadata), OURS) is member

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from applier.plan.membership import PART_OF
 from applier.prune import Pruning
-from applier.prune.applyset import PART_OF
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request

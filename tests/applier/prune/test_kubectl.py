@@ -10,8 +10,8 @@ import pytest
 
 from applier.errors import WriteConflict
 from applier.outcome import Action, Outcome
+from applier.plan.membership import PART_OF
 from applier.prune import ApplySet, ApplySetError, Budget, Pruning, applyset_id
-from applier.prune.applyset import PART_OF
 from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane

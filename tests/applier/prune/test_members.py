@@ -8,8 +8,8 @@ import pytest
 
 from applier.cluster import Resource
 from applier.errors import Forbidden, ServerFailure, UnknownKind
+from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
-from applier.prune.applyset import PART_OF
 from applier.prune.members import API_SERVICE, find_members, orphans
 from applier.prune.record import Scope
 from applier.ref import Kind, Manifest, Ref

@@ -6,8 +6,8 @@ import pytest
 
 from applier.errors import ServerFailure
 from applier.outcome import Action, Outcome, Step
+from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError, Pruning
-from applier.prune.applyset import PART_OF
 from applier.ref import Ref
 from applier.testing.memory import MemoryCluster
 

@@ -12,8 +12,8 @@ from applier.errors import Unreachable
 from applier.events import Planned
 from applier.outcome import Action
 from applier.plan import BadPlan, load
+from applier.plan.membership import PART_OF
 from applier.prune import ApplySet, Budget
-from applier.prune.applyset import PART_OF
 from applier.ref import Kind
 from applier.run import KeepSet, OutOfDate, Report, apply, apply_saved, diff, survey
 from applier.testing.memory import MemoryCluster

@@ -1,0 +1,84 @@
+"""Of which recorded set (ApplySet, KEP-3659) an object is a member, and that no apply changes that by the way.
+
+The KEP makes it an error to apply, as part of one set, what carries the label of another: the next prune of that one would no longer find
+the object, and the one after a way back would delete it. kubectl 1.35 does not look, and moves it. Here it is held, unless it is forced.
+An apply that names no set has no say in it either: the label stays, although the manifest does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from applier.decision import owners_at
+from applier.outcome import Conflict
+from applier.ref import Manifest
+
+PART_OF = "applyset.kubernetes.io/part-of"
+"""The label of members; its value is the id of their set."""
+
+LABEL = ("metadata", "labels", PART_OF)
+ALL = "*"
+
+
+def part_of(manifest: Manifest) -> str:
+    """What the label says; empty without."""
+    labels = (manifest.get("metadata") or {}).get("labels")
+    return str(labels.get(PART_OF) or "") if labels else ""
+
+
+def set_of(live: Manifest) -> str:
+    """The id of the set that a live object is a member of; empty for none.
+
+    A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
+    is controlled by another object, and nobody applied its label: it is no member.
+    """
+    said = part_of(live)
+    if not said:
+        return ""
+    metadata = live["metadata"]
+    controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
+    return said if not controlled or any(map(_applied_label, metadata.get("managedFields") or ())) else ""
+
+
+def _applied_label(entry: dict[str, Any]) -> bool:
+    """Says whether somebody who applies, on the server or as kubectl does on the client, set the label of membership."""
+    applies = entry.get("operation") == "Apply" or entry.get("manager") == "kubectl-client-side-apply"
+    return applies and _has_label(entry)
+
+
+def _has_label(entry: dict[str, Any]) -> bool:
+    return f"f:{PART_OF}" in (((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels") or {})
+
+
+def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
+    """The manifest with the live label said again, where it says none and the server would take ours out; else the same manifest."""
+    said = part_of(live)
+    if not said or part_of(manifest) or not _is_ours(live, manager):
+        return manifest
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), PART_OF: said}}}
+
+
+def _is_ours(live: Manifest, manager: str) -> bool:
+    return any(
+        entry.get("manager") == manager and entry.get("operation") == "Apply" and _has_label(entry)
+        for entry in live["metadata"].get("managedFields") or ()
+    )
+
+
+def left_set(manifest: Manifest, live: Manifest) -> str:
+    """The id of the set that a live object would leave for the manifest's own; empty when it would leave none."""
+    wanted = part_of(manifest)
+    found = set_of(live) if wanted else ""
+    return found if found != wanted else ""
+
+
+def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
+    """Says whether an object may be moved: by force against everybody, or against all those that own the label."""
+    return ALL in may or (bool(conflicts) and all(conflict.owner.manager in may for conflict in conflicts))
+
+
+def conflicts_over(live: Manifest) -> list[Conflict]:
+    """The label as a field in conflict, with each of its owners."""
+    return [Conflict(LABEL, owner) for owner in owners_at(live, LABEL)]
