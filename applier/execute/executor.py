@@ -19,8 +19,9 @@ from applier.execute.now import NoOwner
 from applier.execute.patience import Patience, Stop, Stopped
 from applier.execute.state import AfterWrite, Run
 from applier.execute.writing import Written, carry_out
-from applier.outcome import UNDONE, WRITTEN, Action, Outcome, Step
+from applier.outcome import WRITTEN, Action, Outcome, Step
 from applier.plan import Plan
+from applier.plan.holding import held_back
 from applier.plan.order import DEFINITION
 from applier.ref import Ref, uid_of
 
@@ -67,7 +68,7 @@ async def _carry_out_wave(run: Run, steps: Sequence[Step]) -> None:
     for step in steps:
         if step.action not in WRITTEN:
             _settle(run, Outcome(step, step.action, step.reason, step.uid))
-        elif why := _held_back(run, step.ref):
+        elif why := held_back(step.ref, run.plan, run.outcomes, run.causes):
             _settle(run, Outcome(step, Action.HELD, why, step.uid))
         else:
             due.append(step)
@@ -142,23 +143,6 @@ def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:
     """In a dry run: the namespace or definition that would be made by it, without which the server cannot be asked."""
     needed = [Ref("", "Namespace", "", ref.namespace), run.defined.get(ref[:2]), run.graph.objects[ref].owner]
     return next((other for other in needed if other is not None and run.is_new(other)), None)
-
-
-def _held_back(run: Run, ref: Ref) -> str:
-    """Why an object has to wait: what it needs was not done, or what comes before it is not even there. Names the first cause."""
-    undone = (one for one in run.plan.needs.get(ref, ()) if _is_undone(run, one))
-    missing = (one for one in run.plan.follows.get(ref, ()) if _is_undone(run, one) and not run.outcomes[one].uid)
-    before = next(undone, None) or next(missing, None)
-    if before is None:
-        return ""
-    cause = run.causes[ref] = run.causes.get(before, before)
-    fate = "failed" if run.outcomes[cause].action is Action.FAILED else "is held"
-    through = f"{before}, and that for {cause}" if cause != before else f"{before}"
-    return f"waits for {through}, which {fate}"
-
-
-def _is_undone(run: Run, ref: Ref) -> bool:
-    return ref in run.outcomes and run.outcomes[ref].action in UNDONE
 
 
 def _settle(run: Run, outcome: Outcome) -> None:

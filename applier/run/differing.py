@@ -14,6 +14,7 @@ from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
 from applier.outcome import WRITTEN, Action, Step
 from applier.plan import CLIENT_SIDE
+from applier.plan.holding import hold_back
 from applier.plan.membership import staying
 from applier.plan.owners import with_owner
 from applier.plan.takeover import ownership_patch, taken_over
@@ -52,6 +53,7 @@ async def diff(
     asked = [step for step in found.plan.steps if step.action in WRITTEN and (ask_server or step.unsure)]
     if asked:
         results |= await _ask(found, asked, results, graph, cluster)
+    hold_back(found.plan)  # the server, and schemas, may have refused more
     return [_difference(step, found, results) for step in found.plan.steps]
 
 

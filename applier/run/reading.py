@@ -12,6 +12,7 @@ from applier.cluster import Cluster
 from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
 from applier.plan import CLIENT_SIDE, Plan, plan, save
+from applier.plan.holding import hold_back
 from applier.plan.owners import names
 from applier.ref import Kind, Ref
 from applier.run.keeping import KeepSet, Kept, open_set
@@ -77,11 +78,13 @@ async def survey(
 ) -> Survey:
     """Reads what is there and plans. Writes nothing.
 
-    What an apply would be refused for want of a namespace is a failed step here. With `keep` the plan is that of a set: what it prunes
-    comes last. Raises `ClusterError` when something cannot be read, `ApplySetError` when the set cannot be used, and `Cycle`.
+    What an apply would be refused for want of a namespace is a failed step here, and what would wait for something that fails is held.
+    With `keep` the plan is that of a set: what it prunes comes last. Raises `ClusterError` when something cannot be read,
+    `ApplySetError` when the set cannot be used, and `Cycle`.
     """
     found = await read_and_plan(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
     await check_places(found.plan, cluster)
+    hold_back(found.plan)
     if found.kept:
         await _check_record(found.kept, cluster)
     return found

@@ -17,7 +17,7 @@ from applier.testing.memory import MemoryCluster
 from applier.transport import connect
 
 from ..free_schemas import FreeSchemas
-from ..things import desired, manifest
+from ..things import desired, manifest, ref
 
 GOING = manifest("going", "Namespace", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/hold"]})
 MISSING = "namespace 'bar' does not exist"
@@ -116,3 +116,23 @@ async def test_the_words_are_those_of_an_apply(control_plane: ControlPlane, name
         control_plane.kubectl("patch", "namespace", f"{namespace}-going", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     assert [(step.action, step.reason) for step in seen] == [(outcome.action, outcome.reason) for outcome in done]
     assert {outcome.action for outcome in done} == {Action.FAILED}
+
+
+# What waits for something else.
+
+
+async def test_what_would_wait_for_what_fails_is_held() -> None:
+    first, second = desired("a", namespace="bar"), desired("b", "ConfigMap", ref("a", namespace="bar"))
+    third = desired("c", "ConfigMap", ref("b", namespace="shop"))
+    assert await looked(memory(), first, second, third) == {
+        "a": ("failed", MISSING),
+        "b": ("held", "waits for ConfigMap/bar/a, which failed"),
+        "c": ("held", "waits for ConfigMap/shop/b, and that for ConfigMap/bar/a, which failed"),
+    }
+
+
+async def test_what_would_wait_for_what_the_server_refuses_is_held_in_a_diff() -> None:
+    cluster = memory()
+    cluster.fail("apply", Forbidden(403, "Forbidden", "no"))
+    found = await diff(Graph([desired("a"), desired("b", "ConfigMap", ref("a", namespace="shop"))]), cluster, manager="me", ask_server=True)
+    assert [(one.step.action, one.merged) for one in found] == [(Action.FAILED, None), (Action.HELD, None)]

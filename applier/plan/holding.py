@@ -1,0 +1,52 @@
+"""What has to wait for something that is not done: why, and for which first cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from applier.outcome import UNDONE, WRITTEN, Action
+from applier.plan.planner import Plan
+from applier.ref import Ref
+
+
+class Fate(Protocol):
+    """What is known of an object so far: a step, or its outcome. `uid` is empty where there is none."""
+
+    @property
+    def action(self) -> Action: ...
+
+    @property
+    def uid(self) -> str: ...
+
+
+def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Fate], causes: dict[Ref, Ref]) -> str:
+    """Why an object has to wait: what it needs was not done, or what comes before it is not even there; empty when it need not.
+
+    `causes` holds the first cause of everything that waits, and gets that of this object.
+    """
+    undone = (one for one in plan.needs.get(ref, ()) if _is_undone(one, fates))
+    missing = (one for one in plan.follows.get(ref, ()) if _is_undone(one, fates) and not fates[one].uid)
+    before = next(undone, None) or next(missing, None)
+    if before is None:
+        return ""
+    cause = causes[ref] = causes.get(before, before)
+    fate = "failed" if fates[cause].action is Action.FAILED else "is held"
+    through = f"{before}, and that for {cause}" if cause != before else f"{before}"
+    return f"waits for {through}, which {fate}"
+
+
+def _is_undone(ref: Ref, fates: Mapping[Ref, Fate]) -> bool:
+    return ref in fates and fates[ref].action in UNDONE
+
+
+def hold_back(plan: Plan) -> None:
+    """Lets the steps of a plan be held that would have to wait, as whoever carries it out does."""
+    if not any(step.action in UNDONE for step in plan.steps):
+        return
+    fates: dict[Ref, Fate] = {}
+    causes: dict[Ref, Ref] = {}
+    for step in plan.steps:
+        if step.action in WRITTEN and (why := held_back(step.ref, plan, fates, causes)):
+            step.action, step.reason, step.unsure = Action.HELD, why, False
+        fates[step.ref] = step
