@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
 from applier.decision import Verdict, decide, hide_secrets
 from applier.desired import Desired
 from applier.errors import ClusterError, FieldConflict
-from applier.execute.patience import looks
+from applier.execute.patience import pauses
 from applier.execute.refusals import conflicts_of, is_passing
 from applier.execute.state import Run
 from applier.outcome import Conflict
 from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
+
+OVER = object()
 
 
 class Blocked(Exception):
@@ -35,16 +37,16 @@ async def apply(run: Run, manifest: Manifest, *, force: bool) -> Manifest:
 
 async def passing(run: Run, call: Callable[[], Awaitable[Manifest]], kind: Kind) -> Manifest:
     """Makes a request, and again for a while when it is refused for what controllers are about to put right."""
-    refused: ClusterError | None = None
-    async for _ in looks(run.patience, run.stop, run.patience.passing):
+    waits: AsyncIterator[None] | None = None  # made when it is needed, which is next to never
+    while True:
         try:
             return await run.ask(call)
         except ClusterError as error:
             if run.dry_run or not is_passing(error, defined=(kind.group, kind.kind) in run.defined):
                 raise
-            refused = error
-    assert refused is not None
-    raise refused
+            waits = waits or pauses(run.patience, run.stop, run.patience.passing)
+            if await anext(waits, OVER) is OVER:
+                raise
 
 
 async def apply_over(run: Run, desired: Desired, manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:

@@ -56,10 +56,16 @@ class Stop:
 
 
 async def looks(patience: Patience, stop: Stop, seconds: float) -> AsyncIterator[None]:
-    """Comes back at growing distances for as long as given, at least twice. Raises `Stopped`."""
+    """Comes back at once, then at growing distances for as long as given, at least twice in all. Raises `Stopped`."""
+    yield
+    async for _ in pauses(patience, stop, seconds):
+        yield
+
+
+async def pauses(patience: Patience, stop: Stop, seconds: float) -> AsyncIterator[None]:
+    """Comes back at growing distances for as long as given, at least once. Raises `Stopped`."""
     loop = asyncio.get_running_loop()
     end, distance = loop.time() + seconds, patience.first
-    yield
     while True:
         left = end - loop.time()
         await stop.pause(max(0.0, min(distance, left)))
