@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 
 
+CHANCE = random.Random()  # one for all: to seed a new one costs more than a request
+
+
 class Backoff:
     """Twice as long after each failure, at most `longest` seconds, each time by chance between half of that and all of it.
 
@@ -13,7 +16,7 @@ class Backoff:
 
     def __init__(self, first: float, longest: float, chance: random.Random | None = None) -> None:
         self.first, self.longest, self.failures = first, longest, 0
-        self._chance = chance or random.Random()
+        self._chance = chance or CHANCE
 
     def next(self) -> float:
         """Seconds to wait after one more failure."""
