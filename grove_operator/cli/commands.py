@@ -9,23 +9,24 @@ import click
 from grove_compiler.version import __version__
 
 COMMANDS = {
-    "compile": "compile",
-    "lint": "lint",
+    "compile": "compile.command",
+    "lint": "lint.command",
     "crds": "crds",
-    "fit": "fit",
+    "fit": "fit.command",
     "graph": "graph",
-    "explain": "explain",
-    "impact": "impact",
-    "rules": "rules",
+    "explain": "explain.command",
+    "impact": "impact.command",
+    "rules": "rules.command",
     "test": "test",
-    "diff": "diff",
-    "plan": "plan",
-    "apply": "apply",
-    "delete": "delete",
-    "adopt": "adopt",
-    "get": "get",
+    "diff": "cluster.diff.command",
+    "plan": "cluster.plan.command",
+    "apply": "cluster.apply.command",
+    "delete": "cluster.delete",
+    "adopt": "cluster.adopt",
+    "get": "cluster.get.command",
     "completion": "completion",
 }
+"""The module of each command, below this package."""
 
 
 class LazyGroup(click.Group):

@@ -11,10 +11,10 @@ from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_operator.cli.files import InputFile
-from grove_operator.cli.inputs import InputReader
 from grove_operator.cli.options import Context
 from grove_operator.cli.program import Rules
+from grove_operator.reading.files import InputFile
+from grove_operator.reading.inputs import InputReader
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +39,7 @@ class Compilation:
     def report(self) -> None:
         """Writes the findings to standard error."""
         if self.found:
-            from grove_operator.cli import findings  # only when something is wrong
+            from grove_operator import findings  # only when something is wrong
 
             findings.write(self.found, self.find_file, sys.stderr)
 

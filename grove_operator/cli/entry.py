@@ -72,7 +72,7 @@ def _invoke(arguments: Sequence[str]) -> int:
     import click
 
     from grove_operator.cli.commands import grove
-    from grove_operator.cli.files import UnreadableInput
+    from grove_operator.reading.files import UnreadableInput
 
     if "_GROVE_COMPLETE" in os.environ:  # a shell asks for completions; click ends the process itself
         grove.main(list(arguments), prog_name="grove")
@@ -100,11 +100,11 @@ def _say(text: str) -> None:
 
 
 def _describe(error: Exception) -> str:
-    """`KeyError: 'x' (compile.py:33)`, on one line."""
+    """`KeyError: 'x' (compile/command.py:33)`, on one line. The folder tells files of the same name apart."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace else ""
+    place = f" ({'/'.join(trace.tb_frame.f_code.co_filename.split(os.sep)[-2:])}:{trace.tb_lineno})" if trace else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}{place}"
 
 

@@ -103,8 +103,8 @@ def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) 
 
         return as_html(simplified(picture), docs)
     if output == "tree":
-        from grove_operator.cli.terminal import terminal_of
         from grove_operator.pictures.as_tree import as_tree
+        from grove_operator.terminal import terminal_of
 
         return as_tree(picture, terminal_of(sys.stdout), whole)
     shown = simplified(picture) if whole else collapse(simplified(picture))

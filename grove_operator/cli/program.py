@@ -9,7 +9,7 @@ from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.program import Program
 from grove_compiler.engine.sources import InvalidRules
 from grove_operator import rulebook
-from grove_operator.cli.files import InputFile, UnreadableInput
+from grove_operator.reading.files import InputFile, UnreadableInput
 
 
 class Rules:
@@ -28,7 +28,7 @@ class Rules:
         except rulebook.UnreadableRules as error:
             raise UnreadableInput([str(error)]) from None
         except InvalidRules as error:
-            from grove_operator.cli import findings  # only when something is wrong
+            from grove_operator import findings  # only when something is wrong
 
             findings.write(error.diagnostics, self.find_file, sys.stderr)
             return None

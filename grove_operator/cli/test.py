@@ -11,11 +11,11 @@ import click
 
 from grove_compiler.graph.nearest import nearest
 from grove_operator.cli import output as outputs
-from grove_operator.cli.files import UnreadableInput
 from grove_operator.cli.options import FILES, rules_option
 from grove_operator.golden.case import Case, find_cases
 from grove_operator.golden.outcome import Outcome
 from grove_operator.golden.run import Runner
+from grove_operator.reading.files import UnreadableInput
 
 PATIENCE = 0.5
 """Seconds after which a terminal is told how far it has come."""

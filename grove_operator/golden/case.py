@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
-from grove_operator.cli.files import UnreadableInput
+from grove_operator.reading.files import UnreadableInput
 
 INPUT = "input.yaml"
 EXPECTED = "expected.yaml"

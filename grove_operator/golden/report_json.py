@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grove_operator.cli import findings
+from grove_operator import findings
 from grove_operator.golden.outcome import Outcome, Placed, count
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_operator.cli import findings
-from grove_operator.cli.terminal import Terminal, terminal_of, visible
+from grove_operator import findings
 from grove_operator.golden.differences import Difference
 from grove_operator.golden.outcome import Outcome, Placed, Status, count
+from grove_operator.terminal import Terminal, terminal_of, visible
 
 LONGEST_VALUE = 80
 CONTEXT = 20

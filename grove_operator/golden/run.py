@@ -15,14 +15,14 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
-from grove_operator.cli.files import InputFile, UnreadableInput, read_one
-from grove_operator.cli.inputs import InputReader
 from grove_operator.golden.case import EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
 from grove_operator.golden.differences import Difference, compare_objects
 from grove_operator.golden.expected_findings import Expected, compare_findings, read_expected_findings, unexpected
 from grove_operator.golden.options import Options, read_options
 from grove_operator.golden.outcome import Outcome, Placed
 from grove_operator.golden.update import findings_text, first_expectations, objects_text
+from grove_operator.reading.files import InputFile, UnreadableInput, read_one
+from grove_operator.reading.inputs import InputReader
 
 
 @dataclass(slots=True, eq=False)

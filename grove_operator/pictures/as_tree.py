@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from grove_operator.cli.terminal import Terminal, visible
 from grove_operator.pictures.likeness import MOST_ALIKE, first_to_last, likeness
 from grove_operator.pictures.picture import Picture, Vertex
+from grove_operator.terminal import Terminal, visible
 
 SHORTEST = 12  # a name is not cut below this, however narrow the terminal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,8 @@ spec:
 
 INTERRUPTED = """
 import os, signal, sys
-from grove_operator.cli import entry, files
+from grove_operator.cli import entry
+from grove_operator.reading import files
 
 class Interrupting:
     class buffer:
@@ -389,7 +391,7 @@ class TestHowItEnds:
         monkeypatch.setattr(entry, "_invoke", broken)
         assert entry.run([]) == 2
         first, second = capsys.readouterr().err.splitlines()
-        assert first.startswith("grove: internal error: KeyError: 'surprise")
+        assert re.fullmatch(r"grove: internal error: KeyError: 'surprise.+ \(cli/test_command_line.py:\d+\)", first)
         assert entry.ISSUES in second
 
     @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_operator.cli import findings, terminal
-from grove_operator.cli.files import InputFile
+from grove_operator import findings, terminal
+from grove_operator.reading.files import InputFile
 
 MANIFEST = b"""kind: PodCliqueSet
 spec:

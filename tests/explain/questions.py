@@ -18,8 +18,8 @@ from grove_compiler.graph.node import Node
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
-from grove_operator.cli.compile import command as compile_command
-from grove_operator.cli.inputs import InputReader
+from grove_operator.cli.compile.command import command as compile_command
+from grove_operator.reading.inputs import InputReader
 
 ROOT = Path(__file__).parents[2]
 BOOK = rulebook.read()

@@ -8,8 +8,8 @@ import pytest
 
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import Gang
-from grove_operator.cli.fit_text import tell
-from grove_operator.cli.terminal import Terminal
+from grove_operator.cli.fit.as_text import tell
+from grove_operator.terminal import Terminal
 
 from .clusters import gang, group, machine, podgroup, racks
 

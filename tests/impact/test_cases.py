@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.field_path import render
-from grove_operator.cli.impact_words import consequence
+from grove_operator.cli.impact.words import consequence
 
 from .editing import CASES, amounts, base, counts, effect, read_case, restarts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.graph.graph import Graph
-from grove_operator.cli.terminal import Terminal
 from grove_operator.pictures.as_tree import as_tree, shortened
+from grove_operator.terminal import Terminal
 
 from .sample import node, picture, ref, workload
 

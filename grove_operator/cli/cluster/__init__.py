@@ -1,0 +1,1 @@
+"""Commands that talk to a cluster, and what they share: options, a session, and words for what became of objects."""

@@ -1,0 +1,63 @@
+"""`grove adopt`: ownership of fields moved to us, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from applier.outcome import UNDONE
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.input import ClusterInput
+from grove_operator.cli.cluster.lines import CLIENT, Lines
+from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.terminal import terminal_of
+
+
+@click.command(
+    "adopt",
+    epilog="""\b
+Examples:
+  grove adopt manifests/ --from helm                            what Helm applied becomes ours
+  grove adopt deploy.yaml --from kubectl-client-side-apply      from kubectl apply without --server-side
+  grove adopt workload.yaml --from helm --dry-run               what would be taken over
+
+\b
+Exit codes: 0 done, 1 findings, 2 something could not be done.""",
+)
+@input_options
+@target_options
+@click.option("--from", "managers", multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable.")
+@click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours.")
+@click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
+@click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", show_default=True, help="For people or for programs.")
+def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output: str, **given: Any) -> int:
+    """Take over the fields that another manager owns in the objects of FILE, without changing an object.
+
+    Afterwards an apply of ours meets no conflicts with that manager, and fields that are no longer wanted go away. Only the record of
+    who owns what is written, so nothing restarts. What the other manager does next time is its own affair: stop it first.
+    """
+    target, asked = take_target(given), take_asked(given)
+    wanted = ClusterInput(asked, target.namespace)
+    lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
+
+    async def work(session: Session) -> int:
+        from applier.prune.adoption import adopt
+
+        graph = await wanted.graph(session)
+        outcomes = await adopt(graph, session.cluster, manager=field_manager, managers=managers, dry_run=dry_run)
+        if output == "json":
+            from grove_operator.cli.cluster.report import as_json, outcomes_report
+
+            outputs.write(as_json(outcomes_report(outcomes)))
+        else:
+            lines.rest([outcome for outcome in outcomes if outcome.uid])
+            for outcome in outcomes:
+                if not outcome.uid:
+                    say(f"{outcome.step.ref}: {outcome.reason}, so that there is nothing to take over")
+        return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
+
+    return sessions.run(work, target)

@@ -1,0 +1,74 @@
+"""`grove apply`: the cluster made equal to manifests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.apply.listeners import listening
+from grove_operator.cli.cluster.input import ClusterInput
+from grove_operator.cli.cluster.kept_set import set_options, take_set
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import BARE_FORCE, duration, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.options import FILES
+
+DEFAULT_WAIT = "5m"
+
+
+@click.command(
+    "apply",
+    cls=OptionalValues,
+    bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", **BARE_FORCE},
+    epilog="""\b
+Examples:
+  grove apply workload.yaml                           what the set becomes, and the set itself
+  grove apply manifests/ --wait=10m                   until everything is ready
+  grove apply manifests/ --prune --applyset shop      and delete what is no longer among the manifests
+  grove apply --plan change.plan                      what was planned, if it still holds
+  helm template web ./web | grove apply -             any manifest
+
+\b
+Exit codes: 0 done, 1 findings and nothing written, 2 something could not be done, or is not ready in time.""",
+)
+@input_options
+@target_options
+@manager_options
+@click.option("--plan", metavar="FILE", type=FILES, help="Carry out a plan that `grove plan -o` kept; FILEs only for values of Secrets.")
+@click.option(
+    "--dry-run",
+    type=click.Choice(("client", "server", "none")),
+    default="none",
+    metavar="[=client|server]",
+    help="Write nothing: decide here, or have the server try what would be written.",
+)
+@click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
+@set_options
+@click.option("--journal", default="", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "name", "json", "yaml")),
+    default="text",
+    show_default=True,
+    help="A line for each object, names alone, or an account of everything for programs.",
+)
+def command(**given: Any) -> int:
+    """Make the cluster equal to FILE: PodCliqueSets with all that they become, and any other manifest.
+
+    What is already as it should be costs no request. Objects are written by server-side apply, in the order in which they need each
+    other; what goes wrong with one holds back only what depends on it.
+    """
+    target = take_target(given)
+    asked = take_asked(given, required=given["plan"] is None)
+    keeps = take_set(given)
+    from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
+
+    choices = Choices(**given)
+    if choices.plan and keeps.applyset:
+        raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
+    wanted = ClusterInput(asked, target.namespace) if asked.files else None
+    run = ApplyRun(choices, wanted, asked.force, keeps)
+    with run.showing(), listening(run.sink, choices.journal) as run.sink:
+        return sessions.run(run.work, target, run.sink, long=choices.wait is not None)

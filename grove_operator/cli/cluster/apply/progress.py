@@ -1,0 +1,97 @@
+"""How an apply gets on, live on a terminal: a bar, what is under way, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import islice
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TimeElapsedColumn
+from rich.text import Text
+
+from applier.events import Event, Finished, Planned, Ready, Started, Throttled, Waiting
+from applier.outcome import QUIET
+from applier.ref import Ref
+from grove_operator.cli.cluster.words import name_of
+from grove_operator.terminal import visible
+
+MOST_NAMES = 3
+
+
+class ApplyProgress:
+    """Draws on standard error while it is entered and there is something to draw; `out` prints lines of output above the bar."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self.progress = Progress(
+            SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), _UnderWay(self),
+            console=self.console, transient=True,
+        )  # fmt: skip
+        self.task: TaskID | None = None
+        self.under_way: dict[Ref, None] = {}
+        self.waiting: dict[Ref, str] = {}
+        self.throttled = ""
+
+    def __enter__(self) -> ApplyProgress:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.progress.stop()
+
+    def out(self, lines: str) -> None:
+        """Lines that stay."""
+        self.console.print(Text.from_ansi(lines))
+
+    def sink(self, event: Event) -> None:
+        """Takes events as they come; what they say is drawn some times a second."""
+        if isinstance(event, Planned):
+            self._begin(sum(count for action, count in event.counts.items() if action not in QUIET))
+        elif isinstance(event, Started):
+            self.under_way[event.step.ref] = None
+            self.throttled = ""
+        elif isinstance(event, Finished):
+            self.under_way.pop(event.outcome.step.ref, None)
+            if self.task is not None and event.outcome.step.action not in QUIET:
+                self.progress.advance(self.task)
+        elif isinstance(event, Waiting):
+            self.waiting[event.ref] = event.reason
+            self._begin(0)
+        elif isinstance(event, Ready):
+            self.waiting.pop(event.ref, None)
+        elif isinstance(event, Throttled):
+            self.throttled = f"the server asks to slow down: {event.seconds:.1f} s, {event.in_flight} at once"
+
+    def describe(self) -> str:
+        """What is going on right now."""
+        return self.throttled or under_way(self.under_way, self.waiting)
+
+    def _begin(self, writes: int) -> None:
+        """Shows the bar, once there is something to write or to wait for."""
+        if self.task is None and (writes or self.waiting):
+            self.task = self.progress.add_task("", total=writes)
+            self.progress.start()
+
+
+class _UnderWay(ProgressColumn):
+    """Says what is going on; asked for it only when it is drawn."""
+
+    def __init__(self, progress: ApplyProgress) -> None:
+        super().__init__()
+        self.of = progress
+
+    def render(self, task: Task) -> Text:  # noqa: ARG002 - there is but one
+        return Text(self.of.describe(), overflow="ellipsis", no_wrap=True)
+
+
+def under_way(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
+    """What is being written; when nothing is, what is waited for, and why."""
+    if writing:
+        more = len(writing) - MOST_NAMES
+        shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MOST_NAMES))
+        return shown + (f" and {more} more" if more > 0 else "")
+    if waiting:
+        ref, reason = next(iter(list(waiting.items())))
+        others = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+        return f"waits for {visible(name_of(ref))}{others}: {visible(reason)}"
+    return ""

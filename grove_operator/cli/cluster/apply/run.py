@@ -1,0 +1,183 @@
+"""One run of `grove apply`: what is done, and how it is told while it happens and afterwards."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from applier.events import Sink
+from applier.outcome import UNDONE, Action, Outcome
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.words import name_of, tally
+from grove_operator.terminal import Terminal, terminal_of
+
+if TYPE_CHECKING:
+    from applier.desired import Graph
+    from applier.plan import SavedPlan
+    from applier.run import Report
+    from grove_operator.cli.cluster.input import ClusterInput
+    from grove_operator.cli.cluster.kept_set import SetChoice
+
+DONE = 0
+SUFFIXES = {"client": CLIENT, "server": SERVER}
+
+
+@dataclass(slots=True, eq=False)
+class Choices:
+    """What the options of an apply say. `dry_run` is empty, `client` or `server`; `wait` is in seconds."""
+
+    field_manager: str
+    plan: str | None
+    dry_run: str
+    wait: float | None
+    journal: str
+    output: str
+
+
+class ApplyRun:
+    """`wanted` is none when a saved plan is carried out without files."""
+
+    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], keeps: SetChoice) -> None:
+        self.choices, self.wanted, self.force, self.keeps = choices, wanted, force, keeps
+        self.terminal = terminal_of(sys.stdout)
+        self.is_live = choices.output == "text" and _is_terminal()
+        self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
+        self.sink: Sink = self._sinks()
+
+    def _sinks(self) -> Sink:
+        if self.choices.output != "text":
+            return WaitLines().sink
+        return self.lines.sink if self.is_live else to_all(self.lines.sink, WaitLines().sink)
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """Draws how it gets on while entered, on a terminal."""
+        if not self.is_live:
+            yield
+            return
+        from grove_operator.cli.cluster.apply.progress import ApplyProgress
+
+        with ApplyProgress() as progress:
+            self.lines.out = progress.out
+            self.sink = to_all(progress.sink, self.lines.sink)
+            yield
+
+    async def work(self, session: Session) -> int:
+        """Applies, and tells what became of everything."""
+        try:
+            report = await self._report(session)
+        finally:
+            if self.choices.output == "text":
+                self.lines.flush()
+        self._tell(report)
+        for waited in report.waited:
+            if waited.reason:
+                say(f"{waited.ref}: {waited.reason}")
+        for trouble in report.troubles:
+            say(trouble)
+        return DONE if report.ok else ERROR
+
+    async def _report(self, session: Session) -> Report:
+        graph = await self.wanted.graph(session) if self.wanted is not None else None
+        self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
+        if self.choices.plan is not None:
+            return await self._saved(self.choices.plan, graph, session)
+        assert graph is not None
+        if self.choices.dry_run == "client":
+            return await self._planned(graph, session)
+        from applier.execute import Stop, ended_by_interrupt
+        from applier.run import WaitFor, apply
+        from grove_operator.cluster.readiness import RULES
+
+        choices, stop = self.choices, Stop()
+        with ended_by_interrupt(stop, _stopping):
+            return await apply(
+                graph,
+                session.cluster,
+                manager=choices.field_manager,
+                force=self.force,
+                keep=await self.keeps.keep(session),
+                wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+                dry_run=choices.dry_run == "server",
+                sink=self.sink,
+                stop=stop,
+            )
+
+    async def _planned(self, graph: Graph, session: Session) -> Report:
+        """What is decided here without asking; nothing is written, not even on trial."""
+        from applier.run import Report, survey
+
+        keep = await self.keeps.keep(session)
+        found = await survey(graph, session.cluster, manager=self.choices.field_manager, force=self.force, keep=keep)
+        outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in found.plan.steps]
+        return Report(outcomes, approval=found.approval)
+
+    async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
+        from applier.execute import Stop, ended_by_interrupt
+        from applier.run import OutOfDate, apply_saved
+
+        saved, stop = _load(path), Stop()
+        if graph is not None:
+            saved = saved.with_input(graph)
+        try:
+            with ended_by_interrupt(stop, _stopping):
+                return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
+        except OutOfDate as error:
+            raise Failed(*(f"{path}: no longer holds: {reason}" for reason in error.reasons)) from None
+
+    def _tell(self, report: Report) -> None:
+        """What was not told while it happened."""
+        if self.choices.output == "text":
+            self.lines.rest(report.outcomes)
+            if self.is_live:
+                self.lines.out(summary(report, self.terminal))
+            return
+        done = [outcome for outcome in report.outcomes if outcome.action not in UNDONE]
+        self.lines.tell(outcome for outcome in report.outcomes if outcome.action in UNDONE)
+        outputs.write(_account(self.choices.output, done, report))
+
+
+def summary(report: Report, terminal: Terminal) -> str:
+    """`2 created, 998 unchanged in 0.4 s with 9 requests`."""
+    took = f"in {report.seconds:.1f} s"
+    requests = report.requests.total()
+    return (
+        terminal.paint(tally(report.counts), "1")
+        + f" {took}"
+        + (f" with {requests} request{'s' if requests != 1 else ''}" if requests else "")
+    )
+
+
+def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
+    if output == "name":
+        return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
+    from grove_operator.cli.cluster.report import as_json, as_yaml, run_report
+
+    return (as_json if output == "json" else as_yaml)(run_report(report))
+
+
+def _load(path: str) -> SavedPlan:
+    """The saved plan. Raises `BadPlan`, and `OSError` for a file that cannot be read."""
+    from applier.plan import load
+
+    with open(path, "rb") as stream:
+        return load(stream.read())
+
+
+def _stopping() -> None:
+    say("stopping: what is in flight is finished; once more to break off")
+
+
+def _is_terminal() -> bool:
+    """Whether a person looks at both streams of a terminal that can be drawn on."""
+    import os
+
+    try:
+        return sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    except (AttributeError, ValueError):
+        return False

@@ -1,0 +1,181 @@
+"""`grove delete`: objects taken away, in the reverse order of their making."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from applier.outcome import UNDONE
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.input import ClusterInput
+from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import FIELD_MANAGER, duration, input_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.words import name_of
+from grove_operator.terminal import terminal_of
+
+if TYPE_CHECKING:
+    from applier.outcome import Outcome
+    from applier.prune.deletion import Deletion
+    from applier.ref import Manifest, Ref
+
+WORDS = {"pruned": "deleted"}
+
+
+@dataclass(slots=True, eq=False)
+class Choices:
+    """What the options of a delete say. `timeout` is in seconds."""
+
+    applyset: str
+    ignore_not_found: bool
+    cascade: str
+    wait: bool
+    timeout: float
+    dry_run: str
+    field_manager: str
+    output: str
+
+
+@click.command(
+    "delete",
+    cls=OptionalValues,
+    bare={"--dry-run": "client"},
+    epilog="""\b
+Examples:
+  grove delete workload.yaml                   the set, and what we made of it
+  grove delete manifests/ --dry-run            what would go
+  grove delete --applyset shop                 all members of a recorded set
+
+\b
+Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or is not ours.""",
+)
+@input_options
+@target_options
+@click.option("--applyset", default="", metavar="NAME", help="Delete all members of this set, instead of what is in FILE.")
+@click.option("--ignore-not-found", is_flag=True, help="What is not there is fine.")
+@click.option(
+    "--cascade",
+    type=click.Choice(("background", "foreground", "orphan")),
+    default="background",
+    show_default=True,
+    help="What becomes of objects that deleted ones own.",
+)
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
+@click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="How long is waited at most.")
+@click.option(
+    "--dry-run",
+    type=click.Choice(("client", "server", "none")),
+    default="none",
+    metavar="[=client|server]",
+    help="Delete nothing: say what would go, or have the server try it.",
+)
+@click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="Whose compiled objects are ours.")
+@click.option(
+    "-o", "--output", type=click.Choice(("text", "name", "json")), default="text", show_default=True, help="For people or for programs."
+)
+def command(**given: Any) -> int:
+    """Delete the objects of FILE; of a PodCliqueSet, the set and what we made of it.
+
+    Each object is deleted only if it is the one that was looked at. Objects that a set's rules name but that somebody else made stay.
+    """
+    target = take_target(given)
+    asked = take_asked(given, required=not given["applyset"])
+    choices = Choices(**given)
+    if choices.applyset and asked.files:
+        raise click.UsageError("Either FILE or --applyset: a set's record says which objects are its members.")
+    wanted = ClusterInput(asked, target.namespace) if asked.files else None
+    suffix = {"client": CLIENT, "server": SERVER}.get(choices.dry_run, "")
+    lines = Lines(terminal_of(sys.stdout), suffix=suffix, words=WORDS)
+    run = _Delete(choices, wanted, lines)
+    return sessions.run(run.work, target, long=True)
+
+
+class _Delete:
+    """One run. `wanted` is none for a recorded set."""
+
+    def __init__(self, choices: Choices, wanted: ClusterInput | None, lines: Lines) -> None:
+        self.choices, self.wanted, self.lines = choices, wanted, lines
+
+    async def work(self, session: Session) -> int:
+        failed = False
+        if self.wanted is None:
+            outcomes = await self._set(session)
+        else:
+            outcomes, failed = await self._files(self.wanted, session)
+        self._tell(outcomes)
+        return ERROR if failed or any(outcome.action in UNDONE for outcome in outcomes) else 0
+
+    async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
+        """What became of the objects of the files, and whether some were missing or not ours."""
+        from grove_operator.cluster.deleting import delete, doomed
+
+        graph = await wanted.graph(session)
+        found = await doomed(graph, session.cluster, manager=self.choices.field_manager)
+        missing = [] if self.choices.ignore_not_found else found.missing
+        for ref in missing:
+            say(f"{ref}: not found")
+        for ref in found.foreign:
+            say(f"{ref}: not deleted: {self.choices.field_manager} has not made it")
+        if self.choices.dry_run == "client":
+            carried = {} if self.choices.cascade == "orphan" else found.carried
+            return _on_paper({**found.going, **carried}), bool(missing)
+        return await delete(found, graph, self._deletion(session)), bool(missing)
+
+    async def _set(self, session: Session) -> list[Outcome]:
+        """What became of the members of a set."""
+        from applier.desired import Graph
+        from applier.outcome import Outcome
+        from applier.prune import Pruning
+        from applier.prune.deleting import delete_set
+        from grove_operator.cluster.applysets import named_set
+
+        applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
+        pruning = await Pruning.of(applyset, Graph([]), session.cluster)
+        if not pruning.steps and not self.choices.ignore_not_found:
+            raise Failed(f"the set of {applyset.parent} has no members")
+        if self.choices.dry_run == "client":
+            return [Outcome(step, step.action, step.reason, step.uid) for step in pruning.steps]
+        return await delete_set(
+            applyset,
+            session.cluster,
+            wait=self.choices.wait,
+            seconds=self.choices.timeout,
+            propagation=self.choices.cascade.capitalize(),
+            sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
+            dry_run=self.choices.dry_run == "server",
+        )
+
+    def _deletion(self, session: Session) -> Deletion:
+        from applier.prune.deletion import Deletion
+
+        return Deletion(
+            session.cluster,
+            propagation=self.choices.cascade.capitalize(),
+            seconds=self.choices.timeout if self.choices.wait else 0.0,
+            wait_for_all=self.choices.wait,
+            sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
+            dry_run=self.choices.dry_run == "server",
+        )
+
+    def _tell(self, outcomes: list[Outcome]) -> None:
+        """What was not told while it happened."""
+        if self.choices.output == "text":
+            self.lines.rest(outcomes)
+        elif self.choices.output == "name":
+            outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in UNDONE)
+        else:
+            from grove_operator.cli.cluster.report import as_json, outcomes_report
+
+            outputs.write(as_json(outcomes_report(outcomes)))
+
+
+def _on_paper(going: dict[Ref, Manifest]) -> list[Outcome]:
+    from applier.outcome import Action, Outcome, Step
+    from applier.ref import uid_of
+
+    return [Outcome(Step(ref, Action.PRUNED, uid=uid_of(live)), Action.PRUNED) for ref, live in going.items()]

@@ -1,0 +1,68 @@
+"""`grove diff` for people: a unified diff for each object, who changed what, and how much there is of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
+from applier.plan.reasons import who
+from grove_operator.cli.cluster.diff.unified import unified
+from grove_operator.cli.cluster.words import COLOURS, tally
+from grove_operator.cluster.differences import Shown
+from grove_operator.terminal import Terminal, visible
+
+MOST_FIELDS = 8
+
+
+def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
+    """Object by object, then the summary."""
+    blocks = ["\n".join(_object(one, terminal)) for one in differences]
+    return "\n\n".join([*blocks, summary(counts, terminal)]) + "\n"
+
+
+def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
+    """`3 objects differ: 1 created, 2 configured; 997 unchanged`."""
+    quiet = {action: count for action, count in counts.items() if action in QUIET}
+    loud = {action: count for action, count in counts.items() if action not in QUIET}
+    differing = sum(loud.values())
+    if not differing:
+        return terminal.paint("Nothing differs: " if quiet else "", "1") + tally(quiet)
+    heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: "
+    return terminal.paint(heading, "1") + tally(loud) + (f"; {tally(quiet)}" if quiet else "")
+
+
+def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
+    step = one.step
+    action = terminal.paint(str(step.action), "1", COLOURS.get(step.action, "0"))
+    yield f"{action} {visible(str(step.ref))}" + (f": {visible(step.reason)}" if _needs_reason(step) else "")
+    for changed_by, fields in drifted(step.changes).items():
+        yield terminal.paint(visible(f"  {who(changed_by)} set {_listed(fields)}"), "36")
+    for conflict in conflicts(step.conflicts):
+        yield terminal.paint(f"  {visible(conflict)}", "31")
+    yield from unified(one.before, one.after, str(step.ref), terminal)
+
+
+def drifted(changes: Sequence[FieldChange]) -> dict[Owner, list[str]]:
+    """The fields that others hold now, by who set them."""
+    found: dict[Owner, list[str]] = {}
+    for change in changes:
+        if change.old is not ABSENT:
+            for owner in change.owners:
+                found.setdefault(owner, []).append(dotted(change.path))
+    return found
+
+
+def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
+    """A line for each field in conflict."""
+    for conflict in found:
+        yield f"{dotted(conflict.path)} belongs to {who(conflict.owner)}"
+
+
+def _needs_reason(step: Step) -> bool:
+    """What is held, failed or remade says why; that fields differ is seen in the diff."""
+    return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_FIELDS
+    return ", ".join(names[:MOST_FIELDS]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,122 @@
+"""`grove diff`: what an apply would change."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from applier.desired import Graph
+from applier.outcome import UNDONE
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.input import ClusterInput
+from grove_operator.cli.cluster.kept_set import SetChoice, set_options, take_set
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.cli.options import text_or_json_option
+
+if TYPE_CHECKING:
+    from applier.outcome import Step
+    from grove_operator.cluster.differences import Shown
+
+NOTHING_DIFFERS = 0
+DIFFERS = 1
+
+
+@click.command(
+    "diff",
+    cls=OptionalValues,
+    bare=BARE_FORCE,
+    epilog="""\b
+Examples:
+  grove diff workload.yaml                     what apply would change, object by object
+  grove diff manifests/ -l app=web -o json     for programs
+  grove diff manifests/ --applyset shop --prune    and what would be deleted
+  grove diff workload.yaml --server            by a dry run on the server, webhooks and defaults included
+  grove compile set.yaml | grove diff -        compiled somewhere else
+
+\b
+Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 something is wrong or could not be compared.""",
+)
+@input_options
+@target_options
+@manager_options
+@set_options
+@click.option("--server", is_flag=True, help="Ask the server about every object, by dry runs, instead of deciding here.")
+@text_or_json_option
+def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
+    """Show how the objects of FILE differ from those in the cluster, and who changed them.
+
+    PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
+    live and who owns it: no request is made for an object. Values of Secrets are shown as hashes. With KUBECTL_EXTERNAL_DIFF a program of
+    yours shows the differences, as with kubectl.
+    """
+    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
+    wanted = ClusterInput(asked, target.namespace)
+
+    async def work(session: Session) -> int:
+        intent = Intent(field_manager, asked.force, keeps)
+        return await _diff(await wanted.graph(session), session, intent, output, server)
+
+    return sessions.run(work, target, findings=ERROR)
+
+
+class Intent(NamedTuple):
+    """Under which name would be applied, whose fields may be taken, and as which set the objects are kept."""
+
+    manager: str
+    force: tuple[str, ...]
+    keeps: SetChoice
+
+
+async def _diff(graph: Graph, session: Session, intent: Intent, output: str, server: bool) -> int:
+    from applier.run import diff
+    from grove_operator.cluster.differences import differences
+
+    keep = await intent.keeps.keep(session)
+    compared = await diff(graph, session.cluster, manager=intent.manager, force=intent.force, ask_server=server, keep=keep)
+    found = differences(compared)
+    steps = [one.step for one in compared]
+    program = _program() if output == "text" else []
+    code = _show(program, found, steps) if program else DIFFERS if found else NOTHING_DIFFERS
+    if not program:
+        _write(found, steps, output)
+    return ERROR if any(step.action in UNDONE for step in steps) else code
+
+
+def _program() -> list[str]:
+    if not os.environ.get("KUBECTL_EXTERNAL_DIFF"):
+        return []
+    from grove_operator.cli.cluster.diff.external import external_program  # only for who has one
+
+    return external_program()
+
+
+def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
+    """Leaves it to a program to show what differs; what could not be compared is told here."""
+    from grove_operator.cli.cluster.diff.external import show
+
+    for step in steps:
+        if step.action in UNDONE:
+            say(f"{step.ref}: {step.action}: {step.reason}")
+    code = show(program, found)
+    return code if code in (NOTHING_DIFFERS, DIFFERS) else ERROR
+
+
+def _write(found: list[Shown], steps: list[Step], output: str) -> None:
+    from grove_operator.cli import output as outputs
+
+    if output == "json":
+        from grove_operator.cli.cluster.report import as_json, steps_report
+
+        outputs.write(as_json(steps_report(steps)))
+        return
+    from grove_operator.cli.cluster.diff.as_text import tell
+    from grove_operator.terminal import terminal_of
+
+    counts = Counter(step.action for step in steps)
+    outputs.write([tell(found, counts, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])

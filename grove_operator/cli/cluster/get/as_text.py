@@ -1,0 +1,84 @@
+"""Owners and what they own, for a terminal: one object a line, what it says of itself beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from applier.readiness import Readiness
+from applier.ref import Manifest
+from grove_operator.cluster.facts import facts, gates_of
+from grove_operator.cluster.tree import Branch, branches
+from grove_operator.pictures.as_tree import SHORTEST, shortened
+from grove_operator.terminal import Terminal, visible
+
+Judge = Callable[[Manifest], Readiness]
+COLOURS = {"Ready": "32", "InProgress": "33", "Failed": "31", "Terminating": "35", "Unknown": "2"}
+WORDS = {"Ready": "ready", "InProgress": "in progress", "Failed": "failed", "Terminating": "terminating", "Unknown": "unknown"}
+
+
+class _Row(NamedTuple):
+    lead: str
+    kind: str
+    name: str
+    state: str
+    detail: str
+
+    @property
+    def width(self) -> int:
+        return len(self.lead) + len(self.kind) + 1 + len(self.name)
+
+
+def tree_text(top: Branch, judge: Judge, terminal: Terminal, unread: Sequence[str] = ()) -> str:
+    """The tree, how much of it is ready, and what could not be read."""
+    rows = [_row(branch, lead, judge) for branch, lead in branches(top)]
+    widest = max(row.width for row in rows)
+    column = min(widest, terminal.width // 2) if terminal.wraps else widest
+    ready = sum(row.state == "Ready" for row in rows)
+    lines = [_line(row, column, terminal) for row in rows]
+    lines += ["", terminal.paint(f"{ready} of {len(rows)} ready", "1")]
+    lines += [terminal.paint(f"not read: {visible(why)}", "33") for why in unread]
+    return "\n".join(lines) + "\n"
+
+
+def tree_value(branch: Branch, judge: Judge) -> dict[str, Any]:
+    """The tree as a JSON value; what is empty is left out."""
+    said = judge(branch.manifest)
+    ref = branch.ref
+    value = {
+        "group": ref.group,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "state": str(said.state),
+        "reason": said.reason,
+        "facts": facts(branch.manifest),
+        "gates": gates_of(branch.manifest),
+        "owns": [tree_value(child, judge) for child in branch.children],
+    }
+    return {key: part for key, part in value.items() if part not in ("", [])}
+
+
+def _row(branch: Branch, lead: str, judge: Judge) -> _Row:
+    said = judge(branch.manifest)
+    state = str(said.state)
+    known = facts(branch.manifest)
+    reason = [] if state == "Ready" or not said.reason or _is_said(said.reason, known) else [said.reason]
+    return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*known, *reason])))
+
+
+def _is_said(reason: str, known: Sequence[str]) -> bool:
+    """Whether the facts say it already: they have the counts and phases that a reason compares."""
+    return bool(known) and (reason.startswith("status.") or any(reason in fact for fact in known))
+
+
+def _line(row: _Row, column: int, terminal: Terminal) -> str:
+    room = column - row.width + len(row.name) if terminal.wraps else len(row.name)
+    name = shortened(row.name, max(SHORTEST, room))
+    used = row.width - len(row.name) + len(name)
+    left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
+    word = WORDS.get(row.state, row.state)
+    rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
+    detail = shortened(row.detail, rest) if rest >= min(SHORTEST, len(row.detail)) else ""
+    painted = terminal.paint(word, COLOURS.get(row.state, "0"))
+    return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()

@@ -1,0 +1,83 @@
+"""`grove get tree --watch`: the tree, drawn again whenever something of it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from applier.cluster import Cluster, Resource
+from applier.errors import ClusterError
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.get.output import tree_bytes
+from grove_operator.cli.cluster.session import Session
+from grove_operator.cluster.tree import branches
+from grove_operator.cluster.tree_reading import Forest, read_tree
+
+SETTLE = 0.25  # seconds in which changes are collected before the tree is read again
+LONGEST = 15.0  # seconds after which it is read again all the same: kinds that it did not have are not watched
+PAUSE = 1.0  # seconds before a watch that broke is taken up again
+
+Draw = Callable[[Forest], None]
+
+
+async def watch_tree(session: Session, name: str, output: str) -> int:
+    """Draws until it is interrupted, or until the object is gone. Raises as `read_tree`."""
+    with _drawing(output) as draw:
+        await follow(session.cluster, name, session.namespace, draw)
+    return 0
+
+
+async def follow(cluster: Cluster, name: str, namespace: str, draw: Draw) -> None:
+    """Reads and draws, again and again; raises when the object is gone, and when nothing can be read."""
+    changed = asyncio.Event()
+    watches: dict[Resource, asyncio.Task[None]] = {}
+    try:
+        while True:
+            changed.clear()
+            forest = await read_tree(cluster, name, namespace)
+            draw(forest)
+            for resource in _present(forest):
+                if resource not in watches:
+                    place = namespace if resource.namespaced else ""
+                    watches[resource] = asyncio.ensure_future(_watch(cluster, resource, place, changed))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), LONGEST)
+                await asyncio.sleep(SETTLE)
+    finally:
+        for task in watches.values():
+            task.cancel()
+        await asyncio.gather(*watches.values(), return_exceptions=True)
+
+
+async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: asyncio.Event) -> None:
+    """Notes that something of a kind changed, until it is cancelled. Where watching is refused, reading again has to do."""
+    while True:
+        with suppress(ClusterError):
+            version = (await cluster.list(resource, namespace)).resource_version
+            changed.set()  # whatever happened between the drawing and this
+            async for event in cluster.watch(resource, namespace, resource_version=version):
+                if event.type != "BOOKMARK":
+                    changed.set()
+        await asyncio.sleep(PAUSE)
+
+
+def _present(forest: Forest) -> list[Resource]:
+    """The kinds of which the tree has objects."""
+    kinds = {branch.ref[:2] for branch, _ in branches(forest.top)}
+    return [resource for resource in forest.kinds if (resource.kind.group, resource.kind.kind) in kinds]
+
+
+@contextmanager
+def _drawing(output: str) -> Iterator[Draw]:
+    """How a tree is drawn: in place on a terminal, one after another elsewhere."""
+    if output == "json" or not sys.stdout.isatty():
+        yield lambda forest: outputs.write([tree_bytes(forest, output)])
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(highlight=False), auto_refresh=False, vertical_overflow="crop") as live:
+        yield lambda forest: live.update(Text.from_ansi(tree_bytes(forest, output).decode(errors="replace")), refresh=True)

@@ -1,0 +1,102 @@
+"""What becomes of objects, a line each as it happens: `configmap/settings created`, as kubectl says it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
+from applier.outcome import UNDONE, Action, Outcome
+from applier.ref import Ref
+from grove_operator.cli.cluster.session import say
+from grove_operator.cli.cluster.words import COLOURS, name_of
+from grove_operator.terminal import Terminal, visible
+
+NO_WORDS: Mapping[str, str] = {}
+SERVER, CLIENT = " (server dry run)", " (dry run)"
+"""kubectl's words behind an object that was not really written."""
+
+
+class Lines:
+    """Prints outcomes: to standard output what was done, to standard error what was not.
+
+    They come wave by wave, those of one wave in the order of `order`: the same lines in the same order, whatever is done sooner.
+    `suffix` stands behind each line. `quiet` leaves out objects that stay as they are. `words` are other words for actions.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        suffix: str = "",
+        quiet: bool = False,
+        words: Mapping[str, str] = NO_WORDS,
+        out: Callable[[str], None] | None = None,
+    ) -> None:
+        self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
+        self.out = out or _print
+        self.said: set[Ref] = set()
+        self.order: Mapping[Ref, int] = {}
+        self._wave: list[Outcome] = []
+
+    def sink(self, event: Event) -> None:
+        """Takes events as they come."""
+        if isinstance(event, WaveStarted | Waiting | Ready):
+            self.flush()
+        elif isinstance(event, Finished):
+            self._wave.append(event.outcome)
+
+    def flush(self) -> None:
+        """Tells what was finished since the wave began."""
+        wave, self._wave = self._wave, []
+        self.tell(sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))))
+
+    def rest(self, outcomes: Sequence[Outcome]) -> None:
+        """What has not been told yet."""
+        self.flush()
+        self.tell([outcome for outcome in outcomes if outcome.step.ref not in self.said])
+
+    def tell(self, outcomes: Iterable[Outcome]) -> None:
+        """Lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
+        lines = []
+        for outcome in outcomes:
+            self.said.add(outcome.step.ref)
+            if outcome.action in UNDONE:
+                say(f"{outcome.step.ref}: {outcome.action}: {outcome.reason or outcome.step.reason}")
+            elif not self.quiet or outcome.action is not Action.UNCHANGED:
+                lines.append(self._line(outcome))
+        if lines:
+            self.out("\n".join(lines))
+
+    def _line(self, outcome: Outcome) -> str:
+        action = outcome.action
+        word = self.words.get(action, str(action))
+        word = self.terminal.paint(word, COLOURS[action]) if action in COLOURS else word
+        return f"{visible(name_of(outcome.step.ref))} {word}{self.suffix}"
+
+
+class WaitLines:
+    """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not."""
+
+    def sink(self, event: Event) -> None:
+        """Takes events as they come."""
+        if isinstance(event, Waiting):
+            print(f"{name_of(event.ref)} waits: {visible(event.reason)}", file=sys.stderr)
+        elif isinstance(event, Ready):
+            print(f"{name_of(event.ref)} ready after {event.seconds:.1f} s", file=sys.stderr)
+        elif isinstance(event, Throttled):
+            print(f"the server asks to slow down: next try in {event.seconds:.1f} s", file=sys.stderr)
+
+
+def to_all(*sinks: Sink) -> Sink:
+    """A sink that hands events on to several."""
+
+    def sink(event: Event) -> None:
+        for one in sinks:
+            one(event)
+
+    return sink
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,1 @@
+"""`grove plan`: what an apply would do, as a table."""

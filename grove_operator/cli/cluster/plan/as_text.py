@@ -1,0 +1,38 @@
+"""A plan as a table: what is to be done with which object, when, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from applier.outcome import QUIET, Action, Step
+from grove_operator.cli.cluster.words import COLOURS, tally
+from grove_operator.pictures.as_tree import SHORTEST, shortened
+from grove_operator.terminal import Terminal, visible
+
+WIDEST_ACTION = max(len(action) for action in Action)
+
+
+def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
+    """Wave by wave, only what is more than a look; then how many there are of each action."""
+    loud = [step for step in steps if step.action not in QUIET]
+    widest = max((len(str(step.ref)) for step in loud), default=0)
+    column = min(widest, terminal.width // 2) if terminal.wraps else widest
+    lines = []
+    for wave, found in groupby(loud, key=lambda step: step.wave):
+        lines.append(terminal.paint(f"wave {wave + 1}", "2"))
+        lines += [_line(step, column, terminal) for step in found]
+    counts = {action: sum(step.action is action for step in steps) for action in Action}
+    return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + tally(counts)]) + "\n"
+
+
+def _line(step: Step, column: int, terminal: Terminal) -> str:
+    name = visible(str(step.ref))
+    if terminal.wraps:
+        name = shortened(name, max(SHORTEST, column))
+    action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
+    reason = visible(step.reason) + (" (the server will be asked)" if step.unsure else "")
+    room = terminal.width - WIDEST_ACTION - column - 6
+    if terminal.wraps and len(reason) > room:
+        reason = shortened(reason, room) if room >= SHORTEST else ""
+    return f"  {action}  {name.ljust(column)}  {reason}".rstrip()

@@ -1,0 +1,65 @@
+"""`grove plan`: what an apply would do, to be looked at and carried out later."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from applier.outcome import UNDONE
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.input import ClusterInput
+from grove_operator.cli.cluster.kept_set import set_options, take_set
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.cli.options import FILES
+
+
+@click.command(
+    "plan",
+    cls=OptionalValues,
+    bare=BARE_FORCE,
+    epilog="""\b
+Examples:
+  grove plan workload.yaml                     what apply would do, and why
+  grove plan manifests/ --applyset shop --prune    and what would be deleted
+  grove plan workload.yaml -o change.plan      keep it for a review
+  grove apply --plan change.plan               carry out this and nothing else
+
+\b
+Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""",
+)
+@input_options
+@target_options
+@manager_options
+@set_options
+@click.option("-o", "--output-file", metavar="FILE", type=FILES, help="Keep the plan in this file, for `grove apply --plan FILE`.")
+def command(output_file: str | None, field_manager: str, **given: Any) -> int:
+    """Print what would be done with each object of FILE, in which wave and why.
+
+    A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
+    No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
+    """
+    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
+    wanted = ClusterInput(asked, target.namespace)
+
+    async def work(session: Session) -> int:
+        from applier.run import survey
+        from grove_operator.cli.cluster.plan.as_text import plan_text
+        from grove_operator.terminal import terminal_of
+
+        graph = await wanted.graph(session)
+        keep = await keeps.keep(session)
+        found = await survey(graph, session.cluster, manager=field_manager, force=asked.force, keep=keep)
+        if output_file is not None:
+            with open(output_file, "wb") as stream:
+                stream.write(found.save())
+        outputs.write([plan_text(found.plan.steps, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+        if found.approval:
+            say(f"deletes are held for being too many: let exactly these happen with --approve {found.approval}")
+        return ERROR if any(step.action in UNDONE for step in found.plan.steps) else 0
+
+    return sessions.run(work, target)

@@ -1,0 +1,48 @@
+"""Accounts of whole runs for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from applier.outcome import Outcome, Step
+from grove_operator.cli.cluster.words import outcome_value, ref_value, step_value, summary_value
+
+if TYPE_CHECKING:
+    from applier.run import Report
+
+
+def steps_report(steps: Sequence[Step]) -> dict[str, Any]:
+    """Every step, and how many there are of each action."""
+    return {"objects": [step_value(step) for step in steps], "summary": summary_value(step.action for step in steps)}
+
+
+def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """What became of every object, and how many ended as what."""
+    return {
+        "objects": [outcome_value(outcome) for outcome in outcomes],
+        "summary": summary_value(outcome.action for outcome in outcomes),
+    }
+
+
+def run_report(report: Report) -> dict[str, Any]:
+    """The same of a whole run, with what is not ready, what went wrong with the run itself, and the hash that approves held deletes."""
+    value = outcomes_report(report.outcomes)
+    waiting = [waited for waited in report.waited if waited.reason]
+    value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
+    value |= {"troubles": report.troubles, "approval": report.approval}
+    return {key: part for key, part in value.items() if part not in ("", []) or key == "objects"}
+
+
+def as_json(report: dict[str, Any]) -> Iterable[bytes]:
+    """The report as indented JSON."""
+    import json
+
+    yield (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+
+
+def as_yaml(report: dict[str, Any]) -> Iterable[bytes]:
+    """The report as YAML."""
+    from grove_compiler.source.yaml_writer import iter_yaml
+
+    return (text.encode("utf-8", "backslashreplace") for text in iter_yaml([report]))

@@ -1,0 +1,119 @@
+"""A connection to a cluster for the length of one command, and what is said when there is none."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from applier.cluster import Cluster
+from applier.errors import ApplierError
+from applier.events import Sink, nowhere
+from applier.ref import Ref
+from grove_compiler.version import __version__
+from grove_operator.cli.cluster.options import Target
+from grove_operator.terminal import visible
+
+FINDINGS = 1
+ERROR = 2
+USER_AGENT = f"grove/{__version__}"
+EXTRA = {"aiohttp", "orjson", "kubernetes", "rich"}
+INSTALL = "pip install 'grove-compiler[cluster]'"
+
+
+class Failed(Exception):
+    """The command cannot go on; `lines` say why, one for each reason."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
+        super().__init__("; ".join(lines))
+
+
+class Reported(Exception):
+    """The command cannot go on because of findings, which have been printed."""
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A cluster that is connected. `namespace` is the one for manifests that name none; `version` asks for `major.minor`."""
+
+    cluster: Cluster
+    namespace: str
+    server: str
+    version: Callable[[], Awaitable[str]]
+
+
+@asynccontextmanager
+async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
+    """Connects as the target says. Raises `ApplierError`, and `ModuleNotFoundError` where the client is not installed."""
+    from pathlib import Path
+
+    from applier.transport.connect import connect
+    from grove_operator.warm_cache import folder
+
+    async with connect(
+        kubeconfig=target.kubeconfig,
+        context=target.context,
+        user_agent=USER_AGENT,
+        cache_dir=Path(folder()) / "clusters",
+        sink=sink,
+        warn=_warn,
+    ) as api:
+
+        async def version() -> str:
+            return minor_version(await api.version())
+
+        yield Session(api, target.namespace or api.namespace, api.server, version)
+
+
+def run(
+    work: Callable[[Session], Coroutine[Any, Any, int]],
+    target: Target,
+    sink: Sink = nowhere,
+    *,
+    long: bool = False,
+    findings: int = FINDINGS,
+) -> int:
+    """Carries out a command's work with a connection and gives its exit code. `long` is for work that may take minutes."""
+    if long:
+        gc.enable()  # the program starts without it, for work that is over in a moment
+    try:
+        from applier.transport import run as run_loop  # aiohttp: only for commands that talk to a cluster
+
+        return run_loop(_within(work, target, sink))
+    except Failed as failed:
+        for line in failed.lines:
+            say(line)
+    except Reported:
+        return findings
+    except ApplierError as error:
+        for one in getattr(error, "errors", (error,)):  # several reads that failed at once are a line each
+            say(str(one))
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in EXTRA:
+            raise
+        say(f"talking to a cluster needs {error.name}, which is not installed: {INSTALL}")
+    return ERROR
+
+
+def say(text: str) -> None:
+    """One line on standard error."""
+    print(f"grove: {visible(' '.join(text.split()))}", file=sys.stderr)
+
+
+def minor_version(said: dict[str, str]) -> str:
+    """`1.35` from what `/version` answers, where providers write `35+`."""
+    minor = "".join(character for character in said.get("minor", "") if character.isdecimal())
+    return f"{said.get('major') or '1'}.{minor}"
+
+
+async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:
+    async with open_session(target, sink) as session:
+        return await work(session)
+
+
+def _warn(ref: Ref, warning: str) -> None:
+    say(f"warning: {ref}: {warning}")

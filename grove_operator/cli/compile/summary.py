@@ -1,0 +1,165 @@
+"""`-o summary`: what a set becomes, for people: counts, gangs, pods, GPUs, and the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from grove_compiler.compile import Result, SetStatus
+from grove_operator.cli.compile.anatomy import Anatomy, Clique, Gang, Replica, dissect
+from grove_operator.terminal import Terminal, visible
+
+MOST_ALIKE = 2
+"""So many neighbours of one shape are drawn before the rest becomes a line that counts them."""
+MOST_SHAPES = 30
+
+T = TypeVar("T", Gang, Replica)
+
+
+class Fact(NamedTuple):
+    """A line beside the counts: the generation hash, a condition."""
+
+    name: str
+    text: str
+
+
+class Branch(NamedTuple):
+    """A line of the tree, what stands beside it, and what hangs below it."""
+
+    label: str
+    detail: str = ""
+    below: Sequence[Branch] = ()
+
+
+def summarize(result: Result, terminal: Terminal) -> str:
+    """A section for each set, and one for what belongs to none."""
+    statuses = {status.ref.id: status for status in result.statuses}
+    sections = [section(anatomy, _facts(statuses.get(anatomy.owner)), terminal) for anatomy in dissect(result.graph.nodes)]
+    return "\n".join(sections)
+
+
+def _facts(status: SetStatus | None) -> Iterator[Fact]:
+    """The generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
+    if status is None:
+        return
+    yield Fact("generation", f"hash {status.generation_hash}")
+    of_objects: dict[tuple[str, ...], int] = {}
+    for condition in status.conditions:
+        state = f"{condition.type}={condition.status}"
+        if condition.of.id == status.ref.id:
+            message = f": {condition.message}" if condition.message else ""
+            yield Fact("condition", f"{state}, {condition.reason}{message}")
+        else:
+            key = (state, condition.of.kind, condition.reason)
+            of_objects[key] = of_objects.get(key, 0) + 1
+    for (state, kind, reason), number in of_objects.items():
+        yield Fact("condition", f"{state} of {_number(number, kind)}, {reason}")
+
+
+def section(anatomy: Anatomy, facts: Iterable[Fact], terminal: Terminal) -> str:
+    """A set's section, lines ended. `facts` stand below the counts."""
+    kind, _, name = anatomy.owner.partition("/")
+    heading = f"{kind} {name}" if kind else "Objects that belong to no set"
+    rows = [*_counts(anatomy), *facts]
+    width = max(len(row.name) for row in rows)
+    lines = [terminal.paint(visible(heading), "1")]
+    for row in rows:
+        lines += _wrapped(f"  {row.name.ljust(width)}  ", visible(row.text), terminal)
+    if anatomy.replicas:
+        lines += ["", *_draw(_tree(anatomy), terminal)]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
+    """The text after its start, on a terminal broken at spaces and indented below itself."""
+    if not terminal.wraps or len(start) + len(text) <= terminal.width:
+        return [start + text]
+    import textwrap  # only for people
+
+    return textwrap.wrap(text, terminal.width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
+
+
+def _counts(anatomy: Anatomy) -> Iterator[Fact]:
+    yield Fact("objects", f"{sum(anatomy.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in anatomy.kinds.items()))
+    if not anatomy.replicas:
+        return
+    scaled = sum(gang.scaled for gang in anatomy.gangs)
+    yield Fact("gangs", f"{len(anatomy.gangs)}: {len(anatomy.gangs) - scaled} base, {scaled} scaled")
+    needed = sum(clique.needed for clique in anatomy.cliques if not clique.scaled)
+    yield Fact("pods", f"{sum(clique.pods for clique in anatomy.cliques)}, of which {needed} must be there for the base gangs to start")
+    yield Fact("GPUs", _gpus(anatomy))
+
+
+def _gpus(anatomy: Anatomy) -> str:
+    """`16 per replica, 32 in all`."""
+    each = [sum(clique.pods * clique.gpus for clique in replica.cliques) for replica in anatomy.replicas]
+    if not any(each):
+        return "none"
+    if len(each) == 1:
+        return str(each[0])
+    fewest, most = min(each), max(each)
+    return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in all"
+
+
+def _tree(anatomy: Anatomy) -> Branch:
+    name = anatomy.owner.rpartition("/")[2]
+    return Branch(name, below=_shortened(anatomy.replicas, "replica", _replica, lambda replica: str(replica.index)))
+
+
+def _replica(replica: Replica) -> Branch:
+    return Branch(f"replica {replica.index}", below=_shortened(replica.gangs, "gang", _gang, lambda gang: gang.name))
+
+
+def _gang(gang: Gang) -> Branch:
+    below = [_clique(clique) for clique in gang.cliques]
+    if not gang.name:
+        return below[0]
+    kind = "scaled gang" if gang.scaled else "gang"
+    return Branch(f"{kind} {gang.name}", f"{_number(sum(clique.needed for clique in gang.cliques), 'pod')} start together", below)
+
+
+def _clique(clique: Clique) -> Branch:
+    gpus = f", {_number(clique.gpus, 'GPU')} each" if clique.gpus else ""
+    needed = f", {clique.needed} needed" if clique.needed != clique.pods else ""
+    return Branch(f"clique {clique.name}", f"{_number(clique.pods, 'pod')}{needed}{gpus}")
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
+    """Each thing's branch; of neighbours with one shape only the first ones, and a line for the rest."""
+    branches: list[Branch] = []
+    for position, alike in enumerate(_runs(things)):
+        if position == MOST_SHAPES:
+            branches.append(Branch(f"… and more, down to {word} {name(things[-1])}"))
+            break
+        shown = alike if len(alike) <= MOST_ALIKE + 1 else alike[:1]
+        branches += [draw(thing) for thing in shown]
+        if len(shown) < len(alike):
+            rest = alike[len(shown) :]
+            branches.append(Branch(f"… {len(rest)} more {word}s like it: {name(rest[0])} to {name(rest[-1])}"))
+    return branches
+
+
+def _runs(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    start = 0
+    for position in range(1, len(things) + 1):
+        if position == len(things) or things[position].shape != things[start].shape:
+            yield things[start:position]
+            start = position
+
+
+def _draw(tree: Branch, terminal: Terminal) -> list[str]:
+    """The tree with its details in one column, as far as the width allows."""
+    rows = list(_rows(tree, "", ""))
+    column = min(max((len(left) for left, detail in rows if detail), default=0), terminal.width * 2 // 3)
+    return [f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left) for left, detail in rows]
+
+
+def _rows(branch: Branch, first: str, rest: str) -> Iterator[tuple[str, str]]:
+    yield first + branch.label, branch.detail
+    for position, child in enumerate(branch.below):
+        last = position == len(branch.below) - 1
+        yield from _rows(child, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))

@@ -1,0 +1,230 @@
+"""The answers of `grove explain` as text: an object with a note beside each line, or everything about one field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from grove_compiler.engine.provenance import Condition, Operation, Traced
+from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said
+from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.graph import Graph
+from grove_compiler.source.quoting import on_one_line
+from grove_operator.cli.explain.words import Words, policy, several, value
+
+MOST_INPUTS = 3
+MOST_PASSED = 6
+WIDEST_LEFT = 72
+LEGEND = "a file of yours alone: copied from there; a template or rule alone: a constant; `<-`: worked out from"
+
+
+def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> str:
+    """An object: who made it and why, then its YAML with the origin of each line."""
+    lines = [answer.node.id, *_about(answer, graph, words, conditions), ""]
+    lines += _noted(answer.node.object, {path: _note(found, words) for path, found in answer.trace.fields.items()}, ())
+    return "\n".join([*lines, "", LEGEND]) + "\n"
+
+
+def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
+    """A field: the expression that made it, its inputs, the patches that touched it, and those that did not."""
+    under = {found: one for found, one in answer.trace.fields.items() if found[: len(path)] == path}
+    lines = [answer.node.id]
+    if set(under) == {path}:
+        lines += [f"{render(path)}: {value(under[path].value)}", "", *_made(under[path], answer, words)]
+    else:
+        part: Any = answer.node.object
+        for step in path:
+            part = part[step]
+        notes = {found: _note(one, words) for found, one in under.items()}
+        lines += ["", f"{render(path)}:", *_noted(part, notes, path, "  "), "", LEGEND, "", f"rule       {words.rule(answer.rule)}"]
+    lines += _patches(answer, path, words)
+    return "\n".join(lines) + "\n"
+
+
+def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> list[str]:
+    """Why a field is not there: the expressions that left it out, and the conditions that said no. Nothing when nobody speaks of it."""
+    wanted = _names(path)
+    lines = []
+    for left in answer.trace.omissions:
+        if _names(left.path) == wanted:
+            lines.append(f"{words.place(left.origin.file, left.origin.line)} leaves it out: {left.origin.expression}")
+            lines += [f"  {line}" for line in words.inputs(map(words.explainer.said, left.inputs))]
+    for condition in answer.trace.conditions:
+        at = _names(condition.path)
+        if not condition.holds and condition.path and wanted[: len(at)] == at:
+            lines += _said_no(condition, words)
+    for refusal in answer.refusals:
+        lines.append(f"{words.rule(refusal.rule)} did not apply: {words.condition(refusal.condition)}")
+    return lines
+
+
+def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, Said]], words: Words) -> str:
+    """A manifest that was put in: what it says itself, and what defaults say."""
+    part: Any = given.value
+    for step in path:
+        part = part[step]
+    lines = [f"{given.id}, as it is after defaulting" if not path else f"{given.id} {render(path)}", ""]
+    if isinstance(part, dict | list) and part:
+        lines += _noted(part, {at: _source(said, words) for at, said in fields}, path)
+    else:
+        lines += words.inputs(said for _, said in fields)
+    refused = [(at, one) for at, one in given.refusals.items() if at[: len(path)] == path]
+    for at, condition in refused:
+        lines += ["", f"no default for {render(at)}", *_said_no(condition, words)]
+    return "\n".join(lines) + "\n"
+
+
+def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
+    """Rules that could have made an object and did not."""
+    lines = []
+    for refusal in refusals:
+        times = f" ({refusal.count} times)" if refusal.count > 1 else ""
+        lines.append(f"{words.rule(refusal.rule)} had nothing to make{times}:")
+        lines += [f"  {line}" for line in _said_no(refusal.condition, words)]
+    return lines
+
+
+def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> Iterator[str]:
+    rule, node = answer.rule, answer.node
+    yield f"rule       {words.rule(rule)}, templates/{rule.details['template']}"
+    yield f"           {rule.doc}"
+    for loop in answer.trace.loops:
+        yield f"for        {loop.name} {loop.position} of {loop.expression}"
+        yield from (f"             {line}" for line in words.inputs(map(words.explainer.said, loop.inputs)))
+    for condition in answer.trace.conditions:
+        if condition.rule == rule.id and not condition.path:
+            yield f"because    `{condition.text}` holds"
+    if node.owner is not None:
+        yield f"owner      {node.owner.id}"
+    after = [other.id for other in graph.dependencies(node)]
+    if after:
+        yield f"after      {several(after)}"
+    if node.policy:
+        yield f"policy     {policy(node.policy)}"
+    yield from (f"status     {line}" for line in conditions)
+    yield from (f"patched    {words.rule(patch)}: {patch.doc}" for patch in answer.patches)
+    yield from (f"skipped    {words.rule(one.rule)}: {words.condition(one.condition)}" for one in answer.refusals)
+
+
+def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
+    rule = words.explainer.rule(found.rule)
+    said = words.said(found)
+    if not found.origin.expression:
+        yield f"constant   {words.origin(found)}"
+    else:
+        yield f"made by    {words.origin(found)}   {found.origin.expression}"
+    yield f"rule       {words.rule(rule)}"
+    yield f"           {rule.doc}"
+    if said:
+        first, *rest = words.inputs(said)
+        yield f"from       {first}"
+        yield from (f"           {line}" for line in rest)
+    elif found.origin.expression:
+        yield "from       nothing that you gave: " + _loops(answer, found)
+
+    passed = [] if found.sources[1] else [render(one.path) for one in found.passed]
+    if passed:
+        yield f"by way of  {several(passed, MOST_PASSED)}"
+
+
+def _loops(answer: ObjectAnswer, found: Traced) -> str:
+    used = [f"{loop.name} {loop.position} of {loop.expression}" for loop in answer.trace.loops if loop.name in found.names]
+    return ", ".join(used) or "the expression gives the same for every input"
+
+
+def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[str]:
+    touched = [operation for operation in answer.trace.operations if _touches(operation, path)]
+    for operation in touched:
+        origin = words.explainer.rule(operation.rule).origin
+        place = words.place(operation.file, operation.line, origin)
+        yield f"patched    {operation.rule} ({place}): {operation.word} /{'/'.join(operation.path)}"
+    if not touched:
+        yield "patched    by no rule"
+    for refusal in answer.refusals:
+        yield f"skipped    {words.rule(refusal.rule)}: {words.condition(refusal.condition)}"
+
+
+def _touches(operation: Operation, path: FieldPath) -> bool:
+    """Whether an operation is about the field, something in it, or something around it."""
+    there = operation.path[:-1] if operation.path[-1] == "-" else operation.path
+    here = [str(step) for step in path]
+    length = min(len(there), len(here))
+    return list(there[:length]) == here[:length]
+
+
+def _said_no(condition: Condition, words: Words) -> list[str]:
+    rule = words.explainer.rule(condition.rule)
+    place = words.place(condition.file, condition.line, rule.origin if condition.file == rule.file else "")
+    reads = [f"  {line}" for line in words.inputs(map(words.explainer.said, condition.inputs))]
+    return [f"{place} {words.condition(condition)}", *reads]
+
+
+def _names(path: FieldPath) -> list[str]:
+    """A path's fields without indices: items of templates and of objects are counted differently."""
+    return [step for step in path if isinstance(step, str) and not step.startswith("$")]
+
+
+def _note(found: Traced, words: Words) -> str:
+    """The origin of a line, in a few words."""
+    said = words.said(found)
+    if found.sources[1] and len(said) == 1 and said[0].how != "configuration":
+        return _source(said[0], words)
+    made = words.origin(found)
+    return f"{made} <- {several(_sources(said, words), MOST_INPUTS)}" if said and found.origin.expression else made
+
+
+def _sources(said: Sequence[Said], words: Words) -> list[str]:
+    """The origins of inputs, each once; a file that was just named is not named again."""
+    sources, former = [], ""
+    for text in dict.fromkeys(one.rule or _source(one, words) for one in said):
+        file, colon, line = text.rpartition(":")
+        is_again = bool(colon) and line.isdigit() and file == former
+        sources.append(f":{line}" if is_again else text)
+        former = file if colon and line.isdigit() else ""
+    return sources
+
+
+def _source(said: Said, words: Words) -> str:
+    if said.how == "default":
+        below = _sources(said.inputs, words)
+        return said.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
+    if said.how == "schema":
+        return "schema"
+    if said.how == "setting":
+        return f"--{render(said.path).replace('_', '-')}"
+    if said.how == "configuration":
+        return "operator configuration"
+    place = f"{said.file}:{said.line}" if said.line else said.name
+    return f"{render(said.path[-1:])} not set" if said.how == "absent" else place
+
+
+def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str = "") -> Iterator[str]:
+    """YAML, with the note of each scalar beside it."""
+    rows = [(indent + line, notes.get(at, "") if at is not None else "") for line, at in _rows(value, path, "")]
+    width = max((len(line) for line, _ in rows if len(line) <= WIDEST_LEFT), default=0)
+    for line, note in rows:
+        yield f"{line.ljust(width)}  # {note}" if note else line
+
+
+def _rows(value: Any, path: FieldPath, indent: str) -> Iterator[tuple[str, FieldPath | None]]:
+    """Lines of YAML, each with the path of its scalar."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _entry(f"{indent}{on_one_line(key)}:", part, (*path, key), indent + ("" if isinstance(part, list) else "  "))
+    else:
+        for index, part in enumerate(value):
+            if isinstance(part, dict | list) and part:
+                rows = list(_rows(part, (*path, index), indent + "  "))
+                yield f"{indent}- {rows[0][0].lstrip()}", rows[0][1]
+                yield from rows[1:]
+            else:
+                yield from _entry(f"{indent}-", part, (*path, index), indent)
+
+
+def _entry(head: str, part: Any, path: FieldPath, indent: str) -> Iterator[tuple[str, FieldPath | None]]:
+    if isinstance(part, dict | list) and part:
+        yield head, None
+        yield from _rows(part, path, indent)
+    else:
+        text = on_one_line(part) if isinstance(part, str) else value(part)
+        yield f"{head} {text if len(text) <= WIDEST_LEFT else text[: WIDEST_LEFT - 1] + '…'}", path

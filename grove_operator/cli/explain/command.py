@@ -1,0 +1,160 @@
+"""`grove explain`: why an object or a field is as it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from grove_compiler.compile import Inputs, Result
+from grove_compiler.explain import Explainer, Given, Said
+from grove_compiler.explain.said import scalars
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.node import Node
+from grove_operator.cli import output as outputs
+from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.explain.target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
+from grove_operator.cli.explain.words import Words
+from grove_operator.cli.options import FILES, Context, context_options, pods_option, text_or_json_option
+from grove_operator.terminal import visible
+
+
+@click.command(
+    "explain",
+    epilog="""\b
+Examples:
+  grove explain -f workload.yaml podgang/web-0                          the whole object, with the origin of each line
+  grove explain -f workload.yaml podclique/web-0-a spec.minAvailable    one field: expression, inputs, patches
+  grove explain -f workload.yaml pod/web-0-a-x2x4z spec.schedulerName -o json
+  grove explain -f workload.yaml hpa/web-0-a                            why there is none
+  grove explain -f workload.yaml pcs/web spec.template                  what defaults did to the set itself""",
+)
+@click.argument("target", metavar="KIND/NAME")
+@click.argument("path", metavar="[PATH]", required=False, default="")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    metavar="FILE|DIR|-",
+    multiple=True,
+    required=True,
+    type=FILES,
+    help="What is compiled: a file, a folder, or - for standard input; repeatable.",
+)
+@context_options
+@pods_option
+@text_or_json_option
+def command(
+    target: str,
+    path: str,
+    files: tuple[str, ...],
+    context: Context,
+    pods: bool,
+    output: str,
+) -> int:
+    """Say why an object, or one field of it, is as it is.
+
+    KIND/NAME is an object of the result or a manifest that you gave; a namespace may stand between. KIND is any that kubectl takes.
+    PATH is a field as in `spec.containers[0].image`, `{.spec.replicas}` or `/spec/replicas`.
+
+    The answer names the rule and the template with file and line, the expression, the fields of your files that it read, each with
+    its line or the default that set it, the patches that changed it, and the rules that did not apply with the condition that said no.
+    """
+    wanted = parse_target(target)
+    if wanted is None:
+        raise click.UsageError(f"{target!r} is no object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
+    compiled = compile_files(files, context, pods=pods or wanted.is_kind("Pod"))
+    if compiled is None:
+        return 1
+    if compiled.fails(context.strict):
+        compiled.report()
+        return 1
+    book = compiled.rules.book
+    explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
+    with explainer.opened():
+        return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
+
+
+class _Question:
+    """One question, and everything that its answer is found in."""
+
+    def __init__(self, target: Target, path: str, output: str, inputs: Inputs, result: Result, explainer: Explainer, words: Words) -> None:
+        self.target, self.path, self.is_json = target, path, output == "json"
+        self.inputs, self.result, self.explainer, self.words = inputs, result, explainer, words
+
+    def answer(self) -> int:
+        """Prints the answer. 1 when what was asked for is not there, with the reason."""
+        nodes = {node.id: node for node in self.result.graph.nodes}
+        given = {self._id(one): one for one in self.explainer.given if not one.is_snapshot}
+        kinds = [rule.details["kind"] for rule in self.explainer.tracer.rules if rule.verb == "generate"]
+        try:
+            id = find_object(self.target, [*nodes, *(id for id in given if id not in nodes)], kinds)
+            text = self._object(nodes[id]) if id in nodes else self._given(given[id])
+        except NotThere as missing:
+            self._say_missing(missing)
+            return 1
+        outputs.write([text.encode("utf-8", "backslashreplace")])
+        return 0
+
+    def _id(self, given: Given) -> str:
+        """The id under which people know a manifest: as the defaults have it."""
+        metadata = given.value.get("metadata") or {}
+        place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+        return f"{given.kind}/{place}{metadata.get('name') or given.kind.lower()}"
+
+    def _object(self, node: Node) -> str:
+        answer = self.explainer.object(node)
+        try:
+            path = resolve_path(self.path, node.object)
+        except NoSuchField as missing:
+            from grove_operator.cli.explain.as_text import absent_field_text
+
+            missing.reasons = absent_field_text(answer, missing.path, self.words)
+            raise
+        if self.is_json:
+            from grove_operator.cli.explain.as_json import object_json
+
+            return _json(object_json(answer, self.result.graph, self.words, path))
+        from grove_operator.cli.explain.as_text import field_text, object_text
+
+        text = field_text(answer, path, self.words) if path else object_text(answer, self.result.graph, self.words, self._status(node))
+        return _visible(text)
+
+    def _status(self, node: Node) -> list[str]:
+        """The status conditions that rules compute for an object."""
+        found = [one for status in self.result.statuses for one in status.conditions if one.of.id == node.id]
+        return [f"{one.type}={one.status} {one.reason}: {self.words.rule(self.explainer.rule(one.rule))}" for one in found]
+
+    def _given(self, given: Given) -> str:
+        path = resolve_path(self.path, given.value)
+        fields: list[tuple[FieldPath, Said]] = [
+            (at, self.explainer.inputs.said_at(given, at)) for at, _ in scalars(given.value) if at[: len(path)] == path
+        ]
+        if self.is_json:
+            from grove_operator.cli.explain.as_json import given_json
+
+            return _json(given_json(given, fields))
+        from grove_operator.cli.explain.as_text import given_text
+
+        return _visible(given_text(given, path, fields, self.words))
+
+    def _say_missing(self, missing: NotThere) -> None:
+        lines = [f"grove: {missing}"]
+        if missing.nearest:
+            lines.append(f'    did you mean "{missing.nearest}"?')
+        lines += [f"    {line}" for line in missing.reasons]
+        if missing.kind:
+            from grove_operator.cli.explain.as_text import refusals_text
+
+            lines += [f"    {line}" for line in refusals_text(self.explainer.absent(missing.kind), self.words)]
+        print("\n".join(map(visible, lines)), file=sys.stderr)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _visible(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))

@@ -1,0 +1,1 @@
+"""`grove fit`: can every gang be placed?"""

@@ -1,0 +1,159 @@
+"""The answer of `grove fit` for people: a line a gang, and why below those that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
+from grove_compiler.fit.report import GangReport, LevelReport, Report, SetReport, Short
+from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
+from grove_operator.terminal import Terminal, visible
+
+COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
+MOST_ALIKE = 3
+"""So many neighbours with one verdict are listed before the rest becomes a line that counts them."""
+WIDEST_NAME = 60
+VERDICT_COLUMN, NAME_COLUMN = 2, 16
+NARROW = 60
+"""Terminals narrower than this get explanations further to the left."""
+IN_BYTES = ("memory", "ephemeral-storage", "hugepages-")
+LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgroup": "podgroup"}
+
+
+def tell(report: Report, terminal: Terminal) -> str:
+    """The whole answer, lines ended."""
+    lines = []
+    for owner in report.sets:
+        own = [gang for gang in report.gangs if (gang.gang.namespace, gang.gang.set_name) == (owner.namespace, owner.name)]
+        lines += [terminal.paint(line, "1") for line in _wrapped(visible(_heading(owner)), terminal, 0, 2)]
+        lines += [*_gangs(own, terminal), ""]
+    return "\n".join([*lines, *_ending(report, terminal)]) + "\n"
+
+
+def _heading(owner: SetReport) -> str:
+    name = f"{owner.namespace}/{owner.name}" if owner.namespace else owner.name
+    started = f", {owner.started} at least in {_its(owner.started)} base gang" if owner.started > owner.whole else ""
+    return f"PodCliqueSet {name}: {owner.whole} of {_number(owner.replicas, 'replica')} {_fit(owner.whole)}{started}"
+
+
+def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
+    width = min(max((len(report.gang.name) for report in reports), default=0), WIDEST_NAME, terminal.width // 3)
+    for (verdict, _), run in groupby(reports, key=lambda report: (report.verdict, report.like or not report.levels)):
+        alike = list(run)
+        shown = alike if len(alike) <= MOST_ALIKE + 1 else alike[:MOST_ALIKE]
+        for report in shown:
+            yield from _gang(report, width, terminal)
+        if len(shown) < len(alike):
+            last = visible(alike[-1].gang.name)
+            yield f"  {terminal.paint(verdict.ljust(12), COLOURS[verdict])}  … {_number(len(alike) - len(shown), 'more gang')}, to {last}"
+
+
+def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
+    colour = COLOURS[report.verdict]
+    facts = f"{visible(report.gang.name).ljust(width)}  {'; '.join(_facts(report))}"
+    first, *rest = _wrapped(facts, terminal, NAME_COLUMN, NAME_COLUMN)
+    yield f"  {terminal.paint(report.verdict.ljust(12), '1', colour)}  {first}"
+    yield from rest
+    indent = VERDICT_COLUMN if terminal.wraps and terminal.width < NARROW else NAME_COLUMN
+    for sentence in _sentences(report):
+        first, *rest = _wrapped(f"- {visible(sentence)}", terminal, indent, indent + 2)
+        yield f"{' ' * indent}{first}"
+        yield from rest
+
+
+def _facts(report: GangReport) -> Iterator[str]:
+    yield _number(report.gang.pods, "pod")
+    if report.extra.asked:
+        yield f"{report.extra.placed} of {report.extra.asked} beyond the minimum would also fit"
+    asked, kept = report.preferred
+    if asked:
+        yield f"keeps {kept} of {_number(asked, 'preference')}"
+    if report.moved:
+        yield "only if others make room for it"
+
+
+def _sentences(report: GangReport) -> Iterator[str]:
+    """Why there is no place, from the verdict to the resource."""
+    if report.verdict == FITS:
+        yield from (f"assumed that {text}" for text in report.gang.assumed)
+        return
+    if report.like:
+        yield f"{report.reason}; as {report.like}"
+        return
+    yield {FITS: "fits alone, but not beside the gangs before it: ", None: ""}.get(report.alone, "") + report.reason
+    failed = report.failed_level
+    for level in report.levels:
+        yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
+    yield from map(_short, report.short)
+    if report.objections:
+        yield "not for its pods: " + ", ".join(f"{_number(count, 'node')} {why}" for why, count in report.objections.items())
+
+
+def _level(level: LevelReport) -> str:
+    where = LEVEL_WORDS[level.level] + (f" in one {', '.join(level.keys)}" if level.keys else "")
+    least = "" if level.most else "at least "
+    doubt = ", more is not known" if level.verdict == UNKNOWN else ""
+    return f"{where}: {least}{level.pods} of {_number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
+
+
+def _tight(level: LevelReport) -> str:
+    tight = level.tight
+    if tight is None:
+        return ""
+    where = f"the best domain, {tight.domain}, holds" if tight.domain else "the nodes hold"
+    whose = "" if level.level == "gang" else f" of {tight.scope}"
+    return f"; {where} {tight.pods} of {_number(tight.asked, 'pod')}{whose}"
+
+
+def _short(short: Short) -> str:
+    asked, per_pod = _amount(short.resource, short.asked), _amount(short.resource, short.per_pod)
+    free, per_node = _amount(short.resource, short.free), _amount(short.resource, short.per_node)
+    return f"{short.resource} is short: {asked} asked, {per_pod} by one pod; {free} free, at most {per_node} on one node"
+
+
+def _ending(report: Report, terminal: Terminal) -> Iterator[str]:
+    count = {verdict: sum(gang.verdict == verdict for gang in report.gangs) for verdict in (FITS, DOES_NOT_FIT, UNKNOWN)}
+    total = f"{_number(len(report.gangs), 'gang')} on {_number(report.nodes, 'node')}"
+    parts = ", ".join(f"{number} {_plural(verdict, number)}" for verdict, number in count.items() if number)
+    text = f"{total}: {parts}" if report.gangs else f"{total}: nothing to place"
+    if report.verdict == FITS and any(gang.extra.asked for gang in report.gangs):
+        text += f"; all pods beyond the minimum: {_plural(report.extra_verdict, 2)}"
+    first, *rest = _wrapped(text, terminal, 0, 0)
+    yield terminal.paint(first, "1", COLOURS[report.verdict])
+    yield from rest
+
+
+def _plural(verdict: Verdict, number: int) -> str:
+    return verdict if number == 1 else {FITS: "fit", DOES_NOT_FIT: "do not fit"}.get(verdict, verdict)
+
+
+def _fit(number: int) -> str:
+    return "fits" if number == 1 else "fit"
+
+
+def _its(number: int) -> str:
+    return "its" if number == 1 else "their"
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _amount(resource: str, number: int) -> str:
+    if resource == "cpu":
+        return render(number, -3, DECIMAL_SI)
+    return render(number, 0, BINARY_SI if resource.startswith(IN_BYTES) else DECIMAL_SI)
+
+
+def _wrapped(text: str, terminal: Terminal, indent: int, hanging: int) -> list[str]:
+    """Lines of which the first goes where the caller has indented it to, the others `hanging` columns in."""
+    if not terminal.wraps:
+        return [text]
+    import textwrap  # only for terminals
+
+    first, below = "\0" * indent, " " * hanging
+    lines = textwrap.wrap(
+        text, terminal.width, initial_indent=first, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
+    return [lines[0].removeprefix(first), *lines[1:]] if lines else [text]

@@ -1,0 +1,122 @@
+"""`grove fit`: can every gang be placed on these nodes?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from grove_compiler.fit.fit import DEFAULT_STEPS, fit
+from grove_compiler.fit.gang_reader import read_gangs
+from grove_compiler.fit.joint import FITS
+from grove_compiler.fit.node_lint import lint_nodes
+from grove_compiler.fit.node_reader import Nodes, read_nodes
+from grove_compiler.fit.report import Report
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.node import Node
+from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_bytes
+from grove_operator import findings
+from grove_operator.cli import output as outputs
+from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.options import FILES, Context, input_options, text_or_json_option
+from grove_operator.reading.files import STDIN, InputFile, read_all
+from grove_operator.terminal import terminal_of
+
+
+@click.command(
+    "fit",
+    epilog="""\b
+Examples:
+  grove fit workload.yaml --nodes nodes.yaml
+  kubectl get nodes -o json | grove fit workload.yaml --nodes -
+  kubectl get nodes,pods -A -o json > now.json; grove fit workload.yaml --nodes now.json
+  grove fit workload.yaml --config operator.yaml --nodes nodes.yaml -o json | jq .verdict
+
+\b
+Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are findings, 2 misuse.""",
+)
+@input_options
+@click.option(
+    "--nodes",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    type=FILES,
+    help="v1 Nodes, and Pods that use them already, as `kubectl get -o yaml` prints them; repeatable.",
+)
+@click.option(
+    "--steps",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=DEFAULT_STEPS,
+    show_default=True,
+    help="How long to search, in looks at a node, before the answer is 'unknown'.",
+)
+@text_or_json_option
+def command(
+    files: tuple[str, ...],
+    context: Context,
+    nodes: tuple[str, ...],
+    steps: int,
+    output: str,
+) -> int:
+    """Say whether every gang can be placed on these nodes under its constraints.
+
+    All gangs are placed at the same time, each with the minimum of its pods at once. For a gang without a place, the answer says
+    which topology level fails first, how many pods would fit, and which resource is short. Labels of nodes are checked, too.
+    """
+    if STDIN in files and STDIN in nodes:
+        raise click.UsageError("Standard input can hold the sets or the nodes, not both.")
+    compiled = compile_files(files, context)
+    if compiled is None:
+        return 1
+    given = _NodeFiles(nodes)
+    found = compiled.found
+    found += given.problems
+    report = None
+    if not has_errors(found):
+        report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
+        found += more
+    if output == "json":
+        outputs.write([_as_json(report, found)])
+    else:
+        findings.write(found, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
+        outputs.write([_as_text(report)])
+    fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
+    return 0 if fine else 1
+
+
+class _NodeFiles:
+    """The nodes files, read."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.files: dict[str, InputFile] = {}
+        self.documents: list[Document] = []
+        self.problems: list[Diagnostic] = []
+        for file in read_all(paths):
+            self.files[file.name] = file
+            documents, problems = read_bytes(file.data, file.name)
+            self.documents += documents
+            self.problems += problems
+
+
+def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[Report, list[Diagnostic]]:
+    gangs = read_gangs(objects)
+    nodes: Nodes = read_nodes(documents, {(gang.namespace, gang.name) for gang in gangs})
+    found = nodes.findings + lint_nodes(nodes, gangs)
+    return fit(nodes.cluster, gangs, steps), found
+
+
+def _as_json(report: Report | None, found: Sequence[Diagnostic]) -> bytes:
+    import json
+
+    manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(found)}
+    return (json.dumps(manifest, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _as_text(report: Report | None) -> bytes:
+    from grove_operator.cli.fit.as_text import tell
+
+    return tell(report, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace") if report else b""

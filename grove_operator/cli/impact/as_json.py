@@ -1,0 +1,75 @@
+"""`grove impact -o json`: for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grove_compiler.graph.field_path import render
+from grove_compiler.graph.replace import ABSENT
+from grove_compiler.impact.cliques import Amounts, Clique, ReplicaRestart
+from grove_compiler.impact.fate import Fate
+from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_operator import findings
+from grove_operator.cli.impact.words import gangs_of
+
+
+def as_json(found: Impact) -> bytes:
+    """The whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
+    report = {
+        "allowed": not any(one.severity == "error" for one in found.forbidden),
+        "changes": found.touches,
+        "forbidden": findings.as_manifest(found.forbidden),
+        "findings": findings.as_manifest(found.findings),
+        "sets": [_set(one, whole=True) for one in found.sets],
+        "causes": [_cause(one) for one in found.causes],
+    }
+    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
+    namespace, name = one.place
+    head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": one.strategy} if name else {}
+    if name:
+        head["generationHash"] = dict(zip(("before", "after"), one.hashes, strict=True))
+    head |= {"pods": _amounts(one.pods.pods), "gpus": _amounts(one.pods.gpus), "gangs": gangs_of(one)}
+    counts: dict[str, dict[str, int]] = {}
+    for fate in one.fates:
+        kinds = counts.setdefault(fate.what, {})
+        kinds[fate.kind] = kinds.get(fate.kind, 0) + 1
+    head["counts"] = counts
+    if whole:
+        head["objects"] = [_fate(fate) for fate in one.fates]
+        head["restarts"] = [_restart(replica) for replica in one.pods.restarts]
+    return head
+
+
+def _fate(fate: Fate) -> dict[str, Any]:
+    said = {"fields": fate.fields, "reason": fate.reason, "kept": fate.kept}
+    return {"what": fate.what, "object": fate.node.id, "rule": fate.node.rule} | {key: value for key, value in said.items() if value}
+
+
+def _amounts(amounts: Amounts) -> dict[str, int]:
+    return {"made": amounts.made, "restarted": amounts.restarted, "deleted": amounts.deleted}
+
+
+def _restart(replica: ReplicaRestart) -> dict[str, Any]:
+    groups = [
+        {"name": group.name, "replicas": [{"index": index, "cliques": _cliques(part)} for index, part in group.replicas.items()]}
+        for group in replica.groups
+    ]
+    return {"replica": replica.index, "cliques": _cliques(replica.cliques), "scalingGroups": groups}
+
+
+def _cliques(cliques: list[Clique]) -> list[dict[str, Any]]:
+    return [{"name": clique.name, "pods": clique.pods, "gpusEach": clique.gpus} for clique in cliques]
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    edit = cause.edit
+    found: dict[str, Any] = {"object": edit.subject, "path": render(edit.change.path), "file": edit.file, "line": edit.line}
+    values = {"before": edit.change.before, "after": edit.change.after}
+    found |= {key: value for key, value in values.items() if value is not ABSENT}
+    if cause.alone is None:
+        return found | {"effect": None, "reason": cause.reason}
+    return found | {"effect": [_set(one, whole=False) for one in cause.alone]}

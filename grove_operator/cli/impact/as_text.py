@@ -1,0 +1,155 @@
+"""`grove impact` for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from grove_compiler.graph.field_path import render
+from grove_compiler.graph.replace import ABSENT
+from grove_compiler.impact.cliques import Clique, GroupRestart, ReplicaRestart
+from grove_compiler.impact.fate import ON_DELETE, Fate
+from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_operator.cli.impact.words import amounts, consequence, gangs_of, number, objects
+from grove_operator.terminal import Terminal, visible
+
+MOST_FIELDS = 6
+MOST_SHAPES = 20
+LONGEST_VALUE = 60
+NO_EFFECT = "no effect on objects that exist"
+
+
+def tell(found: Impact, terminal: Terminal) -> str:
+    """Set by set, then edit by edit; empty when nothing is known."""
+    if not found.is_known:
+        return ""
+    if not found.causes:
+        return "Nothing changes.\n"
+    sections = ["\n".join(_set(one, terminal)) for one in found.sets] or ["No object changes."]
+    return "\n\n".join([*sections, "\n".join(_causes(found.causes, terminal))]) + "\n"
+
+
+def _set(one: SetImpact, terminal: Terminal) -> Iterator[str]:
+    namespace, name = one.place
+    heading = f"PodCliqueSet {namespace}/{name}, {one.strategy}" if one.strategy else f"PodCliqueSet {namespace}/{name}, deleted"
+    yield terminal.paint(visible(heading if name else "Objects that belong to no set"), "1")
+    rows = list(_rows(one))
+    width = max(len(label) for label, _ in rows)
+    for label, text in rows:
+        yield f"  {label.ljust(width)}  {visible(text)}"
+    for lines in (_differences(one.fates), _restarts(one)):
+        yield from lines
+
+
+def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
+    before, after = one.hashes
+    if before and after:
+        yield "generation", f"{before} -> {after}" if before != after else f"{after}, as before"
+    yield from objects(one.fates)
+    yield "pods", amounts(one.pods.pods) or "none restarted, made or deleted"
+    gpus = amounts(one.pods.gpus)
+    if gpus:
+        yield "GPUs", gpus
+    gangs = ", ".join(f"{count} {word}" for word, count in gangs_of(one).items() if count)
+    if gangs:
+        yield "gangs", gangs
+
+
+def _differences(fates: Sequence[Fate]) -> Iterator[str]:
+    """What differs in objects that stay; alike ones are counted."""
+    groups: dict[tuple[Any, ...], list[Fate]] = {}
+    for fate in fates:
+        if fate.what in ("changed", "replaced", "left"):
+            groups.setdefault((fate.what, fate.kind, tuple(fate.fields), fate.reason, tuple(fate.kept)), []).append(fate)
+    for (what, kind, fields, reason, kept), alike in groups.items():
+        name = alike[0].node.object["metadata"]["name"]
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        yield ""
+        yield visible(f"  {what}: {kind} {name}{more}")
+        yield from (f"    {visible(path)}" for path in fields[:MOST_FIELDS])
+        if len(fields) > MOST_FIELDS:
+            yield f"    and {number(len(fields) - MOST_FIELDS, 'field')} more"
+        if kept:
+            yield visible(f"    as it is stays {', '.join(kept)}")
+        if reason:
+            yield f"    {reason}"
+
+
+def _restarts(one: SetImpact) -> Iterator[str]:
+    before, after = one.hashes
+    if one.strategy == ON_DELETE and before and after and before != after:
+        yield ""
+        yield "  restarts: none by itself (OnDelete); pods that are deleted come back as the new templates say"
+    if not one.pods.restarts:
+        return
+    yield ""
+    yield "  restarts, one replica of the set after the other; what belongs to one replica side by side:"
+    runs = list(_runs(one.pods.restarts))
+    for run in runs[:MOST_SHAPES]:
+        yield f"    replica {run[0].index}"
+        yield from (f"      {visible(line)}" for line in _steps(run[0]))
+        if len(run) > 1:
+            last = f" to {run[-1].index}" if len(run) > 2 else ""
+            yield f"    then {number(len(run) - 1, 'replica')} alike: {run[1].index}{last}"
+    if len(runs) > MOST_SHAPES:
+        yield f"    and more, down to replica {runs[-1][-1].index}"
+
+
+def _steps(replica: ReplicaRestart) -> Iterator[str]:
+    for clique in replica.cliques:
+        pods = f"{number(clique.pods, 'pod')}{_gpus(clique)}"
+        yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is made again"
+    for group in replica.groups:
+        yield f"scaling group {group.name}: {_indices(group)}, each deleted as a whole and made again"
+        first = next(iter(group.replicas.values()))
+        yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{_gpus(clique)}" for clique in first)
+
+
+def _gpus(clique: Clique) -> str:
+    return f" with {number(clique.gpus, 'GPU')} each" if clique.gpus else ""
+
+
+def _indices(group: GroupRestart) -> str:
+    found = list(group.replicas)
+    return f"replica {found[0]}" if len(found) == 1 else f"replicas {', '.join(map(str, found))} one after the other"
+
+
+def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
+    """Neighbours in which as much restarts."""
+    start = 0
+    for position in range(1, len(restarts) + 1):
+        if position == len(restarts) or _shape(restarts[position]) != _shape(restarts[start]):
+            yield restarts[start:position]
+            start = position
+
+
+def _shape(replica: ReplicaRestart) -> list[Any]:
+    groups = [[(index, [(c.pods, c.gpus) for c in part]) for index, part in group.replicas.items()] for group in replica.groups]
+    return [[(clique.pods, clique.gpus) for clique in replica.cliques], groups]
+
+
+def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
+    yield terminal.paint("Because of", "1")
+    for cause in causes:
+        edit = cause.edit
+        place = f"{edit.file}:{edit.line}" if edit.line else edit.file
+        path = render(edit.change.path)
+        yield visible(f"  {place}  {edit.subject}{' ' + path if path else ''}")
+        yield visible(f"    {_said(cause)}")
+        effect = cause.reason if cause.alone is None else consequence(cause.alone) or NO_EFFECT
+        yield visible(f"    {effect}")
+
+
+def _said(cause: Cause) -> str:
+    change = cause.edit.change
+    if not change.path:
+        return "added" if change.before is ABSENT else "taken away"
+    if change.before is ABSENT:
+        return f"added: {_value(change.after)}"
+    return f"was {_value(change.before)}, taken away" if change.after is ABSENT else f"{_value(change.before)} -> {_value(change.after)}"
+
+
+def _value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

@@ -1,0 +1,78 @@
+"""`grove impact`: what an edit does to what runs."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grove_compiler.compile import Inputs
+from grove_compiler.impact.impact import Impact, impact
+from grove_operator import findings
+from grove_operator.cli import output as outputs
+from grove_operator.cli.options import FILES, Context, context_options, text_or_json_option
+from grove_operator.cli.program import Rules
+from grove_operator.reading.files import STDIN
+from grove_operator.reading.inputs import InputReader
+
+NOTHING_CHANGES = 0
+CHANGES = 1
+ERRORS = 2
+
+
+@click.command(
+    "impact",
+    epilog="""\b
+Examples:
+  grove impact running.yaml edited.yaml
+  git show HEAD:workload.yaml | grove impact - workload.yaml
+  kubectl get pcs qwen -o yaml | grove impact - qwen.yaml
+  grove impact old/ new/ -o json | jq '.sets[].pods'
+
+\b
+Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 the edit is not allowed or something is wrong.""",
+)
+@click.argument("old", metavar="OLD", type=FILES)
+@click.argument("new", metavar="NEW", type=FILES)
+@context_options
+@text_or_json_option
+def command(
+    old: str,
+    new: str,
+    context: Context,
+    output: str,
+) -> int:
+    """Say what happens when OLD, which runs, is replaced by NEW.
+
+    OLD and NEW are manifests, folders, or - for standard input; sets are matched by namespace and name. The answer names objects
+    that are made, changed, replaced and deleted, pods that restart and in which order, gangs and GPUs, and which line of the edit is
+    behind each. What the edit does not reach in objects that exist is told, too. Edits that are not allowed come first.
+    """
+    if STDIN == old == new:
+        raise click.UsageError("Standard input can be OLD or NEW, not both.")
+    reader = InputReader()
+    settings = context.settings()
+    before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
+    after = reader.read([new], settings)
+    book = Rules(context.rules)
+    program = book.program()
+    if program is None:
+        return ERRORS
+    found = Impact(findings=reader.problems)
+    if found.is_known:
+        found = impact(before, Inputs(after.documents, before.snapshot, [], before.config, settings), program)
+        found.findings = reader.problems + found.findings
+    told = [*found.forbidden, *found.findings]
+    if output == "json":
+        from grove_operator.cli.impact.as_json import as_json
+
+        outputs.write([as_json(found)])
+    else:
+        from grove_operator.cli.impact.as_text import tell
+        from grove_operator.terminal import terminal_of
+
+        findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        outputs.write([tell(found, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+    if not found.is_known or (context.strict and told):
+        return ERRORS
+    return CHANGES if found.touches else NOTHING_CHANGES

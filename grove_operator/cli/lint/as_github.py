@@ -1,0 +1,35 @@
+"""Findings as workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.cli.lint.as_sarif import message_of
+
+
+def as_github(findings: Sequence[Diagnostic], file_names: Mapping[str, str]) -> bytes:
+    """One `::error` or `::warning` a finding. `file_names` are the names by which people know the files of findings."""
+    return "".join(_command(finding, file_names) + "\n" for finding in findings).encode("utf-8", "backslashreplace")
+
+
+def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:
+    properties: dict[str, str] = {}
+    if finding.file:
+        properties["file"] = file_names.get(finding.file, finding.file)
+        if finding.line:
+            properties["line"] = str(finding.line)
+        if finding.line and finding.column:
+            properties["col"] = str(finding.column)
+    properties["title"] = finding.code
+    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {said}::{_data(message_of(finding))}"
+
+
+def _data(text: str) -> str:
+    """A message, escaped as the runner reads it: it would take a line break for the end of the command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

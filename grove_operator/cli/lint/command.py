@@ -1,0 +1,78 @@
+"""`grove lint`: what is wrong with PodCliqueSets, without compiling them."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grove_compiler.compile import lint
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_operator import findings
+from grove_operator.cli import output as outputs
+from grove_operator.cli.options import FILES, Context, input_options
+from grove_operator.cli.program import Rules
+from grove_operator.reading.inputs import InputReader
+
+
+@click.command(
+    "lint",
+    epilog="""\b
+Examples:
+  grove lint workload.yaml                     is it valid, and what would admission say?
+  grove lint manifests/ --strict               for CI: warnings fail
+  grove lint new.yaml --old running.yaml       may this edit be made?
+  grove lint workload.yaml -o json | jq .      for programs
+  grove lint manifests/ -o github              annotations in a workflow of GitHub Actions
+  grove lint manifests/ -o sarif > grove.sarif for code scanning""",
+)
+@input_options
+@click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("text", "json", "sarif", "github")),
+    default="text",
+    show_default=True,
+    help="For people, for programs, for code scanning (SARIF 2.1.0), or as annotations of GitHub Actions.",
+)
+def command(
+    files: tuple[str, ...],
+    context: Context,
+    old: str | None,
+    output: str,
+) -> int:
+    """Run defaults and validation only, and print every finding."""
+    reader = InputReader()
+    inputs = reader.read(files, context.settings(), config=context.config, snapshot=context.snapshot, old=old)
+    book = Rules(context.rules)
+    program = book.program()
+    if program is None:
+        return 1
+    found = reader.problems + lint(inputs, program)
+    if output == "text":
+        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    else:
+        names = {one.file: known.name for one in found if (known := reader.find_file(one.file) or book.find_file(one.file))}
+        outputs.write([_rendered(found, output, {rule.id: rule.doc for rule in program.rules}, names)])
+    return 1 if has_errors(found) or (context.strict and found) else 0
+
+
+def _rendered(found: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
+    if output == "sarif":
+        from grove_operator.cli.lint.as_sarif import as_sarif
+
+        return as_sarif(found, docs, names)
+    if output == "github":
+        from grove_operator.cli.lint.as_github import as_github
+
+        return as_github(found, names)
+    return _as_json(found)
+
+
+def _as_json(found: list[Diagnostic]) -> bytes:
+    import json
+
+    errors, warnings = findings.count(found)
+    report = {"errors": errors, "warnings": warnings, "findings": findings.as_manifest(found)}
+    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")

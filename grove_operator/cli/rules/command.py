@@ -1,0 +1,195 @@
+"""`grove rules`: which rules there are, what each is for, where it comes from and what it did."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from grove_compiler.engine.program import Program, RuleInfo
+from grove_compiler.graph.diagnostic import has_errors
+from grove_operator.cli import output as outputs
+from grove_operator.cli.options import FILES, rules_option, text_or_json_option
+from grove_operator.cli.program import Rules
+from grove_operator.terminal import visible
+
+CHECK = "check"
+
+
+@click.command(
+    "rules",
+    epilog="""\b
+Examples:
+  grove rules                               what ships
+  grove rules --rules my-rules/             with a folder of your own: added, replaced and disabled rules take effect
+  grove rules -f workload.yaml              and how much each rule does for these manifests
+  grove rules podgang/base                  one rule: its text, its template, the patches that apply
+  grove rules check my-rules/               are rules of your own right? For CI""",
+)
+@click.argument("words", metavar="[ID | check DIR…]", nargs=-1)
+@rules_option
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    metavar="FILE|DIR|-",
+    multiple=True,
+    type=FILES,
+    help="Manifests to compile, to count what each rule does; repeatable.",
+)
+@click.option("--strict", is_flag=True, help="With check: warnings fail, too.")
+@text_or_json_option
+def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
+    """List the rules in force, show one, or check rules of your own.
+
+    A line has the id, the verb, what it did (with -f), where the rule stands, and its documentation. Rules of yours that replace
+    one that ships, and rules that were disabled, say so.
+    """
+    if words[:1] == (CHECK,):
+        if len(words) == 1:
+            raise click.UsageError("check needs a folder with rules, as in: grove rules check my-rules/")
+        return _check((*rules, *words[1:]), strict, output == "json")
+    if len(words) > 1:
+        raise click.UsageError(f"one rule at a time; or did you mean: grove rules check {words[-1]}")
+    book = Rules(rules)
+    program = book.program()
+    if program is None:
+        return 1
+    counts = None
+    if files:
+        counts = _counts(book, files)
+        if counts is None:
+            return 1
+    if words:
+        return _show(words[0], book, program, counts, output == "json")
+    return _list(book, program, counts, output == "json")
+
+
+def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
+    """What each rule did for these manifests; none, and the findings printed, when there are errors."""
+    from grove_compiler.compile import VOCABULARY
+    from grove_compiler.compile import compile as compile_inputs
+    from grove_compiler.engine.counting import CountingProgram
+    from grove_compiler.model.settings import Settings
+    from grove_operator.reading.inputs import InputReader
+
+    reader = InputReader()
+    inputs = reader.read(files, Settings(pods=True))
+    program = CountingProgram(book.book.sources(), VOCABULARY)
+    found = reader.problems + compile_inputs(inputs, program).diagnostics
+    if has_errors(found):
+        from grove_operator import findings
+
+        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        return None
+    return dict(program.counts)
+
+
+def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+    from grove_operator.cli.rules.listing import list_rules
+
+    listed = list_rules(book.book, program, counts)
+    if is_json:
+        _print_json([_listed_json(one) for one in listed])
+        return 0
+    rows = [_row(one, counts is not None) for one in listed]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
+    outputs.write([text.encode("utf-8", "backslashreplace")])
+    return 0
+
+
+def _row(one: Any, is_counted: bool) -> tuple[str, ...]:
+    from grove_operator.cli.rules.listing import PLURALS
+
+    did = (f"{one.count} {PLURALS[one.verb][one.count != 1]}",) if is_counted and not one.is_disabled else ("",) * is_counted
+    return one.id, one.verb, *did, one.place, one.doc + (f" [{one.note}]" if one.note else "")
+
+
+def _show(id: str, book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+    from grove_operator.cli.rules.listing import list_rules, patches_for, place, source_text, template_text
+
+    listed = {one.id: one for one in list_rules(book.book, program, counts)}
+    rule = next((rule for rule in program.rules if rule.id == id), None)
+    if rule is None:
+        return _say_unknown(id, list(listed), id in listed)
+    sources = book.book.sources()
+    template = rule.details.get("template", "")
+    text, template_source = source_text(sources, rule), template_text(sources, template) if template else ""
+    patches = patches_for(rule, program)
+    if is_json:
+        more = {"text": text, "template": template, "templateText": template_source, "patches": [one.id for one in patches]}
+        _print_json({**_listed_json(listed[id]), "after": [word for word, _ in rule.after], **more})
+        return 0
+    by = [f"{one.id} ({place(book.book, one.file, one.line, one.origin)}): {one.doc}" for one in patches]
+    lines = [*_head(listed[id], rule), *(f"patched   {line}" for line in by), "", text]
+    if template:
+        lines += ["", f"# templates/{template}", template_source]
+    outputs.write([("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n").encode("utf-8", "backslashreplace")])
+    return 0
+
+
+def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
+    yield f"{listed.id}  {listed.place}"
+    yield listed.doc
+    yield ""
+    yield f"verb      {listed.verb}" + (f", about {', '.join(listed.about)}" if listed.about else "")
+    if listed.note:
+        yield f"note      {listed.note}"
+    if listed.count is not None:
+        from grove_operator.cli.rules.listing import PLURALS
+
+        yield f"did       {listed.count} {PLURALS[listed.verb][listed.count != 1]}"
+    if rule.details.get("template"):
+        yield f"template  templates/{rule.details['template']}, of {rule.details['kind']}"
+    if rule.after:
+        yield f"after     {', '.join(word for word, _ in rule.after)}"
+
+
+def _say_unknown(id: str, known: list[str], is_disabled: bool) -> int:
+    from grove_compiler.graph.nearest import nearest
+
+    if is_disabled:
+        lines = [f"grove: the rule {id!r} is disabled; `grove rules {id}` without --rules shows it"]
+    else:
+        close = nearest(id, known) or next((one for one in known if one.partition("/")[2] == id), "")
+        lines = [f"grove: there is no rule {id!r}", *([f'    did you mean "{close}"?'] if close else [])]
+    print("\n".join(map(visible, lines)), file=sys.stderr)
+    return 1
+
+
+def _check(folders: tuple[str, ...], strict: bool, is_json: bool) -> int:
+    from grove_operator import findings
+    from grove_operator.cli.rules.check import check
+    from grove_operator.reading.files import UnreadableInput
+    from grove_operator.rulebook import SHIPPED, UnreadableRules
+
+    book = Rules(folders)
+    try:
+        found = check(book.book)
+    except UnreadableRules as error:
+        raise UnreadableInput([str(error)]) from None
+    files = [file for file in book.book.files if file.origin != SHIPPED]
+    if is_json:
+        errors, warnings = findings.count(found)
+        paths = [file.path for file in files]
+        _print_json({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(found)})
+    else:
+        findings.write(found, book.find_file, sys.stderr)
+        if not found:
+            outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, nothing to find fault with\n".encode()])
+    return 1 if has_errors(found) or (strict and found) else 0
+
+
+def _listed_json(listed: Any) -> dict[str, Any]:
+    found = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
+    file, _, line = listed.place.rpartition(":")
+    found |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
+    return found if listed.count is None else {**found, "count": listed.count}
+
+
+def _print_json(value: Any) -> None:
+    outputs.write([(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")])

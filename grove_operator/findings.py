@@ -1,0 +1,147 @@
+"""How diagnostics look to people and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.reading.files import InputFile
+from grove_operator.terminal import Terminal, terminal_of, visible
+
+LONGEST_VALUE = 80
+
+
+FindFile = Callable[[str], InputFile | None]
+"""The file that a diagnostic names, under the name by which people know it."""
+
+
+def count(findings: Sequence[Diagnostic]) -> tuple[int, int]:
+    """Errors and warnings."""
+    errors = sum(finding.severity == "error" for finding in findings)
+    return errors, len(findings) - errors
+
+
+def summary(findings: Sequence[Diagnostic]) -> str:
+    """`3 errors, 1 warning`."""
+    words = zip(count(findings), ("error", "warning"), strict=True)
+    return ", ".join(f"{number} {word}{'s' if number != 1 else ''}" for number, word in words if number)
+
+
+def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:
+    """Every finding with its place, its path, the line it is about and what would be right; then how many there are."""
+    terminal = terminal_of(stream)
+    excerpts = _Excerpts(find_file)
+    for finding in findings:
+        stream.write("\n".join(_lines(finding, excerpts, terminal)) + "\n")
+    if findings:
+        stream.write(terminal.paint(summary(findings), "1") + "\n")
+
+
+def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """The findings as JSON values; empty fields are left out."""
+    return [{key: value for key, value in _fields(finding) if key in ("message", "value") or value} for finding in findings]
+
+
+def _fields(finding: Diagnostic) -> Iterable[tuple[str, Any]]:
+    for key in ("severity", "code", "message", "path", "file", "line", "column", "type", "nearest", "hint"):
+        yield key, getattr(finding, key)
+    if finding.value is not None:
+        yield "value", finding.value
+
+
+def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iterable[str]:
+    text = excerpts.file(finding.file)
+    colour = "31" if finding.severity == "error" else "33"
+    place = visible(_place(finding, text.name if text else finding.file))
+    start = f"{place}: {finding.severity}: " if place else f"{finding.severity}: "
+    end = f"  [{finding.code}]" if finding.code else ""
+    first, *rest = _wrap(start + visible(_sentence(finding)) + visible(end), terminal)
+    if terminal.colours and first.startswith(start):
+        painted = terminal.paint(place, "1") + ": " if place else ""
+        first = painted + terminal.paint(f"{finding.severity}:", "1", colour) + first[len(start) - 1 :]
+    yield first
+    yield from rest
+    if finding.path:
+        yield "    " + terminal.paint(visible(finding.path), "36")
+    yield from excerpts.around(finding, terminal, colour)
+    if finding.nearest:
+        yield from _wrap(f'    did you mean "{visible(finding.nearest)}"?', terminal)
+    if finding.hint:
+        yield from _wrap(f"    hint: {visible(finding.hint)}", terminal)
+
+
+def _place(finding: Diagnostic, name: str) -> str:
+    return ":".join(str(part) for part in (name, finding.line, finding.column if finding.line else 0) if part)
+
+
+def _sentence(finding: Diagnostic) -> str:
+    """The message as admission words it: `Invalid value: 5: must be at most 3`."""
+    if not finding.type:
+        return finding.message
+    if finding.value is None:
+        return f"{finding.type}: {finding.message}"
+    return f"{finding.type}: {_short(finding.value)}: {finding.message}"
+
+
+def _short(value: Any) -> str:
+    import json  # only when something is wrong
+
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def _wrap(text: str, terminal: Terminal) -> list[str]:
+    if not terminal.wraps or len(text) <= terminal.width:
+        return [text]
+    import textwrap  # only when something is wrong and a person looks
+
+    return textwrap.wrap(text, terminal.width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [text]
+
+
+class _Excerpts:
+    """Lines of the files that findings point into, split once per file."""
+
+    def __init__(self, find_file: FindFile) -> None:
+        self._find_file = find_file
+        self._files: dict[str, InputFile | None] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    def file(self, file: str) -> InputFile | None:
+        if file not in self._files:
+            self._files[file] = self._find_file(file) if file else None
+        return self._files[file]
+
+    def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:
+        """The line in question with a caret under the column, shortened around it to the terminal's width."""
+        line = self._line(finding)
+        if line is None:
+            return
+        number = f"{finding.line:5d} | "
+        space = terminal.width - len(number)
+        column = min(max(finding.column - 1, 0), len(line))
+        cut = max(0, min(column - space * 2 // 3, len(line) - space))
+        shown = line[cut : cut + space]
+        yield terminal.paint(number, "2") + visible(shown)
+        if finding.column:
+            yield terminal.paint("      | ", "2") + " " * len(visible(shown[: column - cut])) + terminal.paint("^", "1", colour)
+
+    def _line(self, finding: Diagnostic) -> str | None:
+        text = self.file(finding.file)
+        if text is None or not finding.line:
+            return None
+        if finding.file not in self._lines:
+            self._lines[finding.file] = _decoded(text.data).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        lines = self._lines[finding.file]
+        if finding.line > len(lines):
+            return None
+        return lines[finding.line - 1].replace("\t", " ")
+
+
+def _decoded(data: bytes) -> str:
+    """The text as the reader counts its lines; what cannot be decoded becomes replacement characters."""
+    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return data.decode("utf-32", "replace")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")

@@ -1,0 +1,93 @@
+"""The command line's files as the compiler takes them, and their text for messages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.settings import Settings
+from grove_compiler.source.document import Document
+from grove_compiler.source.reader import read_bytes
+from grove_operator.reading.files import InputFile, UnreadableInput, read_all, read_one
+
+if TYPE_CHECKING:
+    from grove_compiler.compile import Inputs
+
+
+class InputReader:
+    """Reads files once, keeps their text, and collects what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.problems: list[Diagnostic] = []
+        self.snapshot_documents: list[Document] = []
+        self._files: dict[str, InputFile] = {}
+
+    def read(
+        self,
+        files: Sequence[str],
+        settings: Settings,
+        *,
+        config: str | None = None,
+        snapshot: str | None = None,
+        old: str | None = None,
+    ) -> Inputs:
+        """Everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
+
+        What is no input in a folder is named on standard error.
+        """
+        from grove_compiler.compile import Inputs  # whoever only reads manifests needs no compiler
+
+        return Inputs(
+            documents=self.documents(files, config=config, others=(snapshot, old)),
+            snapshot=self._snapshot(snapshot) if snapshot else [],
+            old=self._documents(read_one(old)) if old else [],
+            config=self.configuration(config) if config else None,
+            settings=settings,
+        )
+
+    def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
+        """What stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
+        read = read_all(files, (config, *others))
+        documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
+        if not documents and not self.problems:
+            raise UnreadableInput([f"{file.name}: empty, there is no manifest in it" for file in read])
+        return documents
+
+    def configuration(self, path: str) -> Document | None:
+        """The one document of a configuration's file; none when it cannot be read, which is a problem then."""
+        documents = self._documents(read_one(path))
+        if len(documents) != 1 and not self.problems:
+            raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
+        return documents[0] if documents else None
+
+    def find_file(self, name: str) -> InputFile | None:
+        """The file that a finding names, if it was one of ours."""
+        return self._files.get(name)
+
+    def _all(self, files: Sequence[InputFile]) -> list[Document]:
+        return [document for file in files for document in self._documents(file)]
+
+    def _sorted_out(self, files: Sequence[InputFile], config: str | None) -> list[Document]:
+        from grove_operator.reading.passed_over import pass_over  # only for folders
+
+        found = pass_over([(file, self._documents(file)) for file in files], config)
+        if not found.documents and found.passed and not self.problems:
+            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in found.passed])
+        if sys.stderr:
+            sys.stderr.write(found.notice(config))
+        return found.documents
+
+    def _documents(self, file: InputFile) -> list[Document]:
+        self._files[file.name] = file
+        documents, problems = read_bytes(file.data, file.name)
+        self.problems += problems
+        return documents
+
+    def _snapshot(self, path: str) -> list[Manifest]:
+        from grove_operator.reading.snapshot import read_objects  # only with --snapshot
+
+        self.snapshot_documents = documents = self._documents(read_one(path))
+        return [found for document in documents for found in read_objects(document, self.problems.append)]

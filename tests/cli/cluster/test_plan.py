@@ -1,0 +1,127 @@
+"""`grove plan`, and carrying out what it kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .in_memory import Bench, config_map
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_a_plan_says_what_would_be_done(bench: Bench) -> None:
+    ended = bench.run("plan", bench.file(config_map("a")))
+    assert ended == (0, "wave 1\n  created     ConfigMap/shop/a\n\nPlan: 1 created\n", "")
+    assert bench.writes() == []
+
+
+def test_a_plan_with_what_would_not_be_done_is_an_error_and_shows_it(bench: Bench) -> None:
+    bench.cluster.seed(config_map("c", x="theirs"), manager="helm")
+    ended = bench.run("plan", bench.file(config_map("c", x="ours")))
+    assert (ended.code, "held        ConfigMap/shop/c  helm (Update" in ended.out) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("diff",), ("plan",), ("apply", "--dry-run"), ("apply", "--dry-run=server"), ("apply",)])
+def test_a_namespace_that_is_missing_is_an_error_of_every_command(bench: Bench, command: tuple[str, ...]) -> None:
+    ended = bench.run(*command, bench.file(config_map("a", "nowhere")))
+    assert (ended.code, "created" in ended.out, "failed" in ended.out + ended.err) == (2, False, True)
+
+
+def kept(bench: Bench, *names: str) -> str:
+    path = str(bench.folder / "change.plan")
+    assert bench.run("plan", bench.file(*(config_map(name, x="1") for name in names)), "-o", path).code == 0
+    return path
+
+
+def test_a_plan_that_was_kept_is_carried_out(bench: Bench) -> None:
+    ended = bench.run("apply", "--plan", kept(bench, "a", "b"))
+    assert ended == (0, "configmap/a created\nconfigmap/b created\n", "")
+    assert bench.find("ConfigMap", "a")["data"] == {"x": "1"}
+
+
+def test_a_plan_that_no_longer_holds_is_refused_with_every_reason(bench: Bench) -> None:
+    path = kept(bench, "a", "b", "c")
+    bench.cluster.seed(config_map("a"), config_map("b"))
+    bench.writes()
+    ended = bench.run("apply", "--plan", path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.splitlines() == [f"grove: {path}: no longer holds: ConfigMap/shop/{name} exists by now" for name in "ab"]
+    assert bench.writes() == []
+
+
+def test_a_plan_of_another_input_is_refused(bench: Bench) -> None:
+    path = kept(bench, "a")
+    ended = bench.run("apply", "--plan", path, bench.file(config_map("z")))
+    assert (ended.code, ended.out, "another input" in ended.err) == (2, "", True)
+
+
+def test_a_plan_with_secrets_needs_the_files_again(bench: Bench) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, "data": {"key": "aHVudGVyMg=="}}
+    path, file = str(bench.folder / "change.plan"), bench.file(secret)
+    bench.run("plan", file, "-o", path)
+    assert "aHVudGVyMg" not in Path(path).read_text()
+    assert "give the input again" in bench.run("apply", "--plan", path).err
+    assert bench.run("apply", "--plan", path, file).out == "secret/s created\n"
+
+
+@pytest.mark.parametrize(("content", "message"), [("{", "not a saved plan"), ("{}", "version"), ("[1]", "version")])
+def test_what_is_no_plan_is_refused(bench: Bench, content: str, message: str) -> None:
+    path = bench.folder / "bad.plan"
+    path.write_text(content)
+    ended = bench.run("apply", "--plan", str(path))
+    assert (ended.code, ended.out, message in ended.err) == (2, "", True)
+
+
+def test_a_plan_that_is_not_there_is_one_line(bench: Bench) -> None:
+    assert bench.run("apply", "--plan", "none.plan") == (2, "", "grove: none.plan: no such file or directory\n")
+
+
+# Sets.
+
+WEB = ("--applyset", "web", "--prune", "-n", "shop")
+
+
+@pytest.fixture
+def pair(bench: Bench) -> Bench:
+    """A set of `a` and `b`."""
+    bench.run("apply", *WEB, bench.file(config_map("a"), config_map("b")))
+    bench.writes()
+    return bench
+
+
+def test_a_plan_shows_what_would_be_pruned(pair: Bench) -> None:
+    ended = pair.run("plan", *WEB, pair.file(config_map("a")))
+    assert ended == (0, "wave 2\n  pruned      ConfigMap/shop/b  is no longer in the set\n\nPlan: 1 unchanged, 1 pruned\n", "")
+    assert pair.writes() == []
+
+
+def test_a_plan_that_was_kept_prunes(pair: Bench) -> None:
+    path = str(pair.folder / "change.plan")
+    pair.run("plan", *WEB, pair.file(config_map("a")), "-o", path)
+    assert pair.run("apply", "--plan", path) == (0, "configmap/a unchanged\nconfigmap/b pruned\n", "")
+
+
+def test_a_plan_that_prunes_is_refused_once_the_set_has_changed(pair: Bench) -> None:
+    path = str(pair.folder / "change.plan")
+    pair.run("plan", *WEB, pair.file(config_map("a")), "-o", path)
+    pair.run("apply", "--applyset", "web", "-n", "shop", pair.file(config_map("c")))
+    ended = pair.run("apply", "--plan", path)
+    reason = "ConfigMap/shop/c is a member of the set that the plan does not know"
+    assert ended == (2, "", f"grove: {path}: no longer holds: {reason}\n")
+
+
+def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None:
+    limited = ("plan", *WEB, "--prune-limit", "0", pair.file(config_map("a")))
+    ended = pair.run(*limited)
+    assert ended.err.startswith("grove: deletes are held for being too many")
+    assert "1 unchanged, 1 pruned" in pair.run(*limited, "--approve", ended.err.split()[-1]).out
+
+
+def test_a_set_is_given_when_planning(bench: Bench) -> None:
+    ended = bench.run("apply", "--plan", "x", "--applyset", "web")
+    assert (ended.code, "give --applyset to `grove plan`" in ended.err) == (2, True)

@@ -1,0 +1,203 @@
+"""What `-o summary` tells people about a set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grove_compiler.compile import Result, SetStatus
+from grove_compiler.engine.program import Condition
+from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_operator.cli.compile.anatomy import dissect, gpus_of
+from grove_operator.cli.compile.summary import summarize
+from grove_operator.terminal import Terminal
+
+PLAIN = Terminal(colours=False, width=100, wraps=False)
+SET = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "ml", "demo")
+
+
+def node(kind: str, name: str, owner: ObjectRef | None = SET, **manifest: Any) -> Node:
+    manifest = {"apiVersion": "grove.io/v1alpha1", "kind": kind, **manifest}
+    manifest["metadata"] = {"name": name, "namespace": "ml", "labels": manifest.pop("labels", {})}
+    return Node(f"{kind}/ml/{name}", manifest, "some/rule", (), owner, {})
+
+
+def clique(name: str, replica: int = 0, pods: int = 1, needed: int | None = None, gpus: int = 0, group: str = "", index: int = 0) -> Node:
+    labels = {"grove.io/podcliqueset-replica-index": str(replica)}
+    if group:
+        labels |= {"grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": str(index)}
+    container = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}} if gpus else {"name": "main"}
+    spec = {"replicas": pods, "minAvailable": pods if needed is None else needed, "podSpec": {"containers": [container]}}
+    return node("PodClique", name, labels=labels, spec=spec)
+
+
+def scaled(clique: Node, base: str) -> Node:
+    clique.object["metadata"]["labels"]["grove.io/base-podgang"] = base
+    return clique
+
+
+def gang(name: str, *cliques: str) -> Node:
+    return node("PodGang", name, spec={"podgroups": [{"name": clique, "minReplicas": 1} for clique in cliques]})
+
+
+def replicas(count: int) -> list[Node]:
+    """So many replicas of a set with one clique of two pods."""
+    nodes = []
+    for index in range(count):
+        nodes += [clique(f"demo-{index}-web", replica=index, pods=2, gpus=4), gang(f"demo-{index}", f"demo-{index}-web")]
+    return nodes
+
+
+def lines(nodes: list[Node], *conditions: Condition, width: int = 100) -> list[str]:
+    statuses = [SetStatus(SET, "abc123", list(conditions))]
+    text = summarize(Result(Graph(nodes, {}), statuses), PLAIN._replace(width=width))
+    assert text.endswith("\n")
+    return text.splitlines()
+
+
+def tree(nodes: list[Node]) -> list[str]:
+    whole = lines(nodes)
+    return whole[whole.index("") + 1 :]
+
+
+def row(nodes: list[Node], name: str, *conditions: Condition) -> str:
+    return next(line.strip().removeprefix(name).strip() for line in lines(nodes, *conditions) if line.strip().startswith(name))
+
+
+class TestTheCounts:
+    def test_a_set_is_named_with_its_namespace(self) -> None:
+        assert lines(replicas(1))[0] == "PodCliqueSet ml/demo"
+
+    def test_objects_are_counted_by_kind_in_apply_order(self) -> None:
+        assert row([node("Role", "a"), *replicas(2)], "objects") == "5: 1 Role, 2 PodClique, 2 PodGang"
+
+    def test_what_belongs_to_children_of_a_set_counts(self) -> None:
+        owner = ObjectRef("grove.io/v1alpha1", "PodClique", "ml", "demo-0-web")
+        assert row([*replicas(1), node("Pod", "demo-0-web-x", owner)], "objects") == "3: 1 PodClique, 1 PodGang, 1 Pod"
+
+    def test_base_and_scaled_gangs_are_told_apart(self) -> None:
+        more = scaled(clique("demo-0-g-1-w", group="demo-0-g", index=1), "demo-0")
+        assert row([*replicas(1), more, gang("demo-0-g-0", "demo-0-g-1-w")], "gangs") == "2: 1 base, 1 scaled"
+
+    def test_pods_are_those_of_all_cliques(self) -> None:
+        assert row([clique("demo-0-a", pods=3), clique("demo-0-b", pods=4, needed=1)], "pods").startswith("7, of which 4 must be there")
+
+    def test_pods_of_scaled_gangs_need_not_be_there(self) -> None:
+        assert row([clique("demo-0-a", pods=3), scaled(clique("demo-0-b", pods=4), "x")], "pods").startswith("7, of which 3 must be there")
+
+    def test_gpus_are_counted_per_replica_and_in_all(self) -> None:
+        assert row(replicas(3), "GPUs") == "8 per replica, 24 in all"
+
+    def test_replicas_may_have_different_numbers_of_gpus(self) -> None:
+        assert row([*replicas(1), clique("demo-1-web", replica=1, gpus=1)], "GPUs") == "1 to 8 per replica, 9 in all"
+
+    def test_a_single_replica_has_one_number_of_gpus(self) -> None:
+        assert row(replicas(1), "GPUs") == "8"
+
+    def test_a_set_may_have_no_gpus(self) -> None:
+        assert row([clique("demo-0-web")], "GPUs") == "none"
+
+    def test_the_generation_hash_is_shown(self) -> None:
+        assert row(replicas(1), "generation") == "hash abc123"
+
+    def test_conditions_of_the_set_are_shown_one_by_one(self) -> None:
+        assert row(replicas(1), "condition", Condition(SET, "Ready", "False", "Waiting", "no pods", "r")) == "Ready=False, Waiting: no pods"
+
+    def test_conditions_of_its_objects_are_counted(self) -> None:
+        gangs = [ObjectRef("v1", "PodGang", "ml", f"demo-{index}") for index in range(3)]
+        conditions = [Condition(of, "Initialized", "False", "Pending", "", "r") for of in gangs]
+        assert row(replicas(3), "condition", *conditions) == "Initialized=False of 3 PodGangs, Pending"
+
+    def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
+        nodes = [node(f"Kind{number}", "a") for number in range(20)]
+        text = summarize(Result(Graph(nodes, {})), Terminal(colours=False, width=60, wraps=True)).splitlines()
+        assert max(len(line) for line in text) <= 60
+        assert {line[:11] for line in text[2:]} == {" " * 11}
+
+    def test_objects_of_no_set_come_last(self) -> None:
+        text = lines([node("Thing", "a", owner=None), *replicas(1)])
+        assert text.index("PodCliqueSet ml/demo") < text.index("Objects that belong to no set")
+
+    def test_each_set_has_a_section(self) -> None:
+        other = SET._replace(name="other")
+        text = lines([node("Role", "a"), node("Role", "b", other)])
+        assert [line for line in text if line.startswith("PodCliqueSet")] == ["PodCliqueSet ml/demo", "PodCliqueSet ml/other"]
+
+    def test_owners_that_own_each_other_belong_to_no_set(self) -> None:
+        first, second = (ObjectRef("v1", "Thing", "ml", name) for name in "ab")
+        assert [part.owner for part in dissect([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
+
+    def test_nothing_at_all_is_summarized_as_nothing(self) -> None:
+        assert summarize(Result(Graph([], {})), PLAIN) == ""
+
+
+class TestTheTree:
+    def test_it_leads_from_the_set_to_the_pods(self) -> None:
+        assert tree(replicas(1)) == [
+            "demo",
+            "└─ replica 0",
+            "   └─ gang demo-0           2 pods start together",
+            "      └─ clique demo-0-web  2 pods, 4 GPUs each",
+        ]
+
+    def test_three_replicas_are_drawn_and_more_are_counted(self) -> None:
+        assert sum("replica" in line for line in tree(replicas(3))) == 3
+        assert tree(replicas(500))[-1] == "└─ … 499 more replicas like it: 1 to 499"
+
+    def test_a_replica_that_differs_is_drawn(self) -> None:
+        nodes = replicas(10)
+        nodes[8].object["spec"]["replicas"] = 7
+        drawn = [line.strip("├└─ ") for line in tree(nodes) if "replica" in line]
+        assert drawn == ["replica 0", "… 3 more replicas like it: 1 to 3", "replica 4", "replica 5", "… 4 more replicas like it: 6 to 9"]
+
+    def test_replicas_that_all_differ_are_not_drawn_without_end(self) -> None:
+        nodes = [clique(f"demo-{index}-web", replica=index, pods=index + 1) for index in range(500)]
+        assert len(tree(nodes)) < 100
+        assert tree(nodes)[-1] == "└─ … and more, down to replica 499"
+
+    def test_scaled_gangs_of_one_shape_are_counted(self) -> None:
+        nodes = replicas(1)
+        for index in range(5):
+            nodes += [
+                scaled(clique(f"demo-0-g-{index + 1}-w", group="demo-0-g", index=index + 1), "demo-0"),
+                gang(f"demo-0-g-{index}", f"demo-0-g-{index + 1}-w"),
+            ]
+        assert tree(nodes)[-1].strip() == "└─ … 4 more gangs like it: demo-0-g-1 to demo-0-g-4"
+
+    def test_fewer_needed_pods_than_there_are_is_said(self) -> None:
+        assert tree([clique("demo-0-web", pods=4, needed=3)])[-1].endswith("4 pods, 3 needed")
+
+    def test_a_clique_outside_all_gangs_hangs_on_its_replica(self) -> None:
+        assert tree([clique("demo-0-web")])[1:] == ["└─ replica 0", "   └─ clique demo-0-web  1 pod"]
+
+    def test_names_cannot_steer_the_terminal(self) -> None:
+        assert "\x1b" not in "".join(lines([clique("demo-0-\x1b[31mweb")]))
+
+    def test_details_stand_near_long_names_in_a_narrow_terminal(self) -> None:
+        long = [clique("demo-0-" + "x" * 50), clique("demo-0-y")]
+        assert any(line.endswith("1 pod") and len(line) < 60 for line in lines(long, width=40))
+
+
+def containers(**gpus: int) -> list[Manifest]:
+    return [{"name": name, "resources": {"limits": {"nvidia.com/gpu": number}}} for name, number in gpus.items()]
+
+
+@pytest.mark.parametrize(
+    ("pod_spec", "expected"),
+    [
+        ({}, 0),
+        ({"containers": None}, 0),
+        ({"containers": containers(a=2, b=3)}, 5),
+        ({"containers": containers(a=2), "initContainers": containers(check=8)}, 8),
+        ({"containers": containers(a=4), "initContainers": containers(check=1)}, 4),
+        ({"containers": containers(a=4), "initContainers": [{**containers(side=1)[0], "restartPolicy": "Always"}]}, 5),
+        ({"containers": [{"resources": {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}}}]}, 8),
+        ({"containers": [{"resources": {"requests": {"amd.com/gpu": 2}}}]}, 2),
+        ({"containers": [{"resources": {"limits": {"cpu": 4, "memory": "1Gi"}}}]}, 0),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "many"}}}]}, 0),
+    ],
+)
+def test_the_gpus_of_a_pod(pod_spec: Manifest, expected: int) -> None:
+    assert gpus_of(pod_spec) == expected
