@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from applier.events import Event, Waiting
-from applier.ref import Manifest, Ref
-from applier.testing.memory import MemoryCluster
+from applier.ref import Manifest, Ref, uid_of
+from applier.testing.memory import MemoryCluster, Request
+from applier.testing.virtual_time import in_virtual_time
 from applier.wait import wait_gone, what_keeps
+from applier.wait.gone import QUIET
 
 SOON, LATE = 0.05, 30.0
 SINCE = "2026-01-01T00:00:00Z"
@@ -38,14 +40,39 @@ async def test_nothing_is_waited_for_without_a_request(cluster: MemoryCluster) -
 
 async def test_the_wait_ends_when_the_object_goes(cluster: MemoryCluster) -> None:
     [live] = cluster.seed(config("a", deletionTimestamp=SINCE, finalizers=["example.org/hold"]))
-    said: list[Event] = []
+    seen = asyncio.get_running_loop()
 
-    def sink(event: Event) -> None:
-        said.append(event)
-        asyncio.get_running_loop().call_soon(cluster.store.remove, Ref.of(live))
+    async def remove(request: Request) -> None:
+        if request.verb == "watch":
+            seen.call_soon(cluster.store.remove, Ref.of(live))
 
-    assert await wait_gone([live], cluster, seconds=LATE, sink=sink) == {}
-    assert said == [Waiting(Ref.of(live), "waits for finalizer example.org/hold")]
+    cluster.before = remove
+    assert await wait_gone([live], cluster, seconds=LATE) == {}
+
+
+def held(cluster: MemoryCluster) -> Manifest:
+    [live] = cluster.seed(config("a", deletionTimestamp=SINCE, finalizers=["example.org/hold"]))
+    return live
+
+
+@in_virtual_time
+async def test_what_does_not_go_in_a_moment_is_told_with_its_reason_and_again_when_that_changes() -> None:
+    cluster, loop = MemoryCluster(), asyncio.get_running_loop()
+    live = held(cluster)
+    said: list[tuple[float, Event]] = []
+    loop.call_later(10, lambda: cluster.seed(config("a", deletionTimestamp=SINCE, finalizers=["b/c"], uid=uid_of(live))))
+    await wait_gone([live], cluster, seconds=LATE, sink=lambda event: said.append((loop.time(), event)))
+    waits = [Waiting(Ref.of(live), f"waits for finalizer {name}") for name in ("example.org/hold", "b/c")]
+    assert said == [(QUIET, waits[0]), (10, waits[1])]
+
+
+@in_virtual_time
+async def test_what_goes_in_a_moment_is_not_told() -> None:
+    cluster, said = MemoryCluster(), list[Event]()
+    live = held(cluster)
+    asyncio.get_running_loop().call_later(QUIET / 2, cluster.store.remove, Ref.of(live))
+    assert await wait_gone([live], cluster, seconds=LATE, sink=said.append) == {}
+    assert said == []
 
 
 async def test_another_object_of_the_same_name_is_not_waited_for(cluster: MemoryCluster) -> None:
@@ -61,6 +88,18 @@ async def test_what_stays_is_told_with_its_reason(cluster: MemoryCluster) -> Non
         Ref.of(live[0]): "waits for finalizer example.org/hold",
         Ref.of(live[1]): "is not being deleted",
     }
+
+
+REMAINING = "Some resources are remaining: configmaps. has 1 resource instances"
+
+
+def test_what_keeps_a_namespace_is_what_its_controller_says() -> None:
+    conditions = [
+        {"type": "NamespaceDeletionContentFailure", "status": "False", "message": "All content successfully deleted"},
+        {"type": "NamespaceContentRemaining", "status": "True", "message": REMAINING},
+    ]
+    live = {"kind": "Namespace", "metadata": {"name": "a", "deletionTimestamp": SINCE}, "status": {"conditions": conditions}}
+    assert what_keeps(live) == f"waits for what is in it: {REMAINING}"
 
 
 @pytest.mark.parametrize(
