@@ -10,7 +10,10 @@ from applier.ref import Manifest
 NAMED = 3
 """How many fields a sentence names before it only counts the rest."""
 
-WAYS_OUT = "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
+BY_FORCE = "(force)"
+"""Names the way by force in the words of the API. A program that has an option for it puts that in its place."""
+
+WAYS_OUT = f"take it {BY_FORCE}, give it up (remove it from the manifest), or share it (use the same value)"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -47,7 +50,7 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 def which_set(id: str) -> str:
     """That an object is a member of the set with this id, and what can be done about it."""
-    return f"is a member of another set ({id}): move it (force), or leave it to that one"
+    return f"is a member of another set ({id}): move it {BY_FORCE}, or leave it to that one"
 
 
 def what_is_fixed(paths: Sequence[Path]) -> str:

@@ -9,7 +9,7 @@ from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, Wav
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
 from grove_operator.cli.cluster.session import say
-from grove_operator.cli.cluster.words import COLOURS, name_of
+from grove_operator.cli.cluster.words import COLOURS, name_of, reason_of
 from grove_operator.terminal import Terminal, visible
 
 NO_WORDS: Mapping[str, str] = {}
@@ -62,7 +62,7 @@ class Lines:
         for outcome in outcomes:
             self.said.add(outcome.step.ref)
             if outcome.action in UNDONE:
-                say(f"{outcome.step.ref}: {outcome.action}: {outcome.reason or outcome.step.reason}")
+                say(f"{outcome.step.ref}: {outcome.action}: {reason_of(outcome)}")
             elif not self.quiet or outcome.action is not Action.UNCHANGED:
                 lines.append(self._line(outcome))
         if lines:

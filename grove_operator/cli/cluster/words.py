@@ -20,6 +20,8 @@ COLOURS = {
 }
 """SGR colours of actions; unchanged has none."""
 
+BY_HAND = "it would have to be deleted and made again: delete it, and apply again, or let its rule allow it (policy.recreate)"
+
 
 def name_of(ref: Ref) -> str:
     """kubectl's `kind.group/name`."""
@@ -32,9 +34,27 @@ def tally(counts: Mapping[Action, int]) -> str:
     return ", ".join(f"{counts[action]} {action}" for action in ORDER if counts.get(action)) or "nothing"
 
 
+def reason_of(said: Step | Outcome) -> str:
+    """Why, with the ways out as this program has them: its options, where the applier's sentences name what its API has."""
+    from applier.plan.reasons import BY_FORCE, RECREATE  # not at the start: what only draws a tree plans nothing
+
+    step = said.step if isinstance(said, Outcome) else said
+    reason = said.reason or step.reason
+    if BY_FORCE in reason:
+        managers = dict.fromkeys(conflict.owner.manager for conflict in step.conflicts)
+        reason = reason.replace(BY_FORCE, f"({' '.join(_forced(manager) for manager in managers) or '--force-conflicts'})")
+    return reason.replace(RECREATE, BY_HAND)
+
+
+def _forced(manager: str) -> str:
+    import shlex  # only for conflicts
+
+    return f"--force-conflicts={shlex.quote(manager)}"
+
+
 def step_value(step: Step) -> dict[str, Any]:
     """A step as a JSON value; what is empty is left out."""
-    value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": step.reason}
+    value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": reason_of(step)}
     value["changes"] = [_change_value(change) for change in step.changes]
     value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
     return {key: part for key, part in value.items() if part not in ("", [])}
@@ -43,7 +63,12 @@ def step_value(step: Step) -> dict[str, Any]:
 def outcome_value(outcome: Outcome) -> dict[str, Any]:
     """What became of an object as a JSON value; what is empty is left out. `seconds` is how long it took."""
     value = step_value(outcome.step)
-    value |= {"action": str(outcome.action), "reason": outcome.reason, "uid": outcome.uid, "seconds": round(outcome.seconds, 4)}
+    value |= {
+        "action": str(outcome.action),
+        "reason": reason_of(outcome) if outcome.reason else "",
+        "uid": outcome.uid,
+        "seconds": round(outcome.seconds, 4),
+    }
     return {key: part for key, part in value.items() if part not in ("", [], 0.0)}
 
 

@@ -10,12 +10,13 @@ from rich.console import Console
 
 from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting, WaveStarted
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
+from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
 from grove_operator.cli.cluster.apply.progress import ApplyProgress, under_way
 from grove_operator.cli.cluster.lines import CLIENT, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.plan.as_text import plan_text
 from grove_operator.cli.cluster.report import outcomes_report, steps_report
-from grove_operator.cli.cluster.words import name_of, tally
+from grove_operator.cli.cluster.words import name_of, reason_of, tally
 from grove_operator.terminal import Terminal
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)
@@ -52,6 +53,31 @@ def test_what_was_done_is_a_line(action: Action) -> None:
 def test_what_was_not_done_goes_to_standard_error_with_its_reason(action: Action, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines(outcome(WEB, action, "no quota\nleft")) == []
     assert capsys.readouterr().err == f"grove: Deployment.apps/shop/web: {action}: no quota left\n"
+
+
+HELM, ARGO = Owner("helm", "Apply", ""), Owner("argo cd", "Update", "")
+
+
+@pytest.mark.parametrize(
+    ("owners", "options"),
+    [
+        ((HELM,), "--force-conflicts=helm"),
+        ((HELM, ARGO, HELM), "--force-conflicts=helm --force-conflicts='argo cd'"),
+        ((), "--force-conflicts"),
+    ],
+)
+def test_the_way_out_by_force_names_the_option_and_whose_fields_are_in_the_way(owners: tuple[Owner, ...], options: str) -> None:
+    found = [Conflict(("data", str(number)), owner) for number, owner in enumerate(owners)]
+    step = Step(WEB, Action.HELD, what_conflicts(found), conflicts=found)
+    for said in (reason_of(step), reason_of(Outcome(step, Action.HELD, step.reason))):
+        assert said.endswith(f"take it ({options}), give it up (remove it from the manifest), or share it (use the same value)")
+
+
+def test_what_cannot_be_changed_in_place_names_what_the_program_has_for_it() -> None:
+    assert reason_of(Step(WEB, Action.HELD, f"x cannot be changed; {RECREATE}")) == (
+        "x cannot be changed; it would have to be deleted and made again: delete it, and apply again, or let its rule allow it"
+        " (policy.recreate)"
+    )
 
 
 def test_a_dry_run_says_so_on_each_line() -> None:

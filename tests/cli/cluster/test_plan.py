@@ -125,3 +125,12 @@ def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None
 def test_a_set_is_given_when_planning(bench: Bench) -> None:
     ended = bench.run("apply", "--plan", "x", "--applyset", "web")
     assert (ended.code, "give --applyset to `grove plan`" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command", [("diff",), ("diff", "-o", "json"), ("plan",), ("apply", "--dry-run"), ("apply",), ("apply", "-o", "json")]
+)
+def test_every_command_names_its_own_option_for_the_way_by_force(bench: Bench, command: tuple[str, ...]) -> None:
+    bench.cluster.seed(config_map("c", x="theirs"), manager="helm")
+    ended = bench.run(*command, bench.file(config_map("c", x="ours")))
+    assert ("--force-conflicts=helm" in ended.out + ended.err, "(force)" in ended.out + ended.err) == (True, False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
 from grove_operator.cli.cluster.diff.unified import unified
-from grove_operator.cli.cluster.words import COLOURS, tally
+from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal, visible
 
@@ -34,7 +34,7 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
 def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
     step = one.step
     action = terminal.paint(str(step.action), "1", COLOURS.get(step.action, "0"))
-    yield f"{action} {visible(str(step.ref))}" + (f": {visible(step.reason)}" if _needs_reason(step) else "")
+    yield f"{action} {visible(str(step.ref))}" + (f": {visible(reason_of(step))}" if _needs_reason(step) else "")
     for changed_by, fields in drifted(step.changes).items():
         yield terminal.paint(visible(f"  {who(changed_by)} set {_listed(fields)}"), "36")
     for conflict in conflicts(step.conflicts):

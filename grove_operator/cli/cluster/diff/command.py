@@ -99,10 +99,11 @@ def _program() -> list[str]:
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
     """Leaves it to a program to show what differs; what could not be compared is told here."""
     from grove_operator.cli.cluster.diff.external import show
+    from grove_operator.cli.cluster.words import reason_of
 
     for step in steps:
         if step.action in UNDONE:
-            say(f"{step.ref}: {step.action}: {step.reason}")
+            say(f"{step.ref}: {step.action}: {reason_of(step)}")
     code = show(program, found)
     return code if code in (NOTHING_DIFFERS, DIFFERS) else ERROR
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from applier.outcome import QUIET, Action, Step
-from grove_operator.cli.cluster.words import COLOURS, tally
+from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.pictures.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
 
@@ -31,7 +31,7 @@ def _line(step: Step, column: int, terminal: Terminal) -> str:
     if terminal.wraps:
         name = shortened(name, max(SHORTEST, column))
     action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
-    reason = visible(step.reason) + (" (the server will be asked)" if step.unsure else "")
+    reason = visible(reason_of(step)) + (" (the server will be asked)" if step.unsure else "")
     room = terminal.width - WIDEST_ACTION - column - 6
     if terminal.wraps and len(reason) > room:
         reason = shortened(reason, room) if room >= SHORTEST else ""
