@@ -1,12 +1,13 @@
-"""Writes grove_compiler/kube/grove_schema.py from the models of grove_compiler/api: `python tools/generate_grove_schema.py`."""
+"""Writes the tables of grove_compiler/kube from the models of grove_compiler/api: `python tools/generate_grove_schema.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from grove_compiler.api.tables import render
+from grove_compiler.api.tables import modules
 
-MODULE = Path(__file__).parent.parent / "grove_compiler" / "kube" / "grove_schema.py"
+FOLDER = Path(__file__).parent.parent / "grove_compiler" / "kube"
 
 if __name__ == "__main__":
-    MODULE.write_text(render(), encoding="utf-8")
+    for name, text in modules().items():
+        (FOLDER / f"{name}.py").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""All definitions that the tables of the input kinds refer to: Kubernetes' own types, with the defaults of their schemas."""
+"""All definitions that the tables of the input kinds refer to: Kubernetes' own types with the defaults of their schemas, and rarer ones."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ POD_TEMPLATE_DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 class KubernetesDefinitions(pod_template_schema.Definitions):
-    """Definitions in which those of Kubernetes need not be put: each is made when first asked for, defaults included."""
+    """Definitions in which those of Kubernetes need not be put, nor those that few need: each is made or loaded when first asked for."""
 
     __slots__ = ()
 
     def __missing__(self, name: str) -> Schema:
-        """The definition of a Kubernetes type; KeyError for any other name."""
+        """The definition of a type that is not here yet; KeyError for an unknown name."""
         if name in POD_TEMPLATE_DEFAULTS:
             schema = with_defaults(super().__missing__(name), POD_TEMPLATE_DEFAULTS[name])
         elif name.startswith("autoscaling/"):
@@ -47,6 +47,14 @@ class KubernetesDefinitions(pod_template_schema.Definitions):
             from grove_compiler.kube.resource_claim_schema import DEFINITIONS as CLAIMS  # only for sets that share devices
 
             schema = CLAIMS[name]
+        elif name.startswith("scheduler.grove.io/"):
+            from grove_compiler.kube.scheduler_schema import DEFINITIONS as GANGS  # only for gangs in a snapshot
+
+            schema = GANGS[name]
+        elif name.startswith("operator.config.grove.io/"):
+            from grove_compiler.kube.operator_config_schema import DEFINITIONS as CONFIGURATION  # only with a configuration
+
+            schema = CONFIGURATION[name]
         else:
             return super().__missing__(name)
         self[name] = schema
