@@ -1,4 +1,4 @@
-"""Requests to a Kubernetes API server: raw objects over aiohttp and orjson, with kubeconfigs, retries and discovery."""
+"""Requests to a Kubernetes API server: raw objects by orjson over `applier.http`, with kubeconfigs, retries and discovery."""
 
 from applier.transport.api_cluster import ApiCluster
 from applier.transport.connect import connect, connect_to, run

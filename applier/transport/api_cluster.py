@@ -197,8 +197,8 @@ class ApiCluster:
 
     def _heard(self, asked: Asked, answer: Answer) -> Answer:
         """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
-        if "Warning" in answer.headers and asked.ref is not None:
-            for warning in answer.headers.getall("Warning"):
+        if asked.ref is not None:
+            for warning in answer.headers.all("Warning"):
                 self.warn(asked.ref, warning.partition('"')[2].rpartition('"')[0].replace('\\"', '"') or warning)
         return answer
 

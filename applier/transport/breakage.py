@@ -2,59 +2,61 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import errno
 import socket
 import ssl
 
-import aiohttp
-
 from applier.errors import Unreachable
+from applier.http import Ended, HttpError, Malformed, NotConnected, ProxyRefused
 
 NOT_YET_VALID, EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 
-
-class Broken(Exception):
-    """A connection that ended under a delete. Not one of aiohttp's errors: those it answers by silently deleting again."""
-
-
-Breakage = (aiohttp.ClientError, asyncio.TimeoutError, OSError, Broken)
+Breakage = (HttpError, TimeoutError, OSError)
 """All that a request can raise when no answer comes."""
 
 
 def unreachable(error: BaseException, server: str, said: str, *, reading: bool) -> Unreachable:
     """The error for a request that got no answer. `reading` means that it changes nothing."""
-    cause = error.__cause__ if isinstance(error, Broken) and error.__cause__ else error
-    sent = not isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+    sent = not isinstance(error, NotConnected | ProxyRefused)
     where = f"{server} ({said})" if said else server
-    text, passing = _sentence(cause)
-    return Unreachable(f"cannot reach {where}: {text}" if not sent else f"{where} {text}", maybe_done=sent and not reading, passing=passing)
+    text, passing = _sentence(error)
+    return Unreachable(f"{where} {text}" if sent else f"cannot reach {where}: {text}", maybe_done=sent and not reading, passing=passing)
 
 
 def _sentence(error: BaseException) -> tuple[str, bool]:
     """What happened, and whether it may pass."""
     match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return _certificate(error.certificate_error), False
-        case aiohttp.ClientConnectorDNSError():
-            return f"the name {error.host} is not known here (DNS: {_reason(error.os_error)})", True
-        case aiohttp.ClientConnectorSSLError():
-            return _handshake(error.os_error), False
-        case aiohttp.ClientProxyConnectionError():
-            return f"its proxy {error.host}:{error.port} does not answer: {_reason(error.os_error)}", True
-        case aiohttp.ClientConnectorError():
-            return _refused(error.os_error), True
-        case aiohttp.ConnectionTimeoutError():
-            return "nobody answers at this address; is a firewall or VPN in between?", True
-        case asyncio.TimeoutError():
+        case NotConnected():
+            return _not_connected(error, error.__cause__ or error)
+        case ProxyRefused():
+            what = "asks for a user and a password in its URL" if error.status == 407 else f"answers {error.status}"
+            return f"its proxy does not let us through: it {what}", False
+        case TimeoutError():
             return "did not answer in time", True
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError():
+        case Ended():
             return "ended the connection before its answer was complete", True
-        case aiohttp.ClientHttpProxyError():
-            return f"is not let through by the proxy: {error.status} {error.message}", False
+        case Malformed():
+            return f"does not answer as an HTTP server does: {error}", False
         case _:
             return f"broke the connection: {_reason(error)}", True
+
+
+def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool]:
+    """Why there is no connection, and whether that may pass."""
+    match cause:
+        case _ if error.proxy:
+            return f"its proxy {error.proxy} does not answer: {_reason(cause)}", not isinstance(cause, ssl.SSLError | Malformed)
+        case ssl.SSLCertVerificationError():
+            return _certificate(cause), False
+        case ssl.SSLError():
+            return _handshake(cause), False
+        case socket.gaierror():
+            return f"the name {error.host} is not known here (DNS: {_reason(cause)})", True
+        case TimeoutError():
+            return "nobody answers at this address; is a firewall or VPN in between?", True
+        case _:
+            return _refused(cause), True
 
 
 def _reason(error: BaseException) -> str:
@@ -62,11 +64,9 @@ def _reason(error: BaseException) -> str:
     return str(getattr(error, "strerror", None) or error or type(error).__name__).replace("\n", " ")
 
 
-def _refused(error: OSError) -> str:
-    if error.errno == errno.ECONNREFUSED or "refused" in str(error).lower():
+def _refused(error: BaseException) -> str:
+    if getattr(error, "errno", None) == errno.ECONNREFUSED or "refused" in str(error).lower():
         return "the connection is refused; is the server running, and is this its port?"
-    if isinstance(error, socket.gaierror):
-        return f"its name is not known here (DNS: {_reason(error)})"
     return _reason(error)
 
 

@@ -61,16 +61,16 @@ class Watching:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. A silence longer than `Retries.stall` is `Unreachable`."""
         asked = Asked("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
-        response = await self.wire.stream(asked, f"{path}?{_query(labels, resource_version, initial)}")
+        stream = await self.wire.stream(asked, f"{path}?{_query(labels, resource_version, initial)}")
         lines = Lines()
         try:
-            while chunk := await response.content.readany():
+            while chunk := await stream.chunk():
                 for line in lines.feed(chunk):
                     yield self._event(line, asked)
         except Breakage as error:
             raise self.wire.broken(error) from None
         finally:
-            response.close()
+            stream.close()
 
     def _event(self, line: bytes, asked: Asked) -> WatchEvent:
         try:

@@ -6,21 +6,17 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import aiohttp
-from yarl import URL
+from contextlib import closing
+from typing import NamedTuple, TypeVar
 
 from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized, UnknownKind
 from applier.events import Retried, Sink, Throttled
+from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.asked import Asked
-from applier.transport.breakage import Breakage, Broken, unreachable
+from applier.transport.breakage import Breakage, unreachable
 from applier.transport.refusals import refusal
 from applier.transport.retries import Retries, RetryBudget, Tries
 from applier.transport.target import Target, trust
-
-if TYPE_CHECKING:
-    import ssl
 
 T = TypeVar("T")
 
@@ -33,7 +29,7 @@ class Answer(NamedTuple):
     """A good answer. `unsure` says that an earlier try may have been carried out as well."""
 
     body: bytes
-    headers: Any
+    headers: Headers
     unsure: bool
 
 
@@ -58,21 +54,17 @@ class Wire:
         self._renewing = asyncio.Lock()
         self._refused: tuple[float, CredentialsError] | None = None
         self._pair: tuple[str, str] | None = None
-        self._tls: ssl.SSLContext | bool = True
-        headers = {"User-Agent": user_agent, "Accept": JSON} | ({"Accept-Encoding": "identity"} if target.loopback else {})
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ttl_dns_cache=60),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=headers,
-            proxy=target.proxy or None,
-            read_bufsize=2**20,
-        )
-        self._timeout = aiohttp.ClientTimeout(total=retries.timeout, sock_connect=retries.connect)
-        self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=retries.connect, sock_read=retries.stall)
+        headers = {"User-Agent": user_agent, "Accept": JSON, "Accept-Encoding": "identity" if target.loopback else "gzip"}
+        self._client = Client(target.server, proxy=target.proxy, server_name=target.server_name, headers=headers, connect=retries.connect)
+
+    @property
+    def connections(self) -> int:
+        """How many connections there are, idle ones included."""
+        return self._client.connections
 
     async def close(self) -> None:
         """Ends all connections."""
-        await self._session.close()
+        await self._client.close()
 
     async def call(
         self,
@@ -87,9 +79,9 @@ class Wire:
         """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
         tries = Tries(self.retries, self.budget, asked.harmless, known=self.answered)
         answer = await self._tried(asked, tries, lambda: self._once(asked, method, path, body, content_type, headers))
-        return Answer(answer[0], answer[1], tries.unsure)
+        return Answer(answer.body, answer.headers, tries.unsure)
 
-    async def stream(self, asked: Asked, path: str) -> aiohttp.ClientResponse:
+    async def stream(self, asked: Asked, path: str) -> Stream:
         """Opens a watch. The caller closes the response."""
         tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
         return await self._tried(asked, tries, lambda: self._open(asked, path))
@@ -128,53 +120,35 @@ class Wire:
 
     async def _once(
         self, asked: Asked, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
-    ) -> tuple[bytes, Any]:
-        """One try. Gives the body and the headers of a good answer."""
+    ) -> Response:
+        """One try. Gives a good answer."""
         said = await self._headers(headers, content_type if body is not None else "")
         self.requests[asked.verb, asked.plural] += 1
         self.in_flight += 1
         try:
-            async with self._session.request(
-                method,
-                URL(self.target.server + path, encoded=True),
-                data=body,
-                headers=said,
-                timeout=self._timeout,
-                allow_redirects=False,
-                ssl=self._tls,
-                server_hostname=self.target.server_name or None,
-                middlewares=(_never_twice,) if method == "DELETE" else None,
-            ) as response:
-                content = await response.read()
+            response = await self._client.call(Request(method, path, said, body), self.retries.timeout)
         except Breakage as error:
             raise self.broken(error, reading=asked.verb in READS) from None
         finally:
             self.in_flight -= 1
         self.answered = True
         if response.status >= 300:
-            raise refusal(response.status, response.headers, content, asked, self.target)
-        return content, response.headers
+            raise refusal(response.status, response.headers, response.body, asked, self.target)
+        return response
 
-    async def _open(self, asked: Asked, path: str) -> aiohttp.ClientResponse:
+    async def _open(self, asked: Asked, path: str) -> Stream:
         said = await self._headers(None, "")
         self.requests[asked.verb, asked.plural] += 1
         try:
-            response = await self._session.get(
-                URL(self.target.server + path, encoded=True),
-                headers=said,
-                timeout=self._stream_timeout,
-                allow_redirects=False,
-                ssl=self._tls,
-                server_hostname=self.target.server_name or None,
-            )
-            if response.status < 300:
+            stream = await self._client.open(Request("GET", path, said), self.retries.timeout, self.retries.stall)
+            if stream.status < 300:
                 self.answered = True
-                return response
-            async with response:
-                content = await response.read()
+                return stream
+            with closing(stream):
+                content = await stream.read()
         except Breakage as error:
             raise self.broken(error) from None
-        raise refusal(response.status, response.headers, content, asked, self.target)
+        raise refusal(stream.status, stream.headers, content, asked, self.target)
 
     async def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
         """The headers of a request, with credentials that hold now."""
@@ -192,7 +166,7 @@ class Wire:
         """Prepares TLS; again whenever the client certificate is another one."""
         self._pair = self.target.credentials.pair
         if self.target.encrypted:
-            self._tls = trust(self.target, *self._pair)
+            self._client.tls = trust(self.target, *self._pair)
 
     async def _renew(self) -> bool:
         """Gets new credentials, once for all who wait for them. Says whether it is worth trying again."""
@@ -208,13 +182,3 @@ class Wire:
             except CredentialsError as error:
                 self._refused = time.monotonic(), error
                 raise
-
-
-async def _never_twice(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keeps aiohttp from repeating a delete by itself, which would make "not found" out of one that worked."""
-    try:
-        return await send(request)
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        if isinstance(error, aiohttp.ClientConnectorError):
-            raise
-        raise Broken from error

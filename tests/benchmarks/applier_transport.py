@@ -170,6 +170,7 @@ def one_client(name: str, url: str, count: int, answer: Any) -> None:
 IMPORTS = {
     "nothing": "pass",
     "aiohttp": "import aiohttp",
+    "applier.http": "import applier.http",
     "applier.transport": "import applier.transport",
     "kubernetes": "from kubernetes import client, config",
     "lightkube": "from lightkube import Client",

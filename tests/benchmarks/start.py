@@ -12,7 +12,7 @@ from tests.benchmarks.measure import GROVE, ROOT, machine, rounds, table
 
 ROUNDS = 21
 EXAMPLE = "examples/minimal.yaml"
-HEAVY = ("jinja2", "kubernetes", "networkx", "aiohttp", "rich", "pydantic")
+HEAVY = ("jinja2", "kubernetes", "networkx", "httptools", "rich", "pydantic")
 MOST_TIMES = 3.0
 MOST_MEMORY = 40.0
 

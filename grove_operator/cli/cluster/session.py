@@ -20,7 +20,7 @@ from grove_operator.terminal import visible
 FINDINGS = 1
 ERROR = 2
 USER_AGENT = f"grove/{__version__}"
-EXTRA = {"aiohttp", "orjson", "kubernetes", "rich"}
+EXTRA = {"httptools", "orjson", "kubernetes", "rich"}
 INSTALL = "pip install 'grove-compiler[cluster]'"
 
 
@@ -81,7 +81,7 @@ def run(
     if long:
         gc.enable()  # the program starts without it, for work that is over in a moment
     try:
-        from applier.transport import run as run_loop  # aiohttp: only for commands that talk to a cluster
+        from applier.transport import run as run_loop  # heavy: only for commands that talk to a cluster
 
         return run_loop(_within(work, target, sink))
     except Failed as failed:

@@ -44,9 +44,7 @@ async def test_connections_are_kept_for_the_next_request(server: Scripted) -> No
     async with connect_to(server.url) as cluster:
         for _ in range(5):
             await cluster.get(CONFIG_MAPS, "ns", "a")
-        connector = cluster.wire._session.connector
-        assert connector is not None
-        assert sum(len(idle) for idle in connector._conns.values()) == 1
+        assert cluster.wire.connections == 1
 
 
 async def test_errors_name_the_context(tmp_path: Path) -> None:

@@ -32,12 +32,16 @@ MANIFEST = json.dumps(config_map("a")).encode()
 @pytest.fixture
 def without_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the extra were not installed."""
-    for name in [name for name in sys.modules if name.split(".")[0] in ("aiohttp", "orjson") or name.startswith("applier.transport")]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.split(".")[0] in ("httptools", "orjson") or name.startswith(("applier.http", "applier.transport"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     real = builtins.__import__
 
     def guarded(name: str, *rest: Any, **more: Any) -> Any:
-        if name.split(".")[0] in ("aiohttp", "orjson", "kubernetes"):
+        if name.split(".")[0] in ("httptools", "orjson", "kubernetes"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(name, *rest, **more)
 
@@ -63,14 +67,14 @@ def test_without_a_kubeconfig_one_line_says_so(arguments: tuple[str, ...], monke
     assert ended.err.startswith("grove: there is no kubeconfig")
 
 
-@pytest.mark.parametrize("name", ["aiohttp", "orjson", "asyncio", "applier", "rich"])
+@pytest.mark.parametrize("name", ["httptools", "orjson", "asyncio", "applier", "rich"])
 def test_a_compilation_loads_nothing_of_it(name: str, tmp_path: Path) -> None:
     code, modules = modules_after(tmp_path, "compile", str(ROOT / "tests" / "cli" / "manifests" / "one-clique.yaml"))
     assert (code, name in modules) == (0, False)
 
 
 @pytest.mark.parametrize(
-    "name", ["rich", "kubernetes", "grove_compiler.compile", "jinja2", "pydantic", "prometheus_client", "opentelemetry"]
+    "name", ["rich", "aiohttp", "kubernetes", "grove_compiler.compile", "jinja2", "pydantic", "prometheus_client", "opentelemetry"]
 )
 def test_a_diff_of_plain_manifests_does_not_load(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
@@ -80,7 +84,7 @@ def test_a_diff_of_plain_manifests_does_not_load(name: str, tmp_path: Path) -> N
     context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
     kubeconfig.write_text(json.dumps({"clusters": [cluster], "contexts": [context], "users": [{"name": "u"}], "current-context": "c"}))
     code, modules = modules_after(tmp_path, "diff", str(path), "--kubeconfig", str(kubeconfig))
-    assert (code, "aiohttp" in modules) == (2, True), "it tried to talk to the server"
+    assert (code, "httptools" in modules) == (2, True), "it tried to talk to the server"
     assert name not in modules
 
 
@@ -94,5 +98,5 @@ def test_the_version_is_that_of_the_server(said: dict[str, str], version: str) -
 
 def test_help_needs_no_client() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    code = "import sys; sys.modules['aiohttp'] = None; from grove_operator.cli.entry import run; sys.exit(run(['apply', '--help']))"
+    code = "import sys; sys.modules['httptools'] = None; from grove_operator.cli.entry import run; sys.exit(run(['apply', '--help']))"
     assert subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False).returncode == 0

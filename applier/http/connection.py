@@ -1,0 +1,121 @@
+"""One connection: what is sent, what comes back, and when it can be used again."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import cast
+
+from applier.http.errors import Ended, HttpError
+from applier.http.reader import Reader
+from applier.http.response import Response
+
+FULL = 2**20  # bytes of a stream that nobody has taken yet; more wait at the server
+
+
+class Connection(asyncio.Protocol):
+    """Carries one request at a time. `lost` is done when the connection is gone; `tls` is what it was made with."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.tls, self.idle_since = tls, 0.0
+        self.reader = Reader()
+        self._loop = asyncio.get_running_loop()
+        self.lost: asyncio.Future[None] = self._loop.create_future()
+        self._error: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._busy = self._streamed = self._paused = False
+        self.transport: asyncio.Transport
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the last answer was taken whole and another request may follow."""
+        reader = self.reader
+        return reader.complete and reader.keeps and not reader.excess and self._error is None and not self.transport.is_closing()
+
+    async def exchange(self, request: bytes) -> Response:
+        """Sends a request and waits for the whole answer."""
+        reader = self._send(request)
+        while not reader.complete:
+            await self._more()
+        self._busy = False
+        return Response(reader.status, reader.headers, reader.take())
+
+    async def begin(self, request: bytes) -> None:
+        """Sends a request and waits for status and headers of the answer; `chunk` gives the rest."""
+        reader = self._send(request)
+        self._streamed = True
+        while not reader.headed:
+            await self._more()
+
+    async def chunk(self) -> bytes:
+        """The next piece of the body; nothing when it is complete."""
+        reader = self.reader
+        while not reader.size and not reader.complete:
+            await self._more()
+        piece = reader.take()
+        if self._paused:
+            self._paused = False
+            self.transport.resume_reading()
+        return piece
+
+    def abort(self) -> None:
+        """Ends the connection at once. An answer that is under way is `Ended`."""
+        self.transport.abort()
+
+    def _send(self, request: bytes) -> Reader:
+        self.reader.expect()
+        self._busy = True
+        self.transport.write(request)
+        return self.reader
+
+    async def _more(self) -> None:
+        """Returns when more has come. Raises what ended the connection."""
+        if self._error is not None:
+            raise self._error
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            if self._error is None or self.reader.complete:
+                self._waiter.set_result(None)
+            else:
+                self._waiter.set_exception(self._error)
+
+    def _fail(self, error: Exception) -> None:
+        if self._error is None:
+            self._error = error
+        self._wake()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._busy:  # nobody has asked for this
+            return self.transport.abort()
+        try:
+            self.reader.feed(data)
+        except HttpError as error:
+            self._fail(error)
+            return self.transport.abort()
+        if self._streamed and self.reader.size > FULL and not self.reader.complete and not self._paused:
+            self._paused = True
+            self.transport.pause_reading()
+        return self._wake()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        try:
+            whole = error is None and self.reader.end()
+        except HttpError as problem:
+            whole, error = False, problem
+        if not self.lost.done():
+            self.lost.set_result(None)
+        self._error = self._error or error or Ended()
+        if whole:
+            self.reader.keeps = False
+        self._wake()

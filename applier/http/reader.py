@@ -1,0 +1,100 @@
+"""Makes answers of the bytes that a server sends."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import httptools
+
+from applier.http.errors import Malformed
+from applier.http.response import Headers
+
+GZIP_OR_ZLIB = zlib.MAX_WBITS | 32  # zlib finds out by itself which one it is
+WITHOUT_BODY = (204, 304)
+
+
+class Reader:
+    """Reads one answer after the other. `headed` when status and headers are known, `complete` when the body has come as well.
+
+    `keeps` says that the server leaves the connection open; `excess` that it sent more than was asked for.
+    """
+
+    __slots__ = ("_chunks", "_decompress", "_pairs", "_parser", "complete", "excess", "headed", "headers", "keeps", "size", "status")
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self.excess = False
+        self.expect()
+
+    def expect(self) -> None:
+        """Begins the next answer."""
+        self.status, self.size = 0, 0
+        self.headed = self.complete = self.keeps = False
+        self.headers = Headers([])
+        self._pairs: list[tuple[bytes, bytes]] = []
+        self._chunks: list[bytes] = []
+        self._decompress: Any = None
+
+    def feed(self, data: bytes) -> None:
+        """Takes what came. Raises `Malformed`."""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            raise Malformed("it wants to speak another protocol") from None
+        except httptools.HttpParserError as error:
+            cause = error.__context__
+            raise Malformed(str(cause) if isinstance(cause, zlib.error | Malformed) else str(error)) from None
+
+    def end(self) -> bool:
+        """The server has ended the connection; says whether that is how this answer ends."""
+        said = self.headers
+        if self.headed and not self.complete and "Content-Length" not in said and "Transfer-Encoding" not in said:
+            self._finish()
+        return self.complete
+
+    def take(self) -> bytes:
+        """What has come of the body since this was last asked."""
+        taken = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._chunks.clear()
+        self.size = 0
+        return taken
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        self.excess = self.excess or self.complete
+        self._pairs = []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._pairs.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200 or self.complete:  # an interim answer, or one that nobody asked for
+            return
+        self.status, self.headed = status, True
+        self.headers = Headers(self._pairs)
+        encoding = self.headers.get("Content-Encoding", "identity").lower()
+        if encoding in ("gzip", "deflate"):
+            self._decompress = zlib.decompressobj(GZIP_OR_ZLIB)
+        elif encoding != "identity":
+            raise Malformed(f"its answer is encoded as {encoding}, which we did not ask for")
+
+    def on_body(self, chunk: bytes) -> None:
+        if self.complete:
+            return
+        if self._decompress is not None:
+            chunk = self._decompress.decompress(chunk)
+        self._chunks.append(chunk)
+        self.size += len(chunk)
+
+    def on_message_complete(self) -> None:
+        if self.headed and not self.complete:
+            self.keeps = self._parser.should_keep_alive()
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._decompress is not None and not self._decompress.eof and self.status not in WITHOUT_BODY:
+            raise Malformed("its compressed answer is cut off")
+        self.complete = True

@@ -1,0 +1,39 @@
+"""An answer as the server gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+
+class Headers(Mapping[str, str]):
+    """Headers by their name in any case. Most answers are asked for one header or none, so that nothing is prepared."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        self.pairs = pairs
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a header that may come more than once."""
+        wanted = name.lower().encode()
+        return [value.decode("latin-1") for key, value in self.pairs if key.lower() == wanted]
+
+    def __getitem__(self, name: str) -> str:
+        if values := self.all(name):
+            return values[0]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(key.decode("latin-1").lower() for key, _ in self.pairs))
+
+    def __len__(self) -> int:
+        return len({key.lower() for key, _ in self.pairs})
+
+
+class Response(NamedTuple):
+    """A whole answer; `body` is decompressed."""
+
+    status: int
+    headers: Headers
+    body: bytes
