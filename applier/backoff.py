@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-
 CHANCE = random.Random()  # one for all: to seed a new one costs more than a request
 
 
