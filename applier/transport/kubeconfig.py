@@ -19,11 +19,26 @@ class Entry(NamedTuple):
 
     value: dict[str, Any]
     file: Path
+    said: str = ""  # what to call it in errors
+
+    def text(self, key: str) -> str:
+        """A field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
+        given = self.value.get(key)
+        if given is None or isinstance(given, str):
+            return given or ""
+        raise CredentialsError(f"{self.said} has a {key} that YAML takes for something else than text; put it in quotes")
+
+    def flag(self, key: str) -> bool:
+        """A field that is true or false; false where it is missing. Raises `CredentialsError`."""
+        given = self.value.get(key)
+        if given is None or isinstance(given, bool):
+            return bool(given)
+        raise CredentialsError(f"{self.said} has {key}: {given!r}; it is true or false, without quotes")
 
     def path(self, key: str) -> Path | None:
         """The file that a field names; None where it names none."""
-        given = self.value.get(key)
-        return self.file.parent / str(given) if given else None
+        given = self.text(key)
+        return self.file.parent / given if given else None
 
 
 @dataclass(slots=True, eq=False)
@@ -43,13 +58,15 @@ class Kubeconfig:
 
 
 class Chosen(NamedTuple):
-    """A context with its cluster and user. `said` names it in errors."""
+    """A context with its cluster and user. `said` names it in errors; `files` are all that were read, in their order."""
 
     context: str
     namespace: str
     cluster: Entry
     user: Entry
     said: str
+    user_name: str = ""
+    files: tuple[Path, ...] = ()
 
 
 def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
@@ -59,14 +76,14 @@ def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
     """
     if kubeconfig:
         path = Path(kubeconfig).expanduser()
-        if not path.is_file():
+        if not path.exists():
             raise CredentialsError(f"there is no kubeconfig {path}")
         return [path]
     if named := environment.get("KUBECONFIG"):
         paths = [Path(one).expanduser() for one in dict.fromkeys(named.split(os.pathsep)) if one]
     else:
         paths = [Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"]
-    return [path for path in paths if path.is_file()]
+    return [path for path in paths if path.exists()]
 
 
 def read(paths: Iterable[Path]) -> Kubeconfig:
@@ -77,8 +94,8 @@ def read(paths: Iterable[Path]) -> Kubeconfig:
         merged.files.append(path)
         merged.current = merged.current or str(given.get("current-context") or "")
         for plural, kept in (("clusters", merged.clusters), ("users", merged.users), ("contexts", merged.contexts)):
-            for name, value in _entries(given, plural, path):
-                kept.setdefault(name, Entry(value, path))
+            for name, entry in _entries(given, plural, path).items():
+                kept.setdefault(name, entry)
     return merged
 
 
@@ -87,7 +104,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         given = yaml.load(path.read_bytes(), loader)
     except OSError as error:
-        raise CredentialsError(f"cannot read the kubeconfig {path}: {error.strerror}") from None
+        raise CredentialsError(f"cannot read the kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
@@ -99,18 +116,23 @@ def _load(path: Path) -> dict[str, Any]:
     return given
 
 
-def _entries(given: dict[str, Any], plural: str, path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]:
+    """The clusters, users or contexts of a file by their names."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
         raise CredentialsError(f"the kubeconfig {path} has {plural} that are no list")
     singular = plural[:-1]
+    entries: dict[str, Entry] = {}
     for number, row in enumerate(rows):
         if not isinstance(row, dict) or not row.get("name"):
             raise CredentialsError(f"the kubeconfig {path} has a {singular} without a name: {plural}[{number}]")
-        value = row.get(singular) or {}
+        name, value = str(row["name"]), row.get(singular) or {}
         if not isinstance(value, dict):
-            raise CredentialsError(f"the kubeconfig {path} has a {singular} {row['name']!r} that is no map")
-        yield str(row["name"]), value
+            raise CredentialsError(f"the kubeconfig {path} has a {singular} {name!r} that is no map")
+        if name in entries:
+            raise CredentialsError(f"the kubeconfig {path} has two {plural} {name!r}; remove or rename one")
+        entries[name] = Entry(value, path, f"{singular} {name!r} of {path}")
+    return entries
 
 
 def choose(config: Kubeconfig, context: str) -> Chosen:
@@ -127,12 +149,13 @@ def choose(config: Kubeconfig, context: str) -> Chosen:
     entry = config.contexts[name]
     said = f"context {name!r} of {entry.file}"
     cluster = _named(config.clusters, entry, "cluster", said)
-    server = str(cluster.value.get("server") or "")
+    server = cluster.text("server")
     if not server or ("://" in server and not server.startswith(("https://", "http://"))):
         what = f"has the server {server!r}" if server else "has no server"
         raise CredentialsError(f"{said}: its cluster {what}; an address begins with https:// (or http://)")
-    user = _named(config.users, entry, "user", said) if entry.value.get("user") else Entry({}, entry.file)
-    return Chosen(name, str(entry.value.get("namespace") or "default"), cluster, user, said)
+    user_name = str(entry.value.get("user") or "")
+    user = _named(config.users, entry, "user", said) if user_name else Entry({}, entry.file, "nobody")
+    return Chosen(name, entry.text("namespace") or "default", cluster, user, said, user_name, tuple(config.files))
 
 
 def _named(entries: dict[str, Entry], context: Entry, what: str, said: str) -> Entry:

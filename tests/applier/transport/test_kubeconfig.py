@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from applier.errors import CredentialsError
-from applier.transport.kubeconfig import choose, locate, read
+from applier.transport.kubeconfig import Entry, choose, locate, read
 
 
 def write(path: Path, current: str = "", *, cluster: Any = None, user: Any = None, names: tuple[str, ...] = ("one",)) -> Path:
@@ -98,6 +99,11 @@ BROKEN = {
     "clusters that are no list": ("clusters: {a: 1}", "has clusters that are no list"),
     "a user without a name": ("users: [{name: a}, {user: {}}]", "has a user without a name: users[1]"),
     "a context that is no map": ("contexts: [{name: a, context: 7}]", "has a context 'a' that is no map"),
+    "two of one name": ("users: [{name: a}, {name: b}, {name: a}]", "has two users 'a'; remove or rename one"),
+    "a server that is no text": (
+        "{current-context: a, clusters: [{name: a, cluster: {server: 1}}], contexts: [{name: a, context: {cluster: a}}]}",
+        "cluster 'a' of .* has a server that YAML takes for something else than text; put it in quotes",
+    ),
     "no context": ("clusters: [{name: a}]", "has no context, and so names no cluster"),
     "a server of another kind": (
         "{current-context: a, clusters: [{name: a, cluster: {server: 'ftp://x'}}], contexts: [{name: a, context: {cluster: a}}]}",
@@ -123,6 +129,40 @@ def test_a_broken_kubeconfig_is_one_sentence_with_its_file(case: tuple[str, str]
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CredentialsError, match="cannot read the kubeconfig"):
-        read([tmp_path])
+UNREADABLE: dict[str, Callable[[Path], dict[str, str]]] = {
+    "that is asked for": lambda folder: {"asked": str(folder)},
+    "of the environment": lambda folder: {"KUBECONFIG": f"{write(folder / 'a', 'one')}:{folder}"},
+    "at home": lambda folder: {"HOME": str(folder)},
+}
+
+
+@pytest.mark.parametrize("where", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_folder_is_no_kubeconfig(where: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
+    (tmp_path / ".kube" / "config").mkdir(parents=True)
+    environment = where(tmp_path)
+    with pytest.raises(CredentialsError, match=r"cannot read the kubeconfig .*: is a directory"):
+        read(locate(environment.pop("asked", ""), environment))
+
+
+def test_text_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
+    (tmp_path / "config").write_bytes(b"a: \xff")
+    with pytest.raises(CredentialsError, match="is not YAML"):
+        read([tmp_path / "config"])
+
+
+@pytest.mark.parametrize(("given", "text"), [("'0123'", "0123"), ("a b", "a b"), ("null", "")])
+def test_text_is_as_it_is_written(given: str, text: str) -> None:
+    assert Entry(yaml.safe_load(f"password: {given}"), Path("c")).text("password") == text
+
+
+@pytest.mark.parametrize("given", ["0123", "12", "1.5", "yes", "2026-01-01", "[a]"])
+def test_a_password_that_yaml_would_change_is_refused(given: str) -> None:
+    entry = Entry(yaml.safe_load(f"password: {given}"), Path("c"), "user 'a' of c")
+    with pytest.raises(CredentialsError, match="user 'a' of c has a password that YAML takes for something else than text; put it in"):
+        entry.text("password")
+
+
+def test_a_flag_in_quotes_is_neither_true_nor_false() -> None:
+    entry = Entry({"insecure-skip-tls-verify": "false"}, Path("c"), "cluster 'a' of c")
+    with pytest.raises(CredentialsError, match="has insecure-skip-tls-verify: 'false'; it is true or false, without quotes"):
+        entry.flag("insecure-skip-tls-verify")
