@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,22 @@ from applier.errors import CredentialsError
 REREAD = 10.0  # seconds that a token file is taken for unchanged; the kubelet replaces tokens long before they end
 
 
-class Credentials(Protocol):
-    """What proves who we are. `pair` is a client certificate and its key as PEM text, both empty where there is none."""
+TOKEN = re.compile(r"[!-~]+")
 
-    pair: tuple[str, str]
+
+def bearer(token: str, what: str) -> str:
+    """The Authorization header for a token; empty for none. `what` names it in the `CredentialsError` for one that no header can carry."""
+    if token and not TOKEN.fullmatch(token):
+        raise CredentialsError(f"{what} has spaces, line breaks or other characters that no token has; was it cut or pasted wrongly?")
+    return f"Bearer {token}" if token else ""
+
+
+class Credentials(Protocol):
+    """What proves who we are."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """A client certificate and its key as PEM text, both empty where there is none."""
 
     def authorization(self) -> str:
         """The Authorization header; empty where there is none. Must be quick."""
@@ -35,9 +48,9 @@ class Fixed:
         self.header, self.pair = header, pair
 
     @classmethod
-    def token(cls, token: str, pair: tuple[str, str] = ("", "")) -> Fixed:
-        """A bearer token; an empty one is none."""
-        return cls(f"Bearer {token}" if token else "", pair)
+    def token(cls, token: str, pair: tuple[str, str] = ("", ""), what: str = "the token") -> Fixed:
+        """A bearer token; an empty one is none. Raises `CredentialsError`."""
+        return cls(bearer(token.strip(), what), pair)
 
     @classmethod
     def basic(cls, user: str, password: str, pair: tuple[str, str] = ("", "")) -> Fixed:
@@ -74,7 +87,7 @@ class TokenFile:
             raise CredentialsError(f"cannot read the token file {self.path}: {getattr(error, 'strerror', None) or error}") from None
         if not token:
             raise CredentialsError(f"the token file {self.path} is empty")
-        before, self.header = self.header, f"Bearer {token}"
+        before, self.header = self.header, bearer(token, f"the token in {self.path}")
         self.read_at = self.now()
         return before != self.header
 

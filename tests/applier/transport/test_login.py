@@ -34,6 +34,16 @@ def test_a_user_proves_who_it_is(case: tuple[dict[str, Any], str], tmp_path: Pat
     assert target(tmp_path / "config", user=user).credentials.authorization() == header
 
 
+def test_a_token_may_end_with_a_line_break(tmp_path: Path) -> None:
+    assert target(tmp_path / "config", user={"token": "abc\n"}).credentials.authorization() == "Bearer abc"
+
+
+@needs_openssl
+def test_base64_may_be_broken_into_lines(tmp_path: Path) -> None:
+    data = base64.encodebytes(authority(tmp_path).certificate.read_bytes()).decode()
+    assert "BEGIN CERTIFICATE" in target(tmp_path / "config", {"server": "https://a", "certificate-authority-data": data}).ca
+
+
 def test_a_token_file_is_read_beside_its_kubeconfig(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("abc\n")
     assert target(tmp_path / "config", user={"tokenFile": "token", "token": "old"}).credentials.authorization() == "Bearer abc"
@@ -75,6 +85,13 @@ def test_a_proxy_of_the_environment_is_used(tmp_path: Path, monkeypatch: pytest.
 PEM = base64.b64encode(b"no certificate").decode()
 BROKEN: dict[str, tuple[Any, Any, str]] = {
     "no server": ({"x": 1}, None, "its cluster has no server"),
+    "an authority that would not be asked": (
+        {"server": "https://a", "certificate-authority-data": PEM, "insecure-skip-tls-verify": True},
+        None,
+        "has both a certificate-authority and insecure-skip-tls-verify; remove one",
+    ),
+    "two ways to log in": (None, {"token": "t", "username": "n"}, "its user has a token and a username; remove one"),
+    "a token of two lines": (None, {"token": "a\nb"}, "the token of context 'one' of"),
     "an authority that is missing": (
         {"server": "https://a", "certificate-authority": "ca.crt"},
         None,
@@ -132,6 +149,13 @@ def test_a_pod_of_a_cluster_with_long_addresses_has_a_valid_url(tmp_path: Path) 
 def test_a_kubeconfig_goes_before_the_pod(tmp_path: Path) -> None:
     path = write(tmp_path / "config", "one")
     assert find_target("", "", pod(tmp_path) | {"KUBECONFIG": str(path)}, tmp_path).server == "https://config-one"
+
+
+def test_a_pod_without_a_token_is_said(tmp_path: Path) -> None:
+    environment = pod(tmp_path)
+    (tmp_path / "token").unlink()
+    with pytest.raises(CredentialsError, match=r"pod has no token of a service account in .*; is automountServiceAccountToken false\?"):
+        find_target("", "", environment, tmp_path)
 
 
 def test_with_neither_kubeconfig_nor_pod_both_are_named(tmp_path: Path) -> None:

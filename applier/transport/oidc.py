@@ -1,0 +1,168 @@
+"""Tokens of an identity provider (OpenID Connect), refreshed as kubectl does it.
+
+Our own, because the `kubernetes` package asks issuers without checking their certificate, wants a client secret of clients that have none,
+and forgets the new refresh token that many issuers give for the old one: after that neither we nor kubectl could log in again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from applier.errors import CredentialsError
+from applier.transport.clocks import token_times
+from applier.transport.credentials import bearer
+from applier.transport.kubeconfig import Chosen, Entry
+from applier.transport.pem import pem
+from applier.transport.plugins import Granted, utc_now
+from applier.transport.write_back import write_back
+
+PATIENCE = 30.0  # seconds for each of the two answers of an issuer
+MARGIN = 10.0  # seconds by which clocks may differ; kubectl's
+LARGEST = 2**20  # bytes of an answer that are read
+
+
+class IdentityProvider:
+    """The issuer that a context's user logs in with. Raises `CredentialsError` for one that is described wrongly, or that is none."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        given = chosen.user.value["auth-provider"]
+        name, config = (given.get("name"), given.get("config")) if isinstance(given, dict) else (None, None)
+        self.chosen, self.said = chosen, f"{chosen.said}: its auth-provider {name!r}"
+        if name != "oidc":
+            raise CredentialsError(f"{self.said} is no longer supported, by kubectl neither; use the exec plugin of your provider")
+        self.config = Entry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.said}")
+        self.id_token, self.refresh_token = self.config.text("id-token"), self.config.text("refresh-token")
+        self.issuer, self.client = self.config.text("idp-issuer-url").rstrip("/"), self.config.text("client-id")
+        self._asked = False
+
+    async def token(self) -> Granted:
+        """The token of the kubeconfig while it holds, when first asked; a new one from the issuer after that. Raises `CredentialsError`."""
+        if self._asked or not self._holds():
+            await asyncio.to_thread(self._refresh)
+        self._asked = True
+        header = bearer(self.id_token, f"the id-token of {self.config.said}")
+        return Granted(header, ("", ""), token_times(header)[1])
+
+    def _holds(self) -> bool:
+        end = token_times(self.id_token)[1]
+        return end is not None and (end - utc_now()).total_seconds() > MARGIN
+
+    def _refresh(self) -> None:
+        """Gets new tokens, and keeps them where the old ones were: an issuer may take each refresh token only once."""
+        for key, value in (("idp-issuer-url", self.issuer), ("client-id", self.client), ("refresh-token", self.refresh_token)):
+            if not value:
+                raise CredentialsError(f"{self.said} has no {key}, and its id-token has ended or is refused; log in again")
+        answer = self._ask(self._token_endpoint(), {"grant_type": "refresh_token", "refresh_token": self.refresh_token})
+        token, newer = answer.get("id_token"), answer.get("refresh_token")
+        if not isinstance(token, str) or not token:
+            raise CredentialsError(f"{self.said}: {self.issuer} gave no id_token; was the scope openid asked for at the login?")
+        old, self.id_token = self.refresh_token, token
+        if isinstance(newer, str) and newer:
+            self.refresh_token = newer
+        self._keep(used_up=old != self.refresh_token)
+
+    def _keep(self, *, used_up: bool) -> None:
+        """Writes the tokens into the kubeconfig. That this fails matters only where the old refresh token is of no more use."""
+        try:
+            write_back(self.chosen.user.file, self.chosen.user_name, {"id-token": self.id_token, "refresh-token": self.refresh_token})
+        except CredentialsError as error:
+            if used_up:
+                raise CredentialsError(f"{error}; the one there is used up, so that the next login has to be by hand") from None
+
+    def _token_endpoint(self) -> str:
+        """Where tokens are handed out (OpenID Connect Discovery 1.0, section 4)."""
+        endpoint = self._ask(f"{self.issuer}/.well-known/openid-configuration").get("token_endpoint")
+        if not isinstance(endpoint, str) or not endpoint.startswith("https://"):
+            raise CredentialsError(f"{self.said}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
+        return endpoint
+
+    def _ask(self, url: str, form: dict[str, str] | None = None) -> dict[str, Any]:
+        """The JSON that an issuer answers, to a form with our name and secret where one is given."""
+        if not url.startswith("https://"):
+            raise CredentialsError(f"{self.said} has the idp-issuer-url {self.issuer}; it begins with https://")
+        request = urllib.request.Request(url, headers={"Accept": "application/json"})
+        if form is not None:
+            self._sign(request, form)
+        try:
+            with _opener(self._trusted()).open(request, timeout=PATIENCE) as response:
+                body = response.read(LARGEST)
+        except urllib.error.HTTPError as error:
+            what = "log in again" if form else "is idp-issuer-url right?"
+            raise CredentialsError(f"{self.said}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
+        except (OSError, ValueError) as error:
+            cause = getattr(error, "reason", None) or error
+            raise CredentialsError(f"{self.said}: cannot ask {_place(url)}: {_words(cause)}") from None
+        answer = _json(body)
+        if not answer:
+            raise CredentialsError(f"{self.said}: {_place(url)} did not answer with JSON; is idp-issuer-url right?")
+        return answer
+
+    def _sign(self, request: urllib.request.Request, form: dict[str, str]) -> None:
+        """Says which client asks (RFC 6749, section 2.3.1): by name and secret, or where there is no secret by name alone."""
+        secret = self.config.text("client-secret")
+        if secret:
+            pair = f"{urllib.parse.quote_plus(self.client)}:{urllib.parse.quote_plus(secret)}"
+            request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+        else:
+            form = form | {"client_id": self.client}
+        request.data = urllib.parse.urlencode(form).encode()
+
+    def _trusted(self) -> ssl.SSLContext:
+        """TLS as the provider's authority, or else this machine, trusts it."""
+        try:
+            authority = pem(self.config, "idp-certificate-authority", self.said)
+            context = ssl.create_default_context(cadata=authority or None)
+        except (ssl.SSLError, ValueError):
+            raise CredentialsError(f"{self.said} has an idp-certificate-authority that is no certificate") from None
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # as for API servers
+        return context
+
+
+class _NoDetour(urllib.request.HTTPRedirectHandler):
+    """Tokens and secrets go to where the issuer says that they are wanted, and nowhere else."""
+
+    def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        """Follows only what carries nothing, and stays encrypted."""
+        if req.data is None and newurl.startswith("https://"):
+            return super().redirect_request(req, fp, code, msg, headers, newurl)
+        return None
+
+
+def _opener(tls: ssl.SSLContext) -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(urllib.request.HTTPSHandler(context=tls), _NoDetour)
+
+
+def _place(url: str) -> str:
+    """A URL without what may be secret in it."""
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+
+def _words(cause: object) -> str:
+    text = getattr(cause, "verify_message", "") or getattr(cause, "strerror", None) or str(cause)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({text}); set idp-certificate-authority"
+    return " ".join(str(text).split()) or type(cause).__name__
+
+
+def _json(body: bytes) -> dict[str, Any]:
+    try:
+        given = json.loads(body)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    """Why an issuer refuses (RFC 6749, section 5.2)."""
+    given = _json(error.read(LARGEST))
+    words = (str(given[key]) for key in ("error", "error_description") if given.get(key))
+    said = " ".join(": ".join(words).split())[:200]
+    return f": {said}" if said else ""

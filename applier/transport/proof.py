@@ -1,0 +1,46 @@
+"""How a user of a kubeconfig proves who it is."""
+
+from __future__ import annotations
+
+from applier.errors import CredentialsError
+from applier.transport.credentials import Credentials, Fixed, TokenFile
+from applier.transport.kubeconfig import Chosen
+from applier.transport.pem import pem
+
+
+def prove(chosen: Chosen) -> Credentials:
+    """The credentials of a context's user. As with kubectl, a token, password or certificate goes before a program to ask.
+
+    Raises `CredentialsError`.
+    """
+    user, said = chosen.user, chosen.said
+    if "exec" in user.value and "auth-provider" in user.value:
+        raise CredentialsError(f"{said}: its user has both exec and an auth-provider; remove one")
+    pair = (pem(user, "client-certificate", said), pem(user, "client-key", said))
+    if bool(pair[0]) != bool(pair[1]):
+        raise CredentialsError(f"{said}: its user has a {'client-certificate' if pair[0] else 'client-key'} without its other half")
+    token, name, password = user.text("token"), user.text("username"), user.text("password")
+    if token and name:
+        raise CredentialsError(f"{said}: its user has a token and a username; remove one")
+    if path := user.path("tokenFile"):
+        return TokenFile(path, pair)
+    if name:
+        return Fixed.basic(name, password, pair)
+    if token or pair[0]:
+        return Fixed.token(token, pair, f"the token of {said}")
+    return _asked_for(chosen)
+
+
+def _asked_for(chosen: Chosen) -> Credentials:
+    """Credentials that a program or an identity provider hands out, or none at all."""
+    if "exec" in chosen.user.value:
+        from applier.transport.exec_plugin import ExecPlugin
+        from applier.transport.plugins import Plugin
+
+        return Plugin(ExecPlugin(chosen).run)
+    if "auth-provider" in chosen.user.value:
+        from applier.transport.oidc import IdentityProvider
+        from applier.transport.plugins import Plugin
+
+        return Plugin(IdentityProvider(chosen).token)
+    return Fixed()

@@ -1,0 +1,375 @@
+"""Exec plugins: how they are called, what they may answer, and when they are called again."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import datetime
+import io
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applier.errors import CredentialsError
+from applier.transport import connect
+from applier.transport.exec_plugin import ExecPlugin
+from applier.transport.kubeconfig import choose, read
+from applier.transport.plugins import EARLY, LEAST, Granted, Plugin, utc_now
+
+from .certificates import authority, needs_openssl, signed
+from .programs import V1, called, end, plugin, program, runs
+from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
+from .test_kubeconfig import write
+
+OBJECT = "/api/v1/namespaces/ns/configmaps/a"
+REFUSED = status(401, "Unauthorized", "Unauthorized")
+DONE = Answer(200, config_map())
+
+
+def kubeconfig(folder: Path, server: Scripted, user: Any) -> str:
+    return str(write(folder / "config", "one", cluster={"server": server.url}, user=user))
+
+
+def described(folder: Path, user: Any, cluster: Any = None, **more: Any) -> ExecPlugin:
+    return ExecPlugin(choose(read([write(folder / "config", "one", cluster=cluster, user=user)]), ""), **more)
+
+
+async def test_a_plugin_gives_the_token(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, DONE)
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path, {"token": "from-plugin"}))) as cluster:
+        await cluster.get(CONFIG_MAPS, "ns", "a")
+    assert server.heard[0].headers["Authorization"] == "Bearer from-plugin"
+
+
+async def test_a_plugin_runs_once_for_many_requests(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, DONE)
+    answer = {"token": "t", "expirationTimestamp": end(3600)}
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path, answer))) as cluster:
+        await asyncio.gather(*(cluster.get(CONFIG_MAPS, "ns", "a") for _ in range(8)))
+    assert runs(tmp_path) == 1
+
+
+async def test_a_401_runs_a_plugin_again(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, REFUSED, DONE)
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path, {"token": "old"}, {"token": "new"}))) as cluster:
+        await cluster.get(CONFIG_MAPS, "ns", "a")
+    assert [heard.headers["Authorization"] for heard in server.heard] == ["Bearer old", "Bearer new"]
+
+
+async def test_a_plugin_that_gives_the_refused_token_again_ends_it(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, REFUSED)
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path, {"token": "same"}))) as cluster:
+        await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
+    assert (len(server.heard), runs(tmp_path)) == (1, 2)
+
+
+async def test_many_refused_requests_run_a_plugin_once(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, *[REFUSED] * 8, DONE)
+    user = plugin(tmp_path, {"token": "old"}, {"token": "new"}, {"token": "newer"})
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, user), retries=HASTY) as cluster:
+        await asyncio.gather(*(cluster.get(CONFIG_MAPS, "ns", "a") for _ in range(8)))
+    assert runs(tmp_path) == 2
+
+
+async def test_a_plugin_that_fails_is_not_run_for_each_request_that_waits(tmp_path: Path, server: Scripted) -> None:
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, program(tmp_path, "sys.exit(3)"))) as cluster:
+        await asyncio.gather(*(raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a")) for _ in range(8)))
+    assert runs(tmp_path) == 1
+
+
+async def test_a_token_goes_before_a_plugin(tmp_path: Path, server: Scripted) -> None:
+    server.on("GET", OBJECT, DONE)
+    async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path) | {"token": "t"})) as cluster:
+        await cluster.get(CONFIG_MAPS, "ns", "a")
+    assert runs(tmp_path) == 0
+
+
+class Grants:
+    """A plugin whose answers are given here, and a clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.time = utc_now()
+        self.answers: list[Granted | CredentialsError] = []
+        self.plugin = Plugin(self.ask, lambda: self.time)
+
+    async def ask(self) -> Granted:
+        answer = self.answers.pop(0)
+        if isinstance(answer, CredentialsError):
+            raise answer
+        return answer
+
+    def grant(self, token: str, seconds: float | None) -> None:
+        """The next answer: a token that ends so many seconds from now on."""
+        until = None if seconds is None else self.time + datetime.timedelta(seconds=seconds)
+        self.answers.append(Granted(f"Bearer {token}", ("", ""), until))
+
+    def later(self, seconds: float) -> None:
+        self.time += datetime.timedelta(seconds=seconds)
+
+
+DUE: dict[str, tuple[float | None, float, bool]] = {
+    "an hour, at once": (3600, 0, False),
+    "an hour, well before its end": (3600, 3600 - EARLY - 1, False),
+    "an hour, shortly before its end": (3600, 3600 - EARLY, True),
+    "half a minute, at once": (30, 0, False),
+    "half a minute, at half of it": (30, 15, True),
+    "one that has ended by our clock, at once": (-60, 0, False),
+    "one that has ended by our clock, later": (-60, LEAST, True),
+    "one without an end, much later": (None, 1e6, False),
+}
+
+
+@pytest.mark.parametrize("case", DUE.values(), ids=DUE)
+async def test_a_plugin_is_asked_again_before_its_answer_ends_but_not_at_each_request(case: tuple[float | None, float, bool]) -> None:
+    seconds, later, due = case
+    grants = Grants()
+    grants.grant("a", seconds)
+    await grants.plugin.renew()
+    grants.later(later)
+    assert grants.plugin.due() == due
+
+
+@needs_openssl
+async def test_an_answer_ends_with_its_certificate(tmp_path: Path) -> None:
+    certificate, key = signed(authority(tmp_path), "client", days=1).pem
+    answer = {"clientCertificateData": certificate, "clientKeyData": key, "expirationTimestamp": end(7 * 86400)}
+    granted = await described(tmp_path, plugin(tmp_path, answer)).run()
+    assert granted.until is not None
+    assert granted.until < utc_now() + datetime.timedelta(days=1)
+
+
+async def test_nothing_was_asked_at_first() -> None:
+    grants = Grants()
+    assert (grants.plugin.due(), grants.plugin.authorization()) == (True, "")
+
+
+async def test_a_failure_to_renew_early_leaves_what_holds() -> None:
+    grants = Grants()
+    grants.grant("a", 3600)
+    await grants.plugin.renew()
+    grants.later(3600 - EARLY)
+    grants.answers.append(CredentialsError("offline"))
+    assert not await grants.plugin.renew()
+    assert (grants.plugin.authorization(), grants.plugin.due()) == ("Bearer a", False)
+
+
+FATAL: dict[str, float] = {"when it was refused long before its end": 10, "after its end": 3601}
+
+
+@pytest.mark.parametrize("later", FATAL.values(), ids=FATAL)
+async def test_a_failure_to_renew_is_said(later: float) -> None:
+    grants = Grants()
+    grants.grant("a", 3600)
+    await grants.plugin.renew()
+    grants.later(later)
+    grants.answers.append(CredentialsError("offline"))
+    assert str(await raised(grants.plugin.renew)) == "offline"
+
+
+FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
+    "missing": (
+        lambda _: {"exec": {"apiVersion": V1, "command": "no-such-plugin", "installHint": "Install it\nwith \x1b[31mpip\x1b[0m."}},
+        "its exec plugin 'no-such-plugin' is not there; Install it with pip .",
+    ),
+    "missing beside its kubeconfig": (
+        lambda _: {"exec": {"apiVersion": V1, "command": "./bin/p"}},
+        "its exec plugin './bin/p' is not there; install it, or put it on PATH",
+    ),
+    "no program": (lambda folder: {"exec": {"apiVersion": V1, "command": str(folder)}}, "cannot be run: "),
+    "ended badly": (lambda folder: program(folder, "sys.exit('log in\\nfirst')"), "failed with exit code 1: log in first"),
+    "ended badly with many words": (lambda folder: program(folder, "sys.exit('x' * 999 + 'end')"), "failed with exit code 1: … xxx"),
+    "ended by a signal": (lambda folder: program(folder, "os.kill(os.getpid(), 9)"), "was ended by signal 9"),
+    "no credentials": (lambda folder: plugin(folder, {}), "gave neither a token nor a client certificate with its key"),
+    "half a pair": (lambda folder: plugin(folder, {"token": "t", "clientKeyData": "k"}), "gave neither a token nor a client certificate"),
+    "no JSON": (lambda folder: program(folder, "print('Welcome! secret')"), "did not answer with JSON; run by hand it must print an ExecC"),
+    "nothing": (lambda folder: program(folder, ""), "did not answer with JSON"),
+    "another kind": (
+        lambda folder: program(folder, 'print(\'{"kind": "Pod"}\')'),
+        "did not answer with an ExecCredential that has a status",
+    ),
+    "another version": (
+        lambda folder: program(folder, "print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'x/v2', 'status': {}}))"),
+        f"answers in x/v2, and the kubeconfig asks for {V1}",
+    ),
+    "an end that is no time": (
+        lambda folder: plugin(folder, {"token": "t", "expirationTimestamp": "soon"}),
+        "end at 'soon', which is no",
+    ),
+    "a token of several lines": (lambda folder: plugin(folder, {"token": "secret\nX-Evil: 1"}), "has spaces, line breaks or other"),
+    "a number": (lambda folder: plugin(folder, {"token": 7}), "has a token that YAML takes for something else than text"),
+    "no command": (lambda _: {"exec": {"apiVersion": V1}}, "its exec plugin has no command"),
+    "no version": (lambda _: {"exec": {"command": "p"}}, "its exec plugin 'p' has no apiVersion"),
+    "an old version": (
+        lambda _: {"exec": {"command": "p", "apiVersion": "client.authentication.k8s.io/v1alpha1"}},
+        "has the apiVersion 'client.authentication.k8s.io/v1alpha1'; client.authentication.k8s.io/v1 and",
+    ),
+    "another mode": (
+        lambda folder: plugin(folder, interactiveMode="Sometimes"),
+        "has the interactiveMode 'Sometimes'; there are Never",
+    ),
+    "a terminal that is not there": (
+        lambda folder: plugin(folder, interactiveMode="Always"),
+        "wants to ask people, and standard input",
+    ),
+    "arguments that are no text": (lambda folder: plugin(folder, args=[1]), "put it in quotes"),
+    "arguments that are no list": (lambda folder: plugin(folder, args="a"), "has args that are no list"),
+    "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has a variable without a name"),
+    "a variable that is no text": (lambda folder: plugin(folder, env=[{"name": "A", "value": 1}]), "put it in quotes"),
+    "no map": (lambda _: {"exec": "aws"}, "its exec plugin has no command"),
+    "another way to log in beside it": (
+        lambda folder: plugin(folder) | {"auth-provider": {"name": "oidc"}},
+        "both exec and an auth-provider",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILING.values(), ids=FAILING)
+async def test_a_plugin_that_fails_is_one_sentence(
+    case: tuple[Callable[[Path], dict[str, Any]], str], tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, says = case
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    path = kubeconfig(tmp_path, server, user(tmp_path))
+
+    async def ask() -> None:
+        async with connect(kubeconfig=path, retries=HASTY) as cluster:
+            await cluster.get(CONFIG_MAPS, "ns", "a")
+
+    error = await raised(ask)
+    assert isinstance(error, CredentialsError)
+    assert says in str(error)
+    assert not {"\n", "\x1b", "secret"} & {*str(error), *str(error).split()}
+    assert server.heard == []
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that are started."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
+        processes.append(popen(*arguments, **more))
+        return processes[-1]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr("applier.transport.exec_plugin.subprocess.Popen", start)
+    return processes
+
+
+HANGING = {"exec": {"apiVersion": V1, "command": "sh", "args": ["-c", "echo open https://login >&2; exec sleep 600"]}}
+
+
+async def test_a_plugin_that_hangs_is_ended_and_said(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+    error = await raised(described(tmp_path, HANGING, patience=2.0).run)
+    assert str(error).endswith("its exec plugin 'sh' has not ended after 2 s: open https://login; does it wait for a login?")
+    assert started[0].returncode == -9
+
+
+async def test_a_plugin_ends_when_nobody_waits_for_it_any_more(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+    waiting = asyncio.create_task(described(tmp_path, HANGING).run())
+    while not started:
+        await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert started[0].returncode == -9
+
+
+async def test_a_plugin_is_told_what_it_is_asked_for(tmp_path: Path) -> None:
+    await described(tmp_path, plugin(tmp_path, {"token": "t"})).run()
+    assert called(tmp_path)["info"] == {"apiVersion": V1, "kind": "ExecCredential", "spec": {"interactive": False}}
+
+
+@pytest.fixture
+def standard_input() -> Iterator[None]:
+    """Manifests that somebody pipes into us."""
+    reading, writing = os.pipe()
+    os.write(writing, b"manifests")
+    os.close(writing)
+    saved = os.dup(0)
+    os.dup2(reading, 0)
+    yield
+    os.dup2(saved, 0)
+    os.close(saved)
+    os.close(reading)
+
+
+@pytest.mark.usefixtures("standard_input")
+@pytest.mark.parametrize("mode", ["Never", "IfAvailable"])
+async def test_a_plugin_cannot_read_what_is_piped_into_us(mode: str, tmp_path: Path) -> None:
+    await described(tmp_path, plugin(tmp_path, {"token": "t"}, interactiveMode=mode)).run()
+    assert called(tmp_path)["stdin"] == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+MODES = {"Never": False, "IfAvailable": True, "Always": True}
+
+
+@pytest.mark.usefixtures("standard_input")
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_plugin_may_ask_people_where_there_is_a_terminal(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal())
+    await described(tmp_path, plugin(tmp_path, {"token": "t"}, interactiveMode=mode)).run()
+    how = called(tmp_path)
+    assert (how["info"]["spec"]["interactive"], how["stdin"]) == (MODES[mode], "manifests" if MODES[mode] else "")
+
+
+async def test_people_see_what_a_plugin_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    user = {"exec": {"apiVersion": V1, "command": "sh", "args": ["-c", "echo enter code 1234 >&2; exit 1"]}}
+    error = await raised(described(tmp_path, user).run)
+    assert capfd.readouterr().err == "enter code 1234\n"
+    assert str(error).endswith("its exec plugin 'sh' failed with exit code 1")
+
+
+async def test_a_plugin_that_asks_for_it_is_told_of_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("authority")
+    cluster = {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority": "ca.crt",
+        "tls-server-name": "api",
+        "extensions": [{"name": "other", "extension": 1}, {"name": "client.authentication.k8s.io/exec", "extension": {"region": "eu"}}],
+    }
+    await described(tmp_path, plugin(tmp_path, {"token": "t"}, provideClusterInfo=True), cluster).run()
+    assert called(tmp_path)["info"]["spec"]["cluster"] == {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority-data": base64.b64encode(b"authority").decode(),
+        "tls-server-name": "api",
+        "config": {"region": "eu"},
+    }
+
+
+async def test_a_plugin_gets_its_arguments_and_variables_and_stays_in_our_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    user = plugin(tmp_path, {"token": "t"}, env=[{"name": "PROFILE", "value": "team-a"}, {"name": "EMPTY"}])
+    user["exec"]["args"] += ["get-token", "--region=eu"]
+    await described(tmp_path, user).run()
+    how = called(tmp_path)
+    assert (how["arguments"], how["environment"]["PROFILE"], how["environment"]["EMPTY"], how["folder"]) == (
+        ["get-token", "--region=eu"],
+        "team-a",
+        "",
+        str(tmp_path / "here"),
+    )
+
+
+async def test_a_command_with_a_slash_is_beside_its_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "login"
+    answer = {"apiVersion": V1, "kind": "ExecCredential", "status": {"token": "t"}}
+    script.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    script.chmod(0o755)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    granted = await described(tmp_path, {"exec": {"apiVersion": V1, "command": "./bin/login"}}).run()
+    assert granted.header == "Bearer t"
