@@ -1,10 +1,13 @@
-"""Every test of the command line has a rule cache of its own session, not the user's."""
+"""Every test of the command line has a rule cache of its own session, not the user's; some run the program in a folder of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from .processes import Grove
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -13,3 +16,10 @@ def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patch.setenv("GROVE_CACHE_DIR", str(tmp_path_factory.mktemp("rules")))
         patch.delenv("GROVE_TRACEBACK", raising=False)
         yield
+
+
+@pytest.fixture
+def grove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grove:
+    """Runs the program, its streams caught, in a folder of its own, in which the test is as well."""
+    monkeypatch.chdir(tmp_path)
+    return Grove(tmp_path)

@@ -1,0 +1,31 @@
+"""`grove lint`: checks alone, of new sets and of updates."""
+
+from __future__ import annotations
+
+import json
+
+from ..processes import EXAMPLE, SET, WRONG, Grove
+
+
+def test_a_good_set_needs_no_words(grove: Grove) -> None:
+    assert grove("lint", EXAMPLE) == (0, "", "")
+
+
+def test_json_is_for_programs(grove: Grove) -> None:
+    ended = grove("lint", "-o", "json", grove.file("a.yaml", WRONG))
+    report = json.loads(ended.out)
+    assert (ended.code, ended.err, report["errors"], report["warnings"]) == (1, "", 1, 0)
+    assert report["findings"][0]["path"] == "spec.replcas"
+
+
+def test_an_update_that_is_not_allowed_is_an_error(grove: Grove) -> None:
+    old, new = grove.file("old.yaml", SET), grove.file("new.yaml", SET.replace("roleName: web", "roleName: other"))
+    assert grove("lint", new).code == 0
+    ended = grove("lint", new, "--old", old)
+    assert ended.code == 1
+    assert "roleName" in ended.err
+
+
+def test_an_update_that_is_allowed_needs_no_words(grove: Grove) -> None:
+    old, new = grove.file("old.yaml", SET), grove.file("new.yaml", SET.replace("image: nginx", "image: nginx:2"))
+    assert grove("lint", new, "--old", old) == (0, "", "")

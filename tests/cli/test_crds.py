@@ -1,0 +1,17 @@
+"""`grove crds`: the definitions of the input kinds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from .processes import Grove
+
+
+@pytest.mark.parametrize("output", ["yaml", "json"])
+def test_crds_are_printed(grove: Grove, output: str) -> None:
+    text = grove("crds", "-o", output).out
+    documents = json.loads(text)["items"] if output == "json" else list(yaml.safe_load_all(text))
+    assert "podcliquesets.grove.io" in {document["metadata"]["name"] for document in documents}

@@ -1,0 +1,94 @@
+"""How the program ends: readers that have gone, full disks, closed streams, interrupts, and mistakes of our own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from grove_operator.cli import entry
+
+from .processes import EXAMPLE, SET, Grove, environment
+
+INTERRUPTED = """
+import os, signal, sys
+from grove_operator.cli import entry
+
+class Interrupting:
+    class buffer:
+        def read(size):
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.stdin = Interrupting
+entry.main()
+"""
+"""The program, with a standard input that somebody interrupts."""
+
+
+def test_a_reader_that_has_gone_is_no_error_to_speak_of(grove: Grove) -> None:
+    big = grove.file("a.yaml", SET.replace("replicas: 1\n  template", "replicas: 500\n  template"))
+    command = f"{sys.executable} -m grove_operator compile {big} | head -1; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], cwd=grove.folder, env=environment(), capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk at hand")
+def test_a_full_disk_is_said(grove: Grove) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "grove_operator", "compile", EXAMPLE]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert (ended.returncode, ended.stderr) == (2, b"grove: output: no space left on device\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_reason_to_crash(grove: Grove, closed: str) -> None:
+    command = f"{sys.executable} -m grove_operator compile {EXAMPLE} {closed}"
+    ended = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True, check=False)
+    assert ended.returncode == (2 if closed.startswith(">") else 0)
+    assert b"Traceback" not in ended.stderr
+
+
+def test_an_interrupt_ends_it_without_a_word(grove: Grove) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, "compile", "-"]
+    ended = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
+def test_an_error_of_our_own_is_one_line_and_where_to_report_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> int:
+        raise KeyError("surprise\nin two lines")
+
+    monkeypatch.setattr(entry, "_invoke", broken)
+    assert entry.run([]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"grove: internal error: KeyError: 'surprise.+ \(cli/test_endings.py:\d+\)", first)
+    assert entry.ISSUES in second
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(KeyboardInterrupt(), 130), (BrokenPipeError(), 141), (MemoryError(), 2), (RecursionError("too deep"), 2), (OSError(5, "I/O"), 2)],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_is_raised_has_an_exit_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+    def broken(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr(entry, "_invoke", broken)
+    monkeypatch.setattr(entry, "_silence_stdout", lambda: None)
+    assert entry.run([]) == code
+
+
+def test_those_who_ask_see_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> int:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(entry, "_invoke", broken)
+    monkeypatch.setenv("GROVE_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        entry.run([])
