@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from applier.errors import CredentialsError
 from applier.transport.credentials import TokenFile
+from applier.transport.following import Followed
 from applier.transport.kubeconfig import Chosen, choose, locate, read
 from applier.transport.pem import pem, read_text
-from applier.transport.proof import prove
 from applier.transport.target import Target, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -54,7 +54,7 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         server = f"{'https' if ca or insecure else 'http'}://{server}"
     target = Target(
         server=server,
-        credentials=prove(chosen),
+        credentials=Followed(chosen, lambda pair: _try(target, pair)),
         namespace=chosen.namespace,
         context=chosen.context,
         said=said,
