@@ -10,10 +10,11 @@ import click
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.terminal import terminal_of
 
 
@@ -52,12 +53,15 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output
         if output == "json":
             from grove_operator.cli.cluster.report import as_json, outcomes_report
 
+            lines.rest([outcome for outcome in outcomes if outcome.action in UNDONE])
             outputs.write(as_json(outcomes_report(outcomes)))
         else:
             lines.rest([outcome for outcome in outcomes if outcome.uid])
+            missing = Folding()
             for outcome in outcomes:
                 if not outcome.uid:
-                    say(f"{outcome.step.ref}: {outcome.reason}, so that there is nothing to take over")
+                    missing.add(outcome.step.ref, f"{outcome.reason}, so that there is nothing to take over")
+            missing.end()
         return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
 
     return sessions.run(work, target)

@@ -11,11 +11,12 @@ import click
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import FIELD_MANAGER, duration, input_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.session import ERROR, Failed, Session
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
 
@@ -117,10 +118,12 @@ class _Delete:
         graph = await wanted.graph(session)
         found = await doomed(graph, session.cluster, manager=self.choices.field_manager)
         missing = [] if self.choices.ignore_not_found else found.missing
+        left = Folding(full="")
         for ref in missing:
-            say(f"{ref}: not found")
+            left.add(ref, "not found")
         for ref in found.foreign:
-            say(f"{ref}: not deleted: {self.choices.field_manager} has not made it")
+            left.add(ref, f"not deleted: {self.choices.field_manager} has not made it")
+        left.end()
         if self.choices.dry_run == "client":
             carried = {} if self.choices.cascade == "orphan" else found.carried
             return _on_paper({**found.going, **carried}), bool(missing)
@@ -166,7 +169,9 @@ class _Delete:
         """What was not told while it happened."""
         if self.choices.output == "text":
             self.lines.rest(outcomes)
-        elif self.choices.output == "name":
+            return
+        self.lines.rest([outcome for outcome in outcomes if outcome.action in UNDONE])
+        if self.choices.output == "name":
             outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in UNDONE)
         else:
             from grove_operator.cli.cluster.report import as_json, outcomes_report

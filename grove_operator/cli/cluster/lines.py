@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
-from grove_operator.cli.cluster.session import say
+from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.words import COLOURS, name_of, reason_of
 from grove_operator.terminal import Terminal, visible
 
@@ -20,7 +20,8 @@ SERVER, CLIENT = " (server dry run)", " (dry run)"
 class Lines:
     """Prints outcomes: to standard output what was done, to standard error what was not.
 
-    They come wave by wave, those of one wave in the order of `order`: the same lines in the same order, whatever is done sooner.
+    They come wave by wave, those of one wave in the order of `order`: the same lines in the same order, whatever is done sooner. What was
+    done is a line each, as kubectl has it; what was not is told at once for the first objects of each reason, and folded in the end.
     `suffix` stands behind each line. `quiet` leaves out objects that stay as they are. `words` are other words for actions.
     """
 
@@ -36,6 +37,7 @@ class Lines:
         self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
         self.out = out or _print
         self.said: set[Ref] = set()
+        self.undone = Folding()
         self.order: Mapping[Ref, int] = {}
         self._wave: list[Outcome] = []
 
@@ -55,6 +57,12 @@ class Lines:
         """What has not been told yet."""
         self.flush()
         self.tell([outcome for outcome in outcomes if outcome.step.ref not in self.said])
+        self.end()
+
+    def end(self) -> None:
+        """Tells all that is left of what happened so far."""
+        self.flush()
+        self.undone.end()
 
     def tell(self, outcomes: Iterable[Outcome]) -> None:
         """Lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
@@ -62,7 +70,7 @@ class Lines:
         for outcome in outcomes:
             self.said.add(outcome.step.ref)
             if outcome.action in UNDONE:
-                say(f"{outcome.step.ref}: {outcome.action}: {reason_of(outcome)}")
+                self.undone.add(outcome.step.ref, f"{outcome.action}: {reason_of(outcome)}")
             elif not self.quiet or outcome.action is not Action.UNCHANGED:
                 lines.append(self._line(outcome))
         if lines:
@@ -76,16 +84,45 @@ class Lines:
 
 
 class WaitLines:
-    """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not."""
+    """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not.
+
+    What is learnt of many objects at once, as from a list, is folded.
+    """
+
+    def __init__(self) -> None:
+        self._waiting = Folding(_note, "")
+        self._is_due = False
 
     def sink(self, event: Event) -> None:
         """Takes events as they come."""
         if isinstance(event, Waiting):
-            print(f"{name_of(event.ref)} waits: {visible(event.reason)}", file=sys.stderr)
+            why = event.reason if event.reason.startswith("waits for ") else f"waits: {event.reason}"
+            self._waiting.add(event.ref, why, f"{name_of(event.ref)} {why}")
+            self._end_soon()
         elif isinstance(event, Ready):
-            print(f"{name_of(event.ref)} ready after {event.seconds:.1f} s", file=sys.stderr)
+            _note(f"{name_of(event.ref)} ready after {event.seconds:.1f} s")
         elif isinstance(event, Throttled):
-            print(f"the server asks to slow down: next try in {event.seconds:.1f} s", file=sys.stderr)
+            _note(f"the server asks to slow down: next try in {event.seconds:.1f} s")
+
+    def _end_soon(self) -> None:
+        """Lets the folding end once all that is told right now has come."""
+        import asyncio  # not at the start
+
+        if self._is_due:
+            return
+        try:
+            asyncio.get_running_loop().call_soon(self._end)
+            self._is_due = True
+        except RuntimeError:  # nothing else can come
+            self._end()
+
+    def _end(self) -> None:
+        self._is_due = False
+        self._waiting.end()
+
+
+def _note(line: str) -> None:
+    print(visible(line), file=sys.stderr)
 
 
 def to_all(*sinks: Sink) -> Sink:

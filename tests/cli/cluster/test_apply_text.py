@@ -111,6 +111,7 @@ def test_each_outcome_is_told_once() -> None:
     ("event", "line"),
     [
         (Waiting(WEB, "1 of 3 pods"), "deployment.apps/web waits: 1 of 3 pods\n"),
+        (Waiting(WEB, "waits for finalizer a/b"), "deployment.apps/web waits for finalizer a/b\n"),
         (Ready(WEB, 2.345), "deployment.apps/web ready after 2.3 s\n"),
         (Throttled(1.5, 4), "the server asks to slow down: next try in 1.5 s\n"),
         (Started(Step(WEB, Action.CREATED)), ""),

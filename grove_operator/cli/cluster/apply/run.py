@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of, tally
@@ -73,11 +74,13 @@ class ApplyRun:
             report = await self._report(session)
         finally:
             if self.choices.output == "text":
-                self.lines.flush()
+                self.lines.end()
         self._tell(report)
+        not_ready = Folding()
         for waited in report.waited:
             if waited.reason:
-                say(f"{waited.ref}: {waited.reason}")
+                not_ready.add(waited.ref, waited.reason)
+        not_ready.end()
         for trouble in report.troubles:
             say(trouble)
         return DONE if report.ok else ERROR
@@ -138,7 +141,7 @@ class ApplyRun:
                 self.lines.out(summary(report, self.terminal))
             return
         done = [outcome for outcome in report.outcomes if outcome.action not in UNDONE]
-        self.lines.tell(outcome for outcome in report.outcomes if outcome.action in UNDONE)
+        self.lines.rest([outcome for outcome in report.outcomes if outcome.action in UNDONE])
         outputs.write(_account(self.choices.output, done, report))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
 from grove_operator.cli.cluster.diff.unified import unified
+from grove_operator.cli.cluster.folding import More, folded
 from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal, visible
@@ -15,8 +16,8 @@ MOST_FIELDS = 8
 
 
 def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """Object by object, then the summary."""
-    blocks = ["\n".join(_object(one, terminal)) for one in differences]
+    """Object by object, those that cannot be compared or done for one reason folded; then the summary."""
+    blocks = ["\n".join(_block(one, terminal)) for one in folded(differences, lambda one: one.step)]
     return "\n\n".join([*blocks, summary(counts, terminal)]) + "\n"
 
 
@@ -29,6 +30,13 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
         return terminal.paint("Nothing differs: " if quiet else "", "1") + tally(quiet)
     heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: "
     return terminal.paint(heading, "1") + tally(loud) + (f"; {tally(quiet)}" if quiet else "")
+
+
+def _block(one: Shown | More, terminal: Terminal) -> Iterator[str]:
+    if isinstance(one, More):
+        yield f"and {one.number} more {visible(one.reason)}"
+    else:
+        yield from _object(one, terminal)
 
 
 def _object(one: Shown, terminal: Terminal) -> Iterator[str]:

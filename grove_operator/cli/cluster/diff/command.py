@@ -16,7 +16,7 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.kept_set import SetChoice, set_options, take_set
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
@@ -99,11 +99,14 @@ def _program() -> list[str]:
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
     """Leaves it to a program to show what differs; what could not be compared is told here."""
     from grove_operator.cli.cluster.diff.external import show
+    from grove_operator.cli.cluster.folding import Folding
     from grove_operator.cli.cluster.words import reason_of
 
+    undone = Folding()
     for step in steps:
         if step.action in UNDONE:
-            say(f"{step.ref}: {step.action}: {reason_of(step)}")
+            undone.add(step.ref, f"{step.action}: {reason_of(step)}")
+    undone.end()
     code = show(program, found)
     return code if code in (NOTHING_DIFFERS, DIFFERS) else ERROR
 

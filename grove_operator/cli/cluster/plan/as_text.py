@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from applier.outcome import QUIET, Action, Step
+from grove_operator.cli.cluster.folding import More, folded
 from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.pictures.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
@@ -14,19 +15,21 @@ WIDEST_ACTION = max(len(action) for action in Action)
 
 
 def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
-    """Wave by wave, only what is more than a look; then how many there are of each action."""
+    """Wave by wave, only what is more than a look, and of what would not be done for one reason only the first; then how many there are."""
     loud = [step for step in steps if step.action not in QUIET]
     widest = max((len(str(step.ref)) for step in loud), default=0)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
     lines = []
     for wave, found in groupby(loud, key=lambda step: step.wave):
         lines.append(terminal.paint(f"wave {wave + 1}", "2"))
-        lines += [_line(step, column, terminal) for step in found]
+        lines += [_line(one, column, terminal) for one in folded(list(found), lambda step: step)]
     counts = {action: sum(step.action is action for step in steps) for action in Action}
     return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + tally(counts)]) + "\n"
 
 
-def _line(step: Step, column: int, terminal: Terminal) -> str:
+def _line(step: Step | More, column: int, terminal: Terminal) -> str:
+    if isinstance(step, More):
+        return f"  and {step.number} more {visible(step.reason)}"
     name = visible(str(step.ref))
     if terminal.wraps:
         name = shortened(name, max(SHORTEST, column))
