@@ -16,7 +16,7 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import FIELD_MANAGER, duration, input_options, take_asked, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Failed, Session
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from applier.ref import Manifest, Ref
 
 WORDS = {"pruned": "deleted"}
+HOW_TO_GO_ON = (
+    "finalizers are taken off by the controllers that they are named after, once their work is done: see whether these run. "
+    "Where one is gone for good, and what it kept is of no use, take them off yourself, {ref} for instance: "
+    """kubectl patch {name}{place} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"""
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -109,6 +114,8 @@ class _Delete:
         else:
             outcomes, failed = await self._files(self.wanted, session)
         self._tell(outcomes)
+        if (stuck := _held_by_finalizers(outcomes)) is not None:
+            say(HOW_TO_GO_ON.format(ref=stuck, name=name_of(stuck), place=f" -n {stuck.namespace}" if stuck.namespace else ""))
         return ERROR if failed or any(outcome.action in UNDONE for outcome in outcomes) else 0
 
     async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
@@ -177,6 +184,14 @@ class _Delete:
             from grove_operator.cli.cluster.report import as_json, outcomes_report
 
             outputs.write(as_json(outcomes_report(outcomes)))
+
+
+def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
+    """The first object that was not gone in time for its finalizers; None when there is none."""
+    from applier.wait.gone import FOR_FINALIZERS
+
+    stuck = (one.step.ref for one in outcomes if one.action in UNDONE and FOR_FINALIZERS in one.reason)
+    return next(stuck, None)
 
 
 def _on_paper(going: dict[Ref, Manifest]) -> list[Outcome]:

@@ -107,7 +107,9 @@ def test_what_is_still_there_in_the_end_is_told_with_what_holds_it(bench: Bench)
     bench.cluster.seed(held)
     ended = bench.run("delete", bench.file(config_map("a")), "--timeout", "0.05")
     assert (ended.code, ended.out) == (2, "")
-    assert "example.com/never" in ended.err
+    missing, way_out = ended.err.splitlines()
+    assert missing == "grove: ConfigMap/shop/a: failed: is deleted but still there: waits for finalizer example.com/never"
+    assert way_out.endswith("""kubectl patch configmap/a -n shop --type=merge -p '{"metadata":{"finalizers":null}}'""")
 
 
 def test_programs_get_an_account(bench: Bench) -> None:
