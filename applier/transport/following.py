@@ -44,8 +44,10 @@ class Followed:
             return True
         if self.now() - self.looked_at <= REREAD:
             return False
+        if _state(self.chosen) != self.seen:
+            return True
         self.looked_at = self.now()
-        return _state(self.chosen) != self.seen
+        return False
 
     async def renew(self) -> bool:
         """Takes what is new on disk; else what the user's plugin, token file or provider gives. Raises `CredentialsError`."""

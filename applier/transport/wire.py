@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import NamedTuple, TypeVar
 
-from applier.errors import ApiError, ClusterError, CredentialsError, TooManyRequests, Unauthorized, UnknownKind
+from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized, UnknownKind
 from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.asked import Asked
 from applier.transport.breakage import Breakage, unreachable
 from applier.transport.refusals import refusal
+from applier.transport.renewal import Renewal
 from applier.transport.retries import Retries, RetryBudget, Tries
 from applier.transport.target import Target, trust
 
 T = TypeVar("T")
 
 JSON = "application/json"
-REFUSED_LIFE = 5.0  # seconds in which a plugin that failed is not run again: many requests may be waiting for it
 READS = frozenset({"get", "list", "watch"})
 
 
@@ -51,8 +50,7 @@ class Wire:
         self.in_flight = self.throttled = 0
         self.answered = False
         self.on_unknown_kind: Callable[[], None] = lambda: None
-        self._renewing = asyncio.Lock()
-        self._refused: tuple[float, CredentialsError] | None = None
+        self._renewal = Renewal(target.credentials)
         self._pair: tuple[str, str] | None = None
         headers = {"User-Agent": user_agent, "Accept": JSON, "Accept-Encoding": "identity" if target.loopback else "gzip"}
         self._client = Client(target.server, proxy=target.proxy, server_name=target.server_name, headers=headers, connect=retries.connect)
@@ -91,9 +89,10 @@ class Wire:
         renewed = False
         while True:
             try:
+                sent = await self._renewal.ready()
                 return await attempt()
             except Unauthorized:
-                if renewed or not await self._renew():
+                if renewed or not await self._renewal.after(sent):
                     raise
                 renewed = True
             except ClusterError as error:
@@ -122,7 +121,7 @@ class Wire:
         self, asked: Asked, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
     ) -> Response:
         """One try. Gives a good answer."""
-        said = await self._headers(headers, content_type if body is not None else "")
+        said = self._headers(headers, content_type if body is not None else "")
         self.requests[asked.verb, asked.plural] += 1
         self.in_flight += 1
         try:
@@ -137,7 +136,7 @@ class Wire:
         return response
 
     async def _open(self, asked: Asked, path: str) -> Stream:
-        said = await self._headers(None, "")
+        said = self._headers(None, "")
         self.requests[asked.verb, asked.plural] += 1
         try:
             stream = await self._client.open(Request("GET", path, said), self.retries.timeout, self.retries.stall)
@@ -150,11 +149,9 @@ class Wire:
             raise self.broken(error) from None
         raise refusal(stream.status, stream.headers, content, asked, self.target)
 
-    async def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
-        """The headers of a request, with credentials that hold now."""
+    def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
+        """The headers of a request, with the credentials that we have."""
         credentials = self.target.credentials
-        if credentials.due():
-            await self._renew()
         if self._pair != credentials.pair:
             self._trust()
         headers = {"Authorization": authorization} if (authorization := credentials.authorization()) else {}
@@ -164,21 +161,7 @@ class Wire:
 
     def _trust(self) -> None:
         """Prepares TLS; again whenever the client certificate is another one."""
-        self._pair = self.target.credentials.pair
+        pair = self.target.credentials.pair
         if self.target.encrypted:
-            self._client.tls = trust(self.target, *self._pair)
-
-    async def _renew(self) -> bool:
-        """Gets new credentials, once for all who wait for them. Says whether it is worth trying again."""
-        credentials = self.target.credentials
-        before = credentials.authorization(), credentials.pair
-        async with self._renewing:
-            if (credentials.authorization(), credentials.pair) != before:
-                return True
-            if self._refused and time.monotonic() - self._refused[0] < REFUSED_LIFE:
-                raise self._refused[1]
-            try:
-                return await credentials.renew()
-            except CredentialsError as error:
-                self._refused = time.monotonic(), error
-                raise
+            self._client.tls = trust(self.target, *pair)
+        self._pair = pair

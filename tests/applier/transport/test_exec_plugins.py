@@ -82,6 +82,14 @@ async def test_a_plugin_that_fails_is_not_run_for_each_request_that_waits(tmp_pa
     assert runs(tmp_path) == 1
 
 
+async def test_a_certificate_that_is_none_is_said_each_time(tmp_path: Path) -> None:
+    user = plugin(tmp_path, {"token": "t", "clientCertificateData": "none", "clientKeyData": "none"})
+    path = str(write(tmp_path / "config", "one", cluster={"server": "https://127.0.0.1:1"}, user=user))
+    async with connect(kubeconfig=path, retries=HASTY) as cluster:
+        errors = [str(await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))) for _ in range(2)]
+    assert all("its client certificate cannot be used" in error for error in errors)
+
+
 async def test_a_token_goes_before_a_plugin(tmp_path: Path, server: Scripted) -> None:
     server.on("GET", OBJECT, DONE)
     async with connect(kubeconfig=kubeconfig(tmp_path, server, plugin(tmp_path) | {"token": "t"})) as cluster:
