@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -31,10 +31,19 @@ class Client:
 
     `server` is its URL, whose path comes before that of every request. `tls` is how to speak TLS to an https server; connections that were
     made with another context are not used again. Nothing is repeated and no redirect followed. `connect` is how many seconds a
-    connection may take to be made.
+    connection may take to be made. `headers` go with every request, and so do `also`, of which several may have one name.
     """
 
-    def __init__(self, server: str, *, proxy: str = "", server_name: str = "", headers: Mapping[str, str], connect: float = 10.0) -> None:
+    def __init__(
+        self,
+        server: str,
+        *,
+        proxy: str = "",
+        server_name: str = "",
+        headers: Mapping[str, str],
+        also: Iterable[tuple[str, str]] = (),
+        connect: float = 10.0,
+    ) -> None:
         parts = urlsplit(server)
         self.encrypted = parts.scheme == "https"
         port = parts.port or (443 if self.encrypted else 80)
@@ -47,7 +56,7 @@ class Client:
         if through and not self.encrypted:
             self._prefix = f"http://{self.address.authority}{self._prefix}"
             said |= {"Proxy-Authorization": through.authorization} if through.authorization else {}
-        self._head = _lines(said)
+        self._head = _lines(said) + "".join(_lines({name: value}) for name, value in also)
         self._idle: list[Connection] = []
         self._made: set[Connection] = set()
 

@@ -26,7 +26,7 @@ class Entry(NamedTuple):
         given = self.value.get(key)
         if given is None or isinstance(given, str):
             return given or ""
-        raise CredentialsError(f"{self.said} has a {key} that YAML takes for something else than text; put it in quotes")
+        raise CredentialsError(f"the {key} of {self.said} is something else than text to YAML; put it in quotes")
 
     def flag(self, key: str) -> bool:
         """A field that is true or false; false where it is missing. Raises `CredentialsError`."""

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from applier.errors import CredentialsError
 from applier.transport.credentials import TokenFile
 from applier.transport.following import Followed
+from applier.transport.impersonation import impersonation
 from applier.transport.kubeconfig import Chosen, choose, locate, read
 from applier.transport.pem import pem, read_text
 from applier.transport.target import Target, trust
@@ -61,6 +62,7 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         ca=ca,
         server_name=cluster.text("tls-server-name"),
         insecure=insecure,
+        headers=impersonation(chosen.user),
         proxy=_proxy(server, cluster.text("proxy-url"), environment, said),
     )
     if ca or target.credentials.pair[0]:  # so that a bad certificate is said before anything is sent

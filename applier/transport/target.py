@@ -18,6 +18,7 @@ class Target:
     """A server as a kubeconfig or a pod's environment names it. `said` is what to call it in errors: context and file.
 
     `ca` is PEM text; empty stands for the certificates that the machine trusts. `certificate` and `key` are the client's, as PEM text.
+    `headers` go with every request, as those that say for whom we act; a name may come several times.
     """
 
     server: str
@@ -29,6 +30,7 @@ class Target:
     server_name: str = ""
     insecure: bool = False
     proxy: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
     certificate: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
 

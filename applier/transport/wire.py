@@ -53,7 +53,8 @@ class Wire:
         self._renewal = Renewal(target.credentials)
         self._pair: tuple[str, str] | None = None
         headers = {"User-Agent": user_agent, "Accept": JSON, "Accept-Encoding": "identity" if target.loopback else "gzip"}
-        self._client = Client(target.server, proxy=target.proxy, server_name=target.server_name, headers=headers, connect=retries.connect)
+        where = {"proxy": target.proxy, "server_name": target.server_name}
+        self._client = Client(target.server, **where, headers=headers, also=target.headers, connect=retries.connect)
 
     @property
     def connections(self) -> int:

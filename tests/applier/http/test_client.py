@@ -44,6 +44,13 @@ async def test_a_request_goes_over_the_wire_as_http_says(server: RawServer, clie
     ]
 
 
+async def test_several_headers_may_have_one_name(server: RawServer) -> None:
+    client = Client(server.url, headers={}, also=[("A", "1"), ("A", "2")])
+    await client.call(GET, SOON)
+    await client.close()
+    assert b"\r\nA: 1\r\nA: 2\r\n" in server.requests[0]
+
+
 async def test_a_request_without_a_body_says_no_length(server: RawServer, client: Client) -> None:
     await client.call(GET, SOON)
     assert b"Content-Length" not in server.requests[0]

@@ -209,7 +209,7 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
         "end at 'soon', which is no",
     ),
     "a token of several lines": (lambda folder: plugin(folder, {"token": "secret\nX-Evil: 1"}), "has spaces, line breaks or other"),
-    "a number": (lambda folder: plugin(folder, {"token": 7}), "has a token that YAML takes for something else than text"),
+    "a number": (lambda folder: plugin(folder, {"token": 7}), "is something else than text to YAML; put it in quotes"),
     "no command": (lambda _: {"exec": {"apiVersion": V1}}, "its exec plugin has no command"),
     "no version": (lambda _: {"exec": {"command": "p"}}, "its exec plugin 'p' has no apiVersion"),
     "an old version": (

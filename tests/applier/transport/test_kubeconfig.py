@@ -102,7 +102,7 @@ BROKEN = {
     "two of one name": ("users: [{name: a}, {name: b}, {name: a}]", "has two users 'a'; remove or rename one"),
     "a server that is no text": (
         "{current-context: a, clusters: [{name: a, cluster: {server: 1}}], contexts: [{name: a, context: {cluster: a}}]}",
-        "cluster 'a' of .* has a server that YAML takes for something else than text; put it in quotes",
+        "the server of cluster 'a' of .* is something else than text to YAML; put it in quotes",
     ),
     "no context": ("clusters: [{name: a}]", "has no context, and so names no cluster"),
     "a server of another kind": (
@@ -158,7 +158,7 @@ def test_text_is_as_it_is_written(given: str, text: str) -> None:
 @pytest.mark.parametrize("given", ["0123", "12", "1.5", "yes", "2026-01-01", "[a]"])
 def test_a_password_that_yaml_would_change_is_refused(given: str) -> None:
     entry = Entry(yaml.safe_load(f"password: {given}"), Path("c"), "user 'a' of c")
-    with pytest.raises(CredentialsError, match="user 'a' of c has a password that YAML takes for something else than text; put it in"):
+    with pytest.raises(CredentialsError, match="the password of user 'a' of c is something else than text to YAML; put it in quotes"):
         entry.text("password")
 
 

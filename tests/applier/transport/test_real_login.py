@@ -16,7 +16,7 @@ import yaml
 
 from applier.cluster import Resource
 from applier.errors import Unauthorized
-from applier.ref import Kind
+from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect, credentials, following
 from applier.transport.kubeconfig import choose, locate, read
@@ -73,10 +73,13 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "REREAD", -1.0)
 
 
-async def name(cluster: ApiCluster) -> str:
+async def review(cluster: ApiCluster) -> Manifest:
     """Who the server says that we are."""
-    review = await cluster.create(REVIEWS, {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, manager="m")
-    return str(review["status"]["userInfo"]["username"])
+    return await cluster.create(REVIEWS, {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, manager="m")
+
+
+async def name(cluster: ApiCluster) -> str:
+    return str((await review(cluster))["status"]["userInfo"]["username"])
 
 
 async def logged_in(path: str) -> str:
@@ -211,6 +214,21 @@ def ended(path: str, issuer: Issuer) -> None:
 def whoami(plane: ControlPlane, path: str) -> str:
     answer = plane.kubectl("auth", "whoami", "-o", "json", f"--kubeconfig={path}").stdout
     return str(json.loads(answer)["status"]["userInfo"]["username"])
+
+
+async def test_we_act_as_whom_the_kubeconfig_says(config: Config, plane: ControlPlane) -> None:
+    extra = {"example.com/team": ["red", "blue"]}
+    user = {"token": plane.token, "as": "jane", "as-uid": "7", "as-groups": ["a", "b, c"], "as-user-extra": extra}
+    async with connect(kubeconfig=config(user)) as cluster:
+        who = (await review(cluster))["status"]["userInfo"]
+    assert (who["username"], who["uid"], who["extra"]) == ("jane", "7", extra)
+    assert set(who["groups"]) == {"a", "b, c", "system:authenticated"}
+
+
+async def test_a_right_to_act_as_somebody_that_is_missing_is_said(config: Config, plane: ControlPlane) -> None:
+    error = await raised(lambda: logged_in(config({"token": plane.users["nobody"].token, "as": "jane"})))
+    rule = '{apiGroups: [""], resources: ["users"], verbs: ["impersonate"]}'
+    assert str(error) == f'user "nobody" may not impersonate users in the whole cluster; a ClusterRole with the rule {rule} allows it'
 
 
 MERGED: dict[str, tuple[tuple[str, ...], str]] = {

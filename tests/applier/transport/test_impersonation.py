@@ -1,0 +1,57 @@
+"""Acting as somebody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applier.errors import CredentialsError
+from applier.transport.impersonation import impersonation
+from applier.transport.kubeconfig import Entry
+from applier.transport.login import find_target
+
+from .test_kubeconfig import write
+
+ACTING: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "nobody": ({"token": "t"}, []),
+    "a user": ({"as": "jane"}, [("Impersonate-User", "jane")]),
+    "a user with groups": (
+        {"as": "jane", "as-groups": ["a", "b, c"]},
+        [("Impersonate-User", "jane"), ("Impersonate-Group", "a"), ("Impersonate-Group", "b, c")],
+    ),
+    "a user with a UID": ({"as": "jane", "as-uid": "1"}, [("Impersonate-User", "jane"), ("Impersonate-Uid", "1")]),
+    "a user with more": (
+        {"as": "jane", "as-user-extra": {"example.com/team%": ["x", "y"], "scopes": []}},
+        [("Impersonate-User", "jane"), ("Impersonate-Extra-example.com%2Fteam%25", "x"), ("Impersonate-Extra-example.com%2Fteam%25", "y")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ACTING.values(), ids=ACTING)
+def test_a_kubeconfig_says_for_whom_we_act(case: tuple[dict[str, Any], list[tuple[str, str]]], tmp_path: Path) -> None:
+    user, headers = case
+    assert list(find_target(str(write(tmp_path / "config", "one", user=user)), "", {}).headers) == headers
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "groups of nobody": ({"as-groups": ["a"]}, "has as-uid, as-groups or as-user-extra, and no `as` that says who is meant"),
+    "a UID of nobody": ({"as-uid": "1"}, "and no `as`"),
+    "a name that is no text": ({"as": 7}, "the as of user 'a' of c is something else than text to YAML"),
+    "groups that are no list": ({"as": "jane", "as-groups": "a"}, "has as-groups that are no list of texts"),
+    "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "has as-groups that are no list of texts"),
+    "more that is no map": ({"as": "jane", "as-user-extra": ["a"]}, "has an as-user-extra that is no map of lists"),
+    "more that is no list": ({"as": "jane", "as-user-extra": {"a": "b"}}, "has as-user-extra.a that are no list of texts"),
+    "a line break": ({"as": "jane\nImpersonate-Group: system:masters"}, "which no header can carry"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN.values(), ids=BROKEN)
+def test_what_makes_no_sense_is_one_sentence(case: tuple[dict[str, Any], str]) -> None:
+    user, says = case
+    with pytest.raises(CredentialsError) as raised:
+        impersonation(Entry(user, Path("c"), "user 'a' of c"))
+    assert says in str(raised.value)
+    assert "user 'a' of c" in str(raised.value)
+    assert "\n" not in str(raised.value)
