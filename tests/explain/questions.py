@@ -68,25 +68,3 @@ def inputs_of(text: str, *, config: str = "", snapshot: str = "", **settings: An
     configs = read_bytes(config.encode(), "operator.yaml")[0] if config else [None]
     live = [document.value for document in read_bytes(snapshot.encode(), "now.yaml")[0]] if snapshot else []
     return Inputs(documents, live, [], configs[0], Settings(**settings))
-
-
-SET = """\
-apiVersion: grove.io/v1alpha1
-kind: PodCliqueSet
-metadata:
-  name: web
-spec:
-  replicas: 2
-  template:
-    cliques:
-      - name: front
-        labels: {team: search}
-        spec:
-          roleName: front
-          replicas: 3
-          podSpec:
-            containers:
-              - name: main
-                image: nginx:1
-                ports: [{containerPort: 80}]
-"""

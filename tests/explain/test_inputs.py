@@ -21,7 +21,8 @@ from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 
 from ..features.random_sets import Manifest, pod_cliques_sets
-from .questions import SET, SOURCES, asking, inputs_of
+from .questions import SOURCES, asking, inputs_of
+from .sets import SET
 
 CONFIG = """\
 apiVersion: operator.config.grove.io/v1alpha1

@@ -10,37 +10,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import Ended, assert_clear, run
-
-SET = """\
-apiVersion: grove.io/v1alpha1
-kind: PodCliqueSet
-metadata:
-  name: web
-  namespace: shop
-spec:
-  replicas: 2
-  template:
-    cliques:
-      - name: front
-        labels: {team: search}
-        spec:
-          roleName: front
-          replicas: 3
-          podSpec:
-            containers:
-              - name: main
-                image: nginx:1
-                ports: [{containerPort: 80}]
-      - name: back
-        spec:
-          roleName: back
-          replicas: 2
-          minAvailable: 1
-          podSpec: {containers: [{name: main, image: nginx:2}]}
-    podCliqueScalingGroups:
-      - {name: pair, cliqueNames: [back], replicas: 2}
-"""
 
 CONFIG = """\
 apiVersion: operator.config.grove.io/v1alpha1

@@ -13,7 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.cli.lint.as_github import as_github
 from grove_operator.cli.lint.as_sarif import as_sarif
 
-from ..explain.test_explain import SET
+from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import run
 
 WRONG = SET.replace("replicas: 3", "replicaz: 3").replace("name: web", 'name: "a,b%c"').replace("type: Resource", "type: Resourze")

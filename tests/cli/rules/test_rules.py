@@ -16,7 +16,7 @@ from grove_compiler.model.settings import Settings
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
 
-from ..explain.test_explain import SET
+from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import ROOT, Ended, assert_clear, run
 
 LABEL = """\
