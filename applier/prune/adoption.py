@@ -9,9 +9,11 @@ and what comes back is compared with what was there: it is written only when not
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from applier.account import Account
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
@@ -53,7 +55,10 @@ async def adopt(
     wanted are the same. In a dry run, fields that such an apply would take out are not among them. Raises `ClusterError` when what is
     there cannot be read.
     """
+    account = Account(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
+    found = [live.get(ref) for ref in graph.objects]
+    account.planned(Counter(_meant(one, manager, managers) for one in found), 1)
     at_once = asyncio.Semaphore(AT_ONCE)
 
     async def one(desired: Desired) -> Outcome:
@@ -62,7 +67,19 @@ async def adopt(
         sink(Finished(outcome))
         return outcome
 
-    return list(await asyncio.gather(*map(one, graph.objects.values())))
+    outcomes = list(await asyncio.gather(*map(one, graph.objects.values())))
+    account.closed(outcomes)
+    return outcomes
+
+
+def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
+    """What is to become of an object."""
+    return Action.CONFIGURED if live is not None and _others(live, manager, managers) else Action.UNCHANGED
+
+
+def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
+    """From whom something is to be taken over; our own plain writes alone are no reason."""
+    return [name for name in others_in(live, manager, managers) if name != manager]
 
 
 class _Adoption:
@@ -86,7 +103,7 @@ class _Adoption:
     async def _take(self, resource: Resource, live: Manifest) -> Outcome:
         ref, step = self.desired.ref, self.step
         for left in reversed(range(TRIES)):
-            others = [name for name in others_in(live, self.manager, self.managers) if name != self.manager]
+            others = _others(live, self.manager, self.managers)
             if not others:
                 return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(self.managers)}", step.uid)
             try:

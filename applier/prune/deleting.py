@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from applier.account import Account
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, find
@@ -35,12 +38,15 @@ async def delete(
     `propagation` is Background, Foreground or Orphan. What is not there is an outcome FAILED unless it may be missing. Raises
     `ClusterError` when what is there cannot be read.
     """
+    account = Account(cluster, sink)
     known = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
     seconds = seconds if wait else 0.0
     deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)
-    outcomes = await deletion.run(steps, live, teardown(live.values(), graph))
+    order = teardown(live.values(), graph)
+    account.planned({Action.PRUNED: len(steps)}, len(order.waves))
+    outcomes = await deletion.run(steps, live, order)
     missing = (
         []
         if ignore_not_found
@@ -48,6 +54,7 @@ async def delete(
     )
     for outcome in missing:
         sink(Finished(outcome))
+    account.closed(outcomes + missing)
     return outcomes + missing
 
 
@@ -65,18 +72,28 @@ async def delete_set(
 
     The options are those of `delete`. Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
+    account = Account(cluster, sink)
     pruning = await Pruning.of(applyset, Graph([]), cluster)
+    account.planned(Counter(step.action for step in pruning.steps), len(pruning.order.waves))
     seconds = seconds if wait else 0.0
     outcomes = await pruning.finish([], seconds=seconds, wait_for_all=wait, propagation=propagation, sink=sink, dry_run=dry_run)
+    outcomes += await _record_deleted(pruning, outcomes, propagation, sink, dry_run)
+    account.closed(outcomes)
+    return outcomes
+
+
+async def _record_deleted(pruning: Pruning, outcomes: list[Outcome], propagation: str, sink: Sink, dry_run: bool) -> list[Outcome]:
+    """Deletes the parent of a set of which nothing is left, if it may go; what became of it."""
+    applyset, cluster = pruning.keeper.applyset, pruning.keeper.cluster
     if any(outcome.action in UNDONE for outcome in outcomes) or pruning.members.unserved:
-        return outcomes
+        return []
     parent = await _parent_of(pruning)
     if parent is None:
-        return outcomes
+        return []
     ref = applyset.parent
     step = Step(ref, Action.PRUNED, "the set is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
     deletion = Deletion(cluster, lambda live: _is_only_a_record(live, applyset), propagation, sink=sink, dry_run=dry_run)
-    return outcomes + await deletion.run([step], {ref: parent}, teardown([parent]))
+    return await deletion.run([step], {ref: parent}, teardown([parent]))
 
 
 async def _parent_of(pruning: Pruning) -> Manifest | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from applier.events import Sink, nowhere
 
 
-def traces_if_installed() -> Sink:
-    """A sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere."""
+def traces_if_installed(name: str = "apply") -> Sink:
+    """A sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere.
+
+    `name` is that of the span of a run.
+    """
     try:
         from applier.readers.traces import Traces
     except ImportError:
         return nowhere
-    return Traces()
+    return Traces(name=name)

@@ -14,10 +14,13 @@ from applier.ref import Ref
 
 
 class Traces:
-    """A `Sink` that makes spans of one run at a time. Objects that need no write have no span: a run counts them."""
+    """A `Sink` that makes spans of one run at a time. Objects that need no write have no span: a run counts them.
 
-    def __init__(self, tracer: Tracer | None = None) -> None:
-        self._tracer = tracer or trace.get_tracer("applier")
+    `name` is that of the span of a run.
+    """
+
+    def __init__(self, tracer: Tracer | None = None, name: str = "apply") -> None:
+        self._tracer, self._name = tracer or trace.get_tracer("applier"), name
         self._run: Span | None = None
         self._wave: Span | None = None
         self._objects: dict[Ref, Span] = {}
@@ -26,7 +29,7 @@ class Traces:
         match event:
             case Planned(counts, waves):
                 self.close()
-                self._run = self._tracer.start_span("apply", kind=SpanKind.CLIENT)
+                self._run = self._tracer.start_span(self._name, kind=SpanKind.CLIENT)
                 self._run.set_attributes(
                     {"applier.waves": waves, **{f"applier.planned.{action}": count for action, count in counts.items()}}
                 )

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from applier.account import Account
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
-from applier.events import Planned, RunEnded, Sink, nowhere
+from applier.events import Sink, nowhere
 from applier.execute import STOPPED, Concurrency, Patience, Stop, execute
 from applier.execute.state import AfterWrite
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import Action, Outcome
 from applier.plan import CLIENT_SIDE, Plan, SavedPlan, check
 from applier.prune import Pruning
 from applier.readiness import Rule
 from applier.run.keeping import KeepSet, Kept, open_saved
 from applier.run.reading import read, read_and_plan
-from applier.run.report import Report, requests_of
+from applier.run.report import Report
 from applier.wait.ready import Waited, wait_ready
 
 
@@ -76,7 +76,7 @@ async def apply(
     after all is written, and only if all of it was. `stop` ends a run early with a report of what was done. Raises only what makes a
     run impossible, before anything is written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
     """
-    account, stop = _Account(cluster, sink), stop or Stop()
+    account, stop = Account(cluster, sink), stop or Stop()
     found = await read_and_plan(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
     plan, kept = found.plan, found.kept
     if kept:
@@ -87,12 +87,12 @@ async def apply(
         labels = keep.applyset.selector if keep else ""
         if not await _unless_stopped(stop, _wait(report, found.graph, cluster, wait, labels, sink)):
             report.troubles.append("the run was stopped before everything was ready")
-    return account.closed(report)
+    return _closed(account, report)
 
 
-async def _carry_out(plan: Plan, graph: Graph, kept: Kept | None, account: _Account, how: Carrying) -> Report:
+async def _carry_out(plan: Plan, graph: Graph, kept: Kept | None, account: Account, how: Carrying) -> Report:
     """Writes what the plan says. Of a set, the record is made wide enough before, and what is no longer wanted goes afterwards."""
-    account.planned(plan, kept.prunes if kept else [])
+    account.planned(plan.counts() + Counter(step.action for step in (kept.prunes if kept else ())), len(plan.waves()))
     if kept and not how.dry_run:
         await kept.pruning.widen()
     outcomes = await execute(
@@ -110,6 +110,12 @@ async def _carry_out(plan: Plan, graph: Graph, kept: Kept | None, account: _Acco
     report = Report(outcomes, approval=kept.approval if kept else "")
     if kept and kept.keep.prune:
         report.outcomes += await _prune(report, kept.pruning, how)
+    return report
+
+
+def _closed(account: Account, report: Report) -> Report:
+    account.closed(report.outcomes)
+    report.requests, report.seconds = account.requests, account.seconds
     return report
 
 
@@ -158,7 +164,7 @@ async def apply_saved(
 
     Raises `OutOfDate`, with every reason, before anything is written; `BadPlan` and `ApplySetError` when its set cannot be used.
     """
-    account, graph = _Account(cluster, sink), saved.graph
+    account, graph = Account(cluster, sink), saved.graph
     kept = await open_saved(saved, cluster) if saved.kept else None
     if kept:
         graph = kept.pruning.graph
@@ -170,21 +176,4 @@ async def apply_saved(
     if kept:
         kept.hold(saved)
     how = Carrying(sink, limit, patience, stop or Stop(), dry_run, after_write, exact=True)
-    return account.closed(await _carry_out(saved.writes(), graph, kept, account, how))
-
-
-class _Account:
-    """Time and requests of one run."""
-
-    def __init__(self, cluster: Cluster, sink: Sink) -> None:
-        self.cluster, self.sink = cluster, sink
-        self.started, self.before = time.monotonic(), requests_of(cluster)
-
-    def planned(self, plan: Plan, prunes: Sequence[Step] = ()) -> None:
-        self.sink(Planned(plan.counts() + Counter(step.action for step in prunes), len(plan.waves())))
-
-    def closed(self, report: Report) -> Report:
-        report.requests = requests_of(self.cluster) - self.before
-        report.seconds = time.monotonic() - self.started
-        self.sink(RunEnded(report.counts, report.seconds, report.requests.total()))
-        return report
+    return _closed(account, await _carry_out(saved.writes(), graph, kept, account, how))

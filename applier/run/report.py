@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from applier.cluster import Cluster
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
 from applier.wait.ready import Waited
@@ -47,8 +46,3 @@ class Report:
             if waited.reason:
                 found.setdefault(waited.reason, []).append(waited.ref)
         return found
-
-
-def requests_of(cluster: Cluster) -> Counter[tuple[str, str]]:
-    """How many requests a cluster has sent so far, by verb and plural; one that does not count them has sent none."""
-    return Counter(getattr(cluster, "requests", {}))

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from applier.account import Account
 from applier.cluster import Cluster
 from applier.desired import Desired, Graph
+from applier.events import Finished
 from applier.outcome import Action, Outcome, Step
 from applier.plan.takeover import applied_by
 from applier.prune.deletion import Deletion
@@ -59,16 +61,26 @@ async def doomed(graph: Graph, cluster: Cluster, *, manager: str) -> Doomed:
 
 async def delete(found: Doomed, graph: Graph, deletion: Deletion) -> list[Outcome]:
     """Deletes these objects, what rests on others first, each with its UID; an outcome for each, and for those that go with an owner."""
+    account = Account(deletion.cluster, deletion.sink)
     until = time.monotonic() + deletion.seconds
     order = teardown(found.going.values(), graph)
+    account.planned({Action.PRUNED: len(found.going) + len(found.carried)}, len(order.waves))
     outcomes = await deletion.run([_step(ref, live) for ref, live in found.going.items()], found.going, order)
-    if deletion.propagation == ORPHAN:
-        return outcomes
+    if deletion.propagation != ORPHAN:
+        outcomes += await _carried(found.carried, deletion, until)
+    account.closed(outcomes)
+    return outcomes
+
+
+async def _carried(objects: dict[Ref, Manifest], deletion: Deletion, until: float) -> list[Outcome]:
+    """What became of the objects that go with their owners."""
     there: dict[Ref, str] = {}
     if deletion.wait_for_all and not deletion.dry_run:
-        carried = list(found.carried.values())
-        there = await wait_gone(carried, deletion.cluster, seconds=max(until - time.monotonic(), 0), sink=deletion.sink)
-    return outcomes + [_outcome(_step(ref, live, "goes with its owner"), there) for ref, live in found.carried.items()]
+        there = await wait_gone(objects.values(), deletion.cluster, seconds=max(until - time.monotonic(), 0), sink=deletion.sink)
+    outcomes = [_outcome(_step(ref, live, "goes with its owner"), there) for ref, live in objects.items()]
+    for outcome in outcomes:
+        deletion.sink(Finished(outcome))
+    return outcomes
 
 
 def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
+from applier.events import nowhere
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
-from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.listeners import listening
+from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, journal_option, take_asked, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.terminal import terminal_of
 
@@ -34,8 +36,9 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 @click.option("--from", "managers", multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable.")
 @click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours.")
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
+@journal_option
 @click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", show_default=True, help="For people or for programs.")
-def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output: str, **given: Any) -> int:
+def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journal: str, output: str, **given: Any) -> int:
     """Take over the fields that another manager owns in the objects of FILE, without changing an object.
 
     Afterwards an apply of ours meets no conflicts with that manager, and fields that are no longer wanted go away. Only the record of
@@ -49,7 +52,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output
         from applier.prune.adoption import adopt
 
         graph = await wanted.graph(session)
-        outcomes = await adopt(graph, session.cluster, manager=field_manager, managers=managers, dry_run=dry_run)
+        outcomes = await adopt(graph, session.cluster, manager=field_manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
             from grove_operator.cli.cluster.report import as_json, outcomes_report
 
@@ -64,4 +67,5 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, output
             missing.end()
         return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
 
-    return sessions.run(work, target)
+    with listening(nowhere, journal, "adopt") as sink:
+        return sessions.run(work, target, sink)

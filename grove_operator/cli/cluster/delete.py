@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from applier.events import Sink
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
+from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import FIELD_MANAGER, duration, input_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import (
+    FIELD_MANAGER,
+    duration,
+    input_options,
+    journal_option,
+    take_asked,
+    take_target,
+    target_options,
+)
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
@@ -44,6 +54,7 @@ class Choices:
     timeout: float
     dry_run: str
     field_manager: str
+    journal: str
     output: str
 
 
@@ -81,6 +92,7 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
     help="Delete nothing: say what would go, or have the server try it.",
 )
 @click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="Whose compiled objects are ours.")
+@journal_option
 @click.option(
     "-o", "--output", type=click.Choice(("text", "name", "json")), default="text", show_default=True, help="For people or for programs."
 )
@@ -98,7 +110,8 @@ def command(**given: Any) -> int:
     suffix = {"client": CLIENT, "server": SERVER}.get(choices.dry_run, "")
     lines = Lines(terminal_of(sys.stdout), suffix=suffix, words=WORDS)
     run = _Delete(choices, wanted, lines)
-    return sessions.run(run.work, target, long=True)
+    with listening(run.sink, choices.journal, "delete") as run.sink:
+        return sessions.run(run.work, target, run.sink, long=True)
 
 
 class _Delete:
@@ -106,6 +119,8 @@ class _Delete:
 
     def __init__(self, choices: Choices, wanted: ClusterInput | None, lines: Lines) -> None:
         self.choices, self.wanted, self.lines = choices, wanted, lines
+        waits = WaitLines().sink
+        self.sink: Sink = to_all(lines.sink, waits) if choices.output == "text" else waits
 
     async def work(self, session: Session) -> int:
         failed = False
@@ -156,7 +171,7 @@ class _Delete:
             wait=self.choices.wait,
             seconds=self.choices.timeout,
             propagation=self.choices.cascade.capitalize(),
-            sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
+            sink=self.sink,
             dry_run=self.choices.dry_run == "server",
         )
 
@@ -168,7 +183,7 @@ class _Delete:
             propagation=self.choices.cascade.capitalize(),
             seconds=self.choices.timeout if self.choices.wait else 0.0,
             wait_for_all=self.choices.wait,
-            sink=to_all(self.lines.sink, WaitLines().sink) if self.choices.output == "text" else WaitLines().sink,
+            sink=self.sink,
             dry_run=self.choices.dry_run == "server",
         )
 

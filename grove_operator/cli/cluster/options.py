@@ -128,6 +128,10 @@ input_options = adding(_INPUT)
 """What is to exist; gives what `take_asked` takes."""
 manager_options = adding(_MANAGER)
 """Under which name, and whose fields may be taken."""
+journal_option = click.option(
+    "--journal", default="", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event."
+)
+"""For commands that write."""
 
 
 def take_target(given: dict[str, Any]) -> Target:

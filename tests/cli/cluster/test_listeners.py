@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from applier.readers.journal import read_journal
 
-from .in_memory import Bench, config_map
+from .in_memory import MINIMAL, Bench, config_map
 
 
 @pytest.fixture
@@ -49,6 +49,32 @@ def test_a_journal_has_a_plan_that_was_kept_as_well(bench: Bench, tmp_path: Path
     assert said(path) == ["planned", "finished", "ended"]
 
 
+@pytest.mark.parametrize(
+    ("command", "finished"),
+    [
+        (("delete",), ["ConfigMap/shop/a pruned"]),
+        (("adopt", "--from", "helm"), ["ConfigMap/shop/a configured"]),
+        (("delete", "--applyset", "web", "-n", "shop"), ["ConfigMap/shop/b pruned", "Secret/shop/web pruned"]),
+    ],
+)
+def test_a_journal_has_deletes_and_adoptions_as_well(bench: Bench, tmp_path: Path, command: tuple[str, ...], finished: list[str]) -> None:
+    path, of_a_set = tmp_path / "runs.jsonl", "--applyset" in command
+    bench.cluster.seed(config_map("a", x="1"), manager="helm")
+    bench.run("apply", "--applyset", "web", "-n", "shop", bench.file(config_map("b")))
+    assert bench.run(*command, "--journal", str(path), *([] if of_a_set else [bench.file(config_map("a"))])).code == 0
+    assert [f"{line['object']} {line['action']}" for line in read_journal(path) if line["event"] == "finished"] == finished
+    assert (said(path)[0], said(path)[-1]) == ("planned", "ended")
+
+
+def test_a_journal_of_a_delete_has_what_goes_with_its_owner(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    bench.define_ours()
+    bench.run("apply", MINIMAL)
+    bench.run("delete", MINIMAL, "--no-wait", "--journal", str(path))
+    [planned] = [line["counts"] for line in read_journal(path) if line["event"] == "planned"]
+    assert planned == {"pruned": said(path).count("finished")}
+
+
 def test_no_value_of_a_secret_is_in_a_journal(bench: Bench, tmp_path: Path) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, "data": {"key": "aHVudGVyMg=="}}
     path = tmp_path / "runs.jsonl"
@@ -74,8 +100,10 @@ def test_a_run_is_a_trace_where_telemetry_is_set_up(bench: Bench, monkeypatch: p
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     monkeypatch.setenv("OTEL_SERVICE_NAME", "grove")
-    assert bench.run("apply", bench.file(config_map("a"))).code == 0
-    assert {span.name for span in spans.get_finished_spans()} == {"apply", "wave 0", "created ConfigMap"}
+    for command in ("apply", "delete"):
+        assert bench.run(command, bench.file(config_map("a"))).code == 0
+    names = {"apply", "wave 0", "created ConfigMap", "delete", "pruned ConfigMap"}
+    assert {span.name for span in spans.get_finished_spans()} == names
 
 
 def test_telemetry_that_is_set_up_and_not_installed_is_no_trouble(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,20 @@ from typing import Any
 import click
 
 from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.apply.listeners import listening
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.kept_set import set_options, take_set
+from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import BARE_FORCE, duration, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import (
+    BARE_FORCE,
+    duration,
+    input_options,
+    journal_option,
+    manager_options,
+    take_asked,
+    take_target,
+    target_options,
+)
 from grove_operator.cli.options import FILES
 
 DEFAULT_WAIT = "5m"
@@ -45,7 +54,7 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 )
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
 @set_options
-@click.option("--journal", default="", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event.")
+@journal_option
 @click.option(
     "-o",
     "--output",
@@ -70,5 +79,5 @@ def command(**given: Any) -> int:
         raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
     run = ApplyRun(choices, wanted, asked.force, keeps)
-    with run.showing(), listening(run.sink, choices.journal) as run.sink:
+    with run.showing(), listening(run.sink, choices.journal, "apply") as run.sink:
         return sessions.run(run.work, target, run.sink, long=choices.wait is not None)

@@ -14,12 +14,12 @@ TELEMETRY = "OTEL_"
 
 
 @contextmanager
-def listening(sink: Sink, journal: str) -> Iterator[Sink]:
+def listening(sink: Sink, journal: str, name: str) -> Iterator[Sink]:
     """A sink that hands events on to this one, to the journal of this path if there is one, and to OpenTelemetry.
 
-    What was heard is written when it is left. Raises `OSError` for a journal that cannot be opened.
+    `name` is what a run is called there. What was heard is written when it is left. Raises `OSError` for a journal that cannot be opened.
     """
-    with _journal(sink, journal) as both, _traces(both) as all_of_them:
+    with _journal(sink, journal) as both, _traces(both, name) as all_of_them:
         yield all_of_them
 
 
@@ -41,14 +41,14 @@ def _journal(sink: Sink, path: str) -> Iterator[Sink]:
 
 
 @contextmanager
-def _traces(sink: Sink) -> Iterator[Sink]:
-    if not any(name.startswith(TELEMETRY) for name in os.environ):
+def _traces(sink: Sink, name: str) -> Iterator[Sink]:
+    if not any(variable.startswith(TELEMETRY) for variable in os.environ):
         yield sink
         return
     from applier.readers import traces_if_installed
     from grove_operator.cli.cluster.lines import to_all
 
-    traces = traces_if_installed()
+    traces = traces_if_installed(name)
     try:
         yield to_all(sink, traces)
     finally:
