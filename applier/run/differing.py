@@ -43,8 +43,10 @@ async def diff(
 ) -> list[Difference]:
     """What an apply would change: one entry for each object in the order of writing, unchanged ones included.
 
-    What can be decided here is. The rest is a dry run of the server's, and with `ask_server` all that would be written is. Steps take
-    over what the server says. Values of Secrets are hidden. With `keep`, what would be pruned comes last. Raises what `survey` does.
+    What can be decided here is. The rest is a dry run of the server's, and with `ask_server` all that would be written is; what would not
+    be is not asked about, since an apply does not send it. Nor are Secrets whose ownership is taken over: that would have to be tried
+    with their values, which are not at hand. Steps take over what the server says. Values of Secrets are hidden. With `keep`, what would
+    be pruned comes last. Raises what `survey` does.
     """
     found = await survey(graph, cluster, manager=manager, force=force, take_over=take_over, keep=keep)
     graph = found.graph

@@ -43,6 +43,13 @@ def test_nothing_is_written(bench: Bench, options: tuple[str, ...]) -> None:
     assert bench.writes() == []
 
 
+@pytest.mark.parametrize(("options", "asked"), [((), []), (("--server",), ["apply a", "apply b"])])
+def test_the_server_tries_what_would_be_written_and_nothing_else(bench: Bench, options: tuple[str, ...], asked: list[str]) -> None:
+    bench.cluster.seed(config_map("held", x="theirs"), manager="helm")
+    bench.run("diff", bench.file(config_map("a", x="2"), config_map("b"), deployment("web"), config_map("held", x="ours")), *options)
+    assert [f"{request.verb} {request.name}" for request in bench.cluster.log if request.dry_run] == asked
+
+
 def test_who_changed_a_field_is_named(bench: Bench) -> None:
     bench.cluster.seed(config_map("a", x="edited"), manager="kubectl-edit")
     ended = bench.run("diff", bench.file(config_map("a", x="1")), "--force-conflicts")

@@ -36,7 +36,7 @@ Examples:
   grove diff workload.yaml                     what apply would change, object by object
   grove diff manifests/ -l app=web -o json     for programs
   grove diff manifests/ --applyset shop --prune    and what would be deleted
-  grove diff workload.yaml --server            by a dry run on the server, webhooks and defaults included
+  grove diff workload.yaml --server            what the server makes of what apply would write
   grove compile set.yaml | grove diff -        compiled somewhere else
 
 \b
@@ -46,13 +46,14 @@ Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 som
 @target_options
 @manager_options
 @set_options
-@click.option("--server", is_flag=True, help="Ask the server about every object, by dry runs, instead of deciding here.")
+@click.option("--server", is_flag=True, help="Have the server try what would be written, webhooks and defaults included.")
 @text_or_json_option
 def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.
 
     PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
-    live and who owns it: no request is made for an object. Values of Secrets are shown as hashes. With KUBECTL_EXTERNAL_DIFF a program of
+    live and who owns it; an object for which that is not enough is tried on the server. With --server,
+    every object that would be written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With KUBECTL_EXTERNAL_DIFF a program of
     yours shows the differences, as with kubectl.
     """
     target, asked, keeps = take_target(given), take_asked(given), take_set(given)
