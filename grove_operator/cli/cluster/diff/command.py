@@ -52,9 +52,9 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.
 
     PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
-    live and who owns it; an object for which that is not enough is tried on the server. With --server,
-    every object that would be written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With KUBECTL_EXTERNAL_DIFF a program of
-    yours shows the differences, as with kubectl.
+    live and who owns it; an object for which that is not enough is tried on the server. With --server, every object that would be
+    written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
+    KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
     """
     target, asked, keeps = take_target(given), take_asked(given), take_set(given)
     wanted = ClusterInput(asked, target.namespace)
