@@ -7,9 +7,8 @@ from typing import Any
 
 from applier.cache.selectors import Selector
 from applier.cache.versions import Tombstones, is_older, is_same
-from applier.ref import Manifest, Ref, uid_of
+from applier.ref import GroupKind, Manifest, Ref, uid_of
 
-GroupKind = tuple[str, str]
 Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 

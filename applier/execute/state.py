@@ -15,7 +15,7 @@ from applier.execute.patience import Patience, Stop
 from applier.outcome import Action, Outcome
 from applier.plan import Plan
 from applier.plan.order import defined_kinds
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import GroupKind, Kind, Manifest, Ref
 
 T = TypeVar("T")
 AfterWrite = Callable[[Manifest], None]
@@ -43,7 +43,7 @@ class Run:
     uids: dict[Ref, str] = field(default_factory=dict)
     causes: dict[Ref, Ref] = field(default_factory=dict)
     schemas: dict[Kind, Type | None] = field(default_factory=dict)
-    defined: dict[tuple[str, str], Ref] = field(init=False)
+    defined: dict[GroupKind, Ref] = field(init=False)
 
     def __post_init__(self) -> None:
         self.defined = defined_kinds(self.graph)

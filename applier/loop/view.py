@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from applier.cache import Wanted, WatchCache
 from applier.cache.selectors import selector
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import GroupKind, Kind, Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 
@@ -81,7 +81,7 @@ class Interests(Generic[K]):
         self._asked: dict[K, Asked] = {}
         self._by_ref: dict[Ref, set[K]] = {}
         self._by_owner: dict[str, set[K]] = {}
-        self._by_kind: dict[tuple[str, str], dict[Selection, set[K]]] = {}
+        self._by_kind: dict[GroupKind, dict[Selection, set[K]]] = {}
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
         """Replaces what a key is interested in by what its view was asked for, and by the objects that it wants."""

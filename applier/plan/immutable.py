@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from applier.outcome import ABSENT, FieldChange, Path
-from applier.ref import Manifest, Ref
+from applier.ref import GroupKind, Manifest, Ref
 
 APPS, RBAC = "apps", "rbac.authorization.k8s.io"
 Prefixes = tuple[tuple[str, ...], ...]
@@ -28,7 +28,7 @@ SPEC = Frozen((("spec",),))
 ROLE = Frozen((("roleRef",),))
 DATA: Prefixes = (("data",), ("binaryData",), ("stringData",), ("immutable",))
 
-FROZEN: dict[tuple[str, str], Frozen] = {
+FROZEN: dict[GroupKind, Frozen] = {
     ("", "Service"): Frozen((("spec", "clusterIP"),)),
     ("", "PersistentVolumeClaim"): Frozen((("spec",),), (("spec", "resources"), ("spec", "volumeAttributesClassName"))),
     ("", "Secret"): Frozen((("type",),)),

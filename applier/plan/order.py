@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from applier.desired import Cycle, Desired, Graph
-from applier.ref import Manifest, Ref
+from applier.ref import GroupKind, Manifest, Ref
 
 NAMESPACE = ("", "Namespace")
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -109,7 +109,7 @@ def _implied(graph: Graph) -> dict[Ref, list[Ref]]:
     return edges
 
 
-def _defined_kinds(graph: Graph) -> Iterator[tuple[tuple[str, str], Ref]]:
+def _defined_kinds(graph: Graph) -> Iterator[tuple[GroupKind, Ref]]:
     """Group and kind of what the definitions (CRDs) of a graph define, with the definition."""
     for ref, desired in graph.objects.items():
         if ref[:2] == DEFINITION:
@@ -117,7 +117,7 @@ def _defined_kinds(graph: Graph) -> Iterator[tuple[tuple[str, str], Ref]]:
             yield (str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", ""))), ref
 
 
-def defined_kinds(graph: Graph) -> dict[tuple[str, str], Ref]:
+def defined_kinds(graph: Graph) -> dict[GroupKind, Ref]:
     """Group and kind of what the graph itself defines, with the definition."""
     return dict(_defined_kinds(graph))
 

@@ -15,7 +15,7 @@ from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, 
 from applier.plan.owners import refers_to, with_owner
 from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.ref import GroupKind, Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.terminating import being_deleted
 
 
@@ -54,7 +54,7 @@ class KnownLive:
     """
 
     live: Live
-    defined: Mapping[tuple[str, str], Ref] = field(default_factory=dict)
+    defined: Mapping[GroupKind, Ref] = field(default_factory=dict)
     unserved: Collection[Kind] = ()
     steps: dict[Ref, Step] = field(default_factory=dict)
     seen: dict[Ref, Manifest] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.plan.membership import set_of
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import Scope
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
 
 AT_ONCE = 16  # lists in flight
 FEW = 3  # up to so many namespaces each is listed by itself; above, one list over all of them is asked for first
@@ -24,7 +24,7 @@ class Members(NamedTuple):
     """Live members, and those kinds of the record that the server does not serve now although it may again."""
 
     objects: list[Manifest]
-    unserved: frozenset[tuple[str, str]]
+    unserved: frozenset[GroupKind]
 
 
 async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Members:
@@ -35,7 +35,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
         unserved &= await _may_come_back(unserved, cluster)
     at_once = asyncio.Semaphore(AT_ONCE)
 
-    async def listed(kind: tuple[str, str]) -> list[Manifest]:
+    async def listed(kind: GroupKind) -> list[Manifest]:
         return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
 
     found = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
@@ -45,7 +45,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
     return Members(objects, unserved)
 
 
-async def _served(kinds: Collection[tuple[str, str]], cluster: Cluster) -> dict[tuple[str, str], Resource]:
+async def _served(kinds: Collection[GroupKind], cluster: Cluster) -> dict[GroupKind, Resource]:
     """How kinds are served, those that are. What was known of the server before is not enough to say that a kind is not."""
     if not kinds:
         return {}
@@ -84,7 +84,7 @@ async def _listed(
     return [manifest for found in await asyncio.gather(*map(one, sorted(namespaces))) for manifest in found]
 
 
-async def _may_come_back(kinds: Collection[tuple[str, str]], cluster: Cluster) -> set[tuple[str, str]]:
+async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[GroupKind]:
     """Those of some unknown kinds that are only out of reach: their group is served by another server, which does not answer.
 
     All other unknown kinds are gone with their definitions, and their objects with them. When it cannot be found out, every kind may

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from applier.prune.applyset import ApplySet, ApplySetError
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import GroupKind, Kind, Manifest, Ref
 
 ID = "applyset.kubernetes.io/id"
 TOOLING = "applyset.kubernetes.io/tooling"
@@ -29,7 +29,7 @@ def tool_of(tooling: str) -> str:
 class Scope(NamedTuple):
     """Where members of a set are found: group and kind, and namespaces."""
 
-    kinds: frozenset[tuple[str, str]] = frozenset()
+    kinds: frozenset[GroupKind] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
     @classmethod
@@ -107,7 +107,7 @@ def _listed(annotations: dict[str, str], name: str) -> list[str]:
     return text.split(",") if text else []
 
 
-def _group_kind(text: str) -> tuple[str, str]:
+def _group_kind(text: str) -> GroupKind:
     kind, _, group = text.partition(".")
     return group, kind
 

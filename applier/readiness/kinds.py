@@ -7,7 +7,7 @@ from collections.abc import Callable
 from applier.readiness.pods import pod
 from applier.readiness.state import Readiness, State, conditions, failed, in_progress, part, ready
 from applier.readiness.workloads import daemon_set, deployment, job, replica_set, stateful_set
-from applier.ref import Manifest
+from applier.ref import GroupKind, Manifest
 
 BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "extensions"}) | frozenset(
     f"{group}.k8s.io"
@@ -95,7 +95,7 @@ def ingress(manifest: Manifest) -> Readiness:
     return ready("" if addresses else "has no address")
 
 
-BUILT_IN: dict[tuple[str, str], Callable[[Manifest], Readiness]] = {
+BUILT_IN: dict[GroupKind, Callable[[Manifest], Readiness]] = {
     ("", "Pod"): pod,
     ("", "ReplicationController"): replica_set,
     ("", "PersistentVolumeClaim"): claim,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster
 from applier.errors import UnknownKind
-from applier.ref import Kind, Manifest
+from applier.ref import GroupKind, Kind, Manifest
 from grove_operator.cluster.sorting import Item
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -27,7 +27,7 @@ async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, 
     return [_placed(item, scopes[Kind.of(item.manifest)], namespace, only) for item in items]
 
 
-def defined_scopes(manifests: Iterable[Manifest]) -> dict[tuple[str, str], bool]:
+def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
     """Group and kind of what CustomResourceDefinitions define, and whether those objects stand in namespaces."""
     found = {}
     for manifest in manifests:
@@ -39,7 +39,7 @@ def defined_scopes(manifests: Iterable[Manifest]) -> dict[tuple[str, str], bool]
     return found
 
 
-async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[tuple[str, str], bool]) -> bool | None:
+async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[GroupKind, bool]) -> bool | None:
     """None for a kind that nobody knows."""
     try:
         return (await cluster.resource(kind)).namespaced

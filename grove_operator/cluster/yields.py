@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from applier.ref import Manifest, Ref
+from applier.ref import GroupKind, Manifest, Ref
 
 REPLICAS = "/spec/replicas"
 DEFAULT_TARGETS = {
@@ -20,7 +20,7 @@ def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
     It is `/spec/replicas`, unless a definition among the manifests says otherwise (`subresources.scale.specReplicasPath`).
     """
     targets: list[Ref] = []
-    places: dict[tuple[str, str], str] = {}
+    places: dict[GroupKind, str] = {}
     for manifest in manifests:
         kind = manifest.get("kind")
         if kind == "CustomResourceDefinition":
@@ -42,7 +42,7 @@ def _targets(autoscaler: Manifest) -> list[Ref]:
     return [Ref(api_version.rpartition("/")[0], str(target.get("kind") or defaults[1]), own.namespace, str(target["name"]))]
 
 
-def _scale_paths(definition: Manifest) -> dict[tuple[str, str], str]:
+def _scale_paths(definition: Manifest) -> dict[GroupKind, str]:
     spec = definition.get("spec")
     if not isinstance(spec, dict):
         return {}
