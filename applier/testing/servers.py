@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -17,6 +18,10 @@ ISSUER = "https://kubernetes.default.svc"
 
 SERVED = ("resource.k8s.io/v1beta1=true", "resource.k8s.io/v1beta2=true", "scheduling.k8s.io/v1alpha1=true")
 """API versions that are served beyond the default ones."""
+
+
+FEWER_COLLECTIONS = {"GOGC": "400"}
+"""For Go's garbage collector: a server of tests lives for minutes. A fifth less CPU under load, for 200 MB more in kube-apiserver."""
 
 
 @dataclass(slots=True)
@@ -48,7 +53,9 @@ def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = 
     log = logs / f"{name}.log"
     guard = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")), str(log), str(rubbish), *command]
     with (logs / "guards.log").open("ab") as output:
-        process = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            guard, stdin=subprocess.PIPE, stdout=output, stderr=output, env=FEWER_COLLECTIONS | os.environ, start_new_session=True
+        )
     return Server(name, log, process)
 
 

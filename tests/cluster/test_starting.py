@@ -128,6 +128,16 @@ def test_a_killed_guard_takes_its_server_with_it(tmp_path: Path) -> None:
     guarded.stop()
 
 
+@pytest.mark.parametrize(("ours", "theirs"), [("", "400"), ("50", "50")], ids=["by default", "as the environment says"])
+def test_a_server_collects_garbage_rarely(ours: str, theirs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOGC", raising=False)
+    if ours:
+        monkeypatch.setenv("GOGC", ours)
+    server = servers.launch("printer", ["sh", "-c", "echo $GOGC"], tmp_path)
+    server.process.wait()
+    assert server.log.read_text() == f"{theirs}\n"
+
+
 def test_a_process_that_just_ends_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "plane"
     done = subprocess.run([sys.executable, "-c", STARTS_ONE, str(folder), "0"], capture_output=True, text=True, check=True)
