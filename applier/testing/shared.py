@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from applier.testing import locks
-from applier.testing.control_plane import STATE, ControlPlane
+from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
+from applier.testing.running import STATE
 
 
 class Run:

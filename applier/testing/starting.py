@@ -16,10 +16,10 @@ from typing import TypeVar
 from applier.testing import audit, servers
 from applier.testing import users as accounts
 from applier.testing.assets import Assets
-from applier.testing.control_plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, ControlPlane, write_kubeconfigs
 from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.running import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane, write_kubeconfigs
 
-Plane = TypeVar("Plane", bound=ControlPlane)
+Plane = TypeVar("Plane", bound=RunningPlane)
 
 ATTEMPTS = 5
 """How often other ports are tried when somebody took one of ours before the server did."""
@@ -87,14 +87,14 @@ def _prepare(folder: Path, options: Options) -> dict[str, accounts.User]:
     return accounts.create(folder, options.users)
 
 
-def _command(plane: ControlPlane, part: str) -> list[str]:
+def _command(plane: RunningPlane, part: str) -> list[str]:
     kubeconfig = plane.users[f"system:{part}"].kubeconfig
     if part == CONTROLLER_MANAGER:
         return servers.controller_manager(plane.programs, plane.folder, kubeconfig)
     return {SCHEDULER: servers.scheduler, KWOK: servers.kwok}[part](plane.programs, kubeconfig)
 
 
-def _await_ready(plane: ControlPlane, seconds: float) -> None:
+def _await_ready(plane: RunningPlane, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not _ready(plane):
         for server in plane.running:
@@ -105,7 +105,7 @@ def _await_ready(plane: ControlPlane, seconds: float) -> None:
         time.sleep(0.05)
 
 
-def _ready(plane: ControlPlane) -> bool:
+def _ready(plane: RunningPlane) -> bool:
     """Ready by its own word, and with the namespace into which clients write by default."""
     if not plane.certificate_authority.exists():
         return False
@@ -126,7 +126,7 @@ def _failure(server: servers.Server, what: str) -> ControlPlaneError:
     return kind(f"{server.name} {what}: {reason} (logs: {server.log.parent})")
 
 
-def _let_viewers_view(plane: ControlPlane) -> None:
+def _let_viewers_view(plane: RunningPlane) -> None:
     base = "/apis/rbac.authorization.k8s.io/v1"
     plane.request("POST", f"{base}/clusterroles", accounts.VIEW_EVERYTHING["role"], agent=audit.AGENT)
     plane.request("POST", f"{base}/clusterrolebindings", accounts.VIEW_EVERYTHING["binding"], agent=audit.AGENT)

@@ -1,0 +1,228 @@
+"""A running control plane: where it is, who may log in, and what was asked of it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from applier.testing import assets, audit, servers
+from applier.testing.counts import Requests
+from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.users import User, write_kubeconfig
+
+STATE = "control-plane.json"
+CONTROLLER_MANAGER, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler", "kwok"
+
+
+class RunningPlane:
+    """etcd and kube-apiserver on loopback ports, with the parts that were asked for.
+
+    `url` is the server's, `kubeconfig` a file for the user `admin`, `token` that user's; `users` has the others. `folder` holds everything:
+    `logs`, `certificates`, the data. `parts` are the optional programs that run: kube-controller-manager, kube-scheduler, kwok.
+    """
+
+    def __init__(self, folder: Path, url: str, users: Mapping[str, User], programs: assets.Assets, parts: Iterable[str]) -> None:
+        self.folder, self.url, self.users, self.programs, self.parts = folder, url, dict(users), programs, tuple(parts)
+        self.running: list[servers.Server] = []
+
+    @classmethod
+    def attach(cls, folder: Path) -> Self:
+        """The one that another process has started in this folder; `stop` does nothing to it."""
+        state = json.loads((folder / STATE).read_text("utf-8"))
+        users = {name: User(name, token, Path(kubeconfig)) for name, (token, kubeconfig) in state["users"].items()}
+        programs = assets.Assets(Path(state["programs"]), frozenset(state["present"]))
+        return cls(folder, state["url"], users, programs, state["parts"])
+
+    def publish(self) -> None:
+        """Lets other processes `attach`."""
+        state = {
+            "url": self.url,
+            "users": {user.name: (user.token, str(user.kubeconfig)) for user in self.users.values()},
+            "programs": str(self.programs.folder),
+            "present": sorted(self.programs.programs),
+            "parts": self.parts,
+        }
+        partial = self.folder / f".{STATE}"
+        partial.write_text(json.dumps(state), "utf-8")
+        partial.rename(self.folder / STATE)
+
+    def stop(self, *, keep_logs: bool = False) -> None:
+        """Ends what was started here, and removes its folder, except for the logs if they are to be kept."""
+        if not self.running:
+            return
+        for server in self.running:
+            server.stop()
+        self.running.clear()
+        if not keep_logs:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            shutil.rmtree(self.folder / "data", ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def token(self) -> str:
+        """The token of `admin`."""
+        return self.users["admin"].token
+
+    @property
+    def kubeconfig(self) -> Path:
+        """A kubeconfig file of `admin`."""
+        return self.users["admin"].kubeconfig
+
+    @property
+    def certificate_authority(self) -> Path:
+        """A PEM file with which the server's certificate can be checked."""
+        return self.folder / "certificates" / "apiserver.crt"
+
+    @cached_property
+    def tls(self) -> ssl.SSLContext:
+        """For clients of this server."""
+        return ssl.create_default_context(cafile=str(self.certificate_authority))
+
+    def kubectl(
+        self, *arguments: str, user: str = "admin", input: str | None = None, check: bool = True, timeout: float = 120.0
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs kubectl of the server's version as a user. With `check`, a failure raises `ControlPlaneError` with what kubectl said."""
+        environment = os.environ | {
+            "KUBECONFIG": str(self.users[user].kubeconfig),
+            "KUBECACHEDIR": str(self.folder / "kubectl-cache"),
+            "KUBERC": "off",
+        }
+        command = [self.programs.path("kubectl"), *arguments]
+        done = subprocess.run(command, env=environment, input=input or "", capture_output=True, text=True, check=False, timeout=timeout)
+        if check and done.returncode:
+            raise ControlPlaneError(f"kubectl {' '.join(arguments)}: {done.stderr.strip() or done.stdout.strip()}")
+        return done
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        user: str = "admin",
+        content_type: str = "application/json",
+        agent: str = "tests",
+        timeout: float = 60.0,
+    ) -> Any:
+        """One request on a connection of its own; returns the JSON of the answer, or its text.
+
+        Raises `Refused` for 4xx and 5xx, and `ControlPlaneError` where no answer comes within `timeout` seconds.
+        """
+        where = urlsplit(self.url)
+        headers = {"Authorization": f"Bearer {self.users[user].token}", "Content-Type": content_type, "User-Agent": agent}
+        connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=self.tls, timeout=timeout)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        except (OSError, http.client.HTTPException) as problem:
+            raise ControlPlaneError(f"{self.url} does not answer: {problem}; {servers.reason(self.log('kube-apiserver'))}") from problem
+        finally:
+            connection.close()
+        value = json.loads(text) if answer.headers.get_content_type() == "application/json" else text
+        if answer.status >= 400:
+            said = value.get("message", text) if isinstance(value, dict) else text
+            raise Refused(answer.status, value, f"{method} {path}: {answer.status} {said}")
+        return value
+
+    def log(self, server: str) -> Path:
+        """The log of one of the servers."""
+        return self.folder / "logs" / f"{server}.log"
+
+    def create_namespace(self, prefix: str = "test-") -> str:
+        """A fresh namespace; returns its name, which begins with `prefix`."""
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": prefix}}
+        created = self.request("POST", "/api/v1/namespaces", namespace, agent=audit.AGENT)
+        return str(created["metadata"]["name"])
+
+    def delete_namespace(self, name: str) -> None:
+        """Asks for the end of a namespace, and does not wait for it. No harm where it has gone."""
+        try:
+            self.request("DELETE", f"/api/v1/namespaces/{name}", agent=audit.AGENT)
+        except Refused as refused:
+            if refused.status not in (404, 409):
+                raise
+
+    def grant(self, user: str, verbs: Sequence[str], resources: Sequence[str], *, group: str = "", namespace: str = "") -> None:
+        """Lets a user do this in a namespace, or everywhere; returns once the server knows. Grants in a namespace go away with it."""
+        where, scope = (f"namespaces/{namespace}/", "") if namespace else ("", "Cluster")
+        base, api = f"/apis/rbac.authorization.k8s.io/v1/{where}", "rbac.authorization.k8s.io"
+        head = {"apiVersion": f"{api}/v1", "metadata": {"generateName": "granted-"}}
+        rules = [{"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}]
+        role = self.request("POST", f"{base}{scope.lower()}roles", head | {"kind": f"{scope}Role", "rules": rules}, agent=audit.AGENT)
+        binding = head | {
+            "kind": f"{scope}RoleBinding",
+            "roleRef": {"apiGroup": api, "kind": f"{scope}Role", "name": role["metadata"]["name"]},
+            "subjects": [{"apiGroup": api, "kind": "User", "name": user}],
+        }
+        self.request("POST", f"{base}{scope.lower()}rolebindings", binding, agent=audit.AGENT)
+        place = {"namespace": namespace} if namespace else {}
+        self._await_granted(user, [{"verb": verb, "group": group, "resource": one, **place} for verb in verbs for one in resources])
+
+    def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
+        """The server's authorizer hears of roles and bindings by watches of its own, a moment after they are written."""
+        deadline = time.monotonic() + 10
+        for right in rights:
+            resource, _, subresource = right["resource"].partition("/")
+            spec = {"user": user, "resourceAttributes": {**right, "resource": resource, "subresource": subresource}}
+            review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+            while not self.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review, agent=audit.AGENT)["status"][
+                "allowed"
+            ]:
+                if time.monotonic() > deadline:
+                    raise ControlPlaneError(f"{user} was granted {right['verb']} {right['resource']} and still may not")
+                time.sleep(0.01)
+
+    def mark(self) -> int:
+        """This moment in the audit log, for `requests`."""
+        self._settle()
+        return self._audit_log.stat().st_size
+
+    def requests(self, since: int = 0) -> Requests:
+        """Every request that the server has answered since a mark, from everybody but its own parts and this object.
+
+        A watch counts as soon as it begins. Requests of others that are under way may be missing.
+        """
+        self._settle()
+        return Requests(request for request, _ in audit.read(self._audit_log, since) if not request.agent.startswith(audit.AGENT))
+
+    @cached_property
+    def _audit_log(self) -> Path:
+        log = self.folder / "data" / "audit.log"
+        if not log.exists():
+            raise ControlPlaneError("this control plane was started without an audit log")
+        return log
+
+    def _settle(self) -> None:
+        """Makes a request and waits until the log has it: then it has what was answered before, too."""
+        start, sentinel = self._audit_log.stat().st_size, f"/version?{secrets.token_hex(8)}"
+        self.request("GET", sentinel, agent=audit.AGENT)
+        deadline = time.monotonic() + 10
+        while not any(uri == sentinel for _, uri in audit.read(self._audit_log, start)):
+            if time.monotonic() > deadline:
+                raise ControlPlaneError("the audit log does not grow")
+            time.sleep(0.005)
+
+
+def write_kubeconfigs(plane: RunningPlane) -> None:
+    """The file of each user."""
+    for user in plane.users.values():
+        write_kubeconfig(user, plane.url, plane.certificate_authority)
