@@ -135,7 +135,7 @@ class _Delete:
 
     async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
         """What became of the objects of the files, and whether some were missing or not ours."""
-        from grove_operator.cluster.deleting import delete, doomed
+        from grove_operator.cluster.doomed import doomed, take_away
 
         graph = await wanted.graph(session)
         found = await doomed(graph, session.cluster, manager=self.choices.field_manager)
@@ -149,7 +149,7 @@ class _Delete:
         if self.choices.dry_run == "client":
             carried = {} if self.choices.cascade == "orphan" else found.carried
             return _on_paper({**found.going, **carried}), bool(missing)
-        return await delete(found, graph, self._deletion(session)), bool(missing)
+        return await take_away(found, graph, self._deletion(session)), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
         """What became of the members of a set."""

@@ -59,7 +59,7 @@ async def doomed(graph: Graph, cluster: Cluster, *, manager: str) -> Doomed:
     return found
 
 
-async def delete(found: Doomed, graph: Graph, deletion: Deletion) -> list[Outcome]:
+async def take_away(found: Doomed, graph: Graph, deletion: Deletion) -> list[Outcome]:
     """Deletes these objects, what rests on others first, each with its UID; an outcome for each, and for those that go with an owner."""
     account = Account(deletion.cluster, deletion.sink)
     until = time.monotonic() + deletion.seconds
