@@ -109,6 +109,8 @@ def test_what_a_diff_cannot_show_has_its_reason(action: Action) -> None:
         ({Action.UNCHANGED: 2, Action.YIELDED: 1}, "Nothing differs: 2 unchanged, 1 yielded"),
         ({Action.CREATED: 1, Action.UNCHANGED: 2}, "1 object differs: 1 created; 2 unchanged"),
         ({Action.CREATED: 1, Action.CONFIGURED: 2}, "3 objects differ: 1 created, 2 configured"),
+        ({Action.FAILED: 2}, "2 failed"),
+        ({Action.FAILED: 2, Action.HELD: 1, Action.UNCHANGED: 3}, "1 object differs: 1 held; 2 failed; 3 unchanged"),
     ],
 )
 def test_a_summary_ends_it(counts: dict[Action, int], text: str) -> None:

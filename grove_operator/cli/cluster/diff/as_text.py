@@ -22,14 +22,15 @@ def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: T
 
 
 def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """`3 objects differ: 1 created, 2 configured; 997 unchanged`."""
+    """`3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. What failed may differ or not: nobody knows."""
     quiet = {action: count for action, count in counts.items() if action in QUIET}
-    loud = {action: count for action, count in counts.items() if action not in QUIET}
+    failed = {action: count for action, count in counts.items() if action is Action.FAILED}
+    loud = {action: count for action, count in counts.items() if action not in QUIET and action is not Action.FAILED}
     differing = sum(loud.values())
-    if not differing:
+    heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: " if differing else ""
+    if not differing and not failed:
         return terminal.paint("Nothing differs: " if quiet else "", "1") + tally(quiet)
-    heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: "
-    return terminal.paint(heading, "1") + tally(loud) + (f"; {tally(quiet)}" if quiet else "")
+    return "; ".join(terminal.paint(heading if one is loud else "", "1") + tally(one) for one in (loud, failed, quiet) if one)
 
 
 def _block(one: Shown | More, terminal: Terminal) -> Iterator[str]:
