@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
@@ -13,6 +13,7 @@ from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal, visible
 
 MOST_FIELDS = 8
+DIFFERING = frozenset(Action) - QUIET - {Action.FAILED}
 
 
 def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
@@ -23,14 +24,18 @@ def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: T
 
 def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
     """`3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. What failed may differ or not: nobody knows."""
-    quiet = {action: count for action, count in counts.items() if action in QUIET}
-    failed = {action: count for action, count in counts.items() if action is Action.FAILED}
-    loud = {action: count for action, count in counts.items() if action not in QUIET and action is not Action.FAILED}
-    differing = sum(loud.values())
+    differing = sum(count for action, count in counts.items() if action in DIFFERING)
+    words = [_some(counts, DIFFERING), _some(counts, {Action.FAILED}), _some(counts, QUIET)]
     heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: " if differing else ""
-    if not differing and not failed:
-        return terminal.paint("Nothing differs: " if quiet else "", "1") + tally(quiet)
-    return "; ".join(terminal.paint(heading if one is loud else "", "1") + tally(one) for one in (loud, failed, quiet) if one)
+    if not differing and not counts.get(Action.FAILED):
+        heading, words[0] = ("Nothing differs: ", "") if words[2] else ("", tally({}))
+    return terminal.paint(heading, "1") + "; ".join(filter(None, words))
+
+
+def _some(counts: Mapping[Action, int], which: Collection[Action]) -> str:
+    """How many there are of some actions; empty for none."""
+    some = {action: count for action, count in counts.items() if action in which}
+    return tally(some) if some else ""
 
 
 def _block(one: Shown | More, terminal: Terminal) -> Iterator[str]:
