@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from applier.errors import CredentialsError
+from applier.transport.addresses import proxy_url, server_url
 from applier.transport.credentials import TokenFile
 from applier.transport.following import Followed
 from applier.transport.impersonation import impersonation
@@ -47,12 +47,10 @@ def in_cluster(environment: Mapping[str, str], pod: Path = POD) -> Target:
 def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
     """The target that a context stands for, its certificates read and tried. Raises `CredentialsError`."""
     cluster, said = chosen.cluster, chosen.said
-    server = cluster.text("server").rstrip("/")
     insecure, ca = cluster.flag("insecure-skip-tls-verify"), pem(cluster, "certificate-authority", said)
     if insecure and ca:
         raise CredentialsError(f"{said}: its cluster has both a certificate-authority and insecure-skip-tls-verify; remove one")
-    if "://" not in server:
-        server = f"{'https' if ca or insecure else 'http'}://{server}"
+    server = server_url(cluster.text("server"), said, encrypted=bool(ca or insecure))
     target = Target(
         server=server,
         credentials=Followed(chosen, lambda pair: _try(target, pair)),
@@ -63,7 +61,7 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         server_name=cluster.text("tls-server-name"),
         insecure=insecure,
         headers=impersonation(chosen.user),
-        proxy=_proxy(server, cluster.text("proxy-url"), environment, said),
+        proxy=proxy_url(server, cluster.text("proxy-url"), environment, said),
     )
     if ca or target.credentials.pair[0]:  # so that a bad certificate is said before anything is sent
         _try(target, target.credentials.pair)
@@ -74,17 +72,3 @@ def _try(target: Target, pair: tuple[str, str]) -> None:
     """Raises `CredentialsError` for certificates that TLS does not take."""
     if target.encrypted:
         trust(target, *pair)
-
-
-def _proxy(server: str, given: str, environment: Mapping[str, str], said: str) -> str:
-    """The proxy of the kubeconfig, else that of the environment, with NO_PROXY honoured as Python does."""
-    if given:
-        if urlsplit(given).scheme not in ("http", "https"):
-            raise CredentialsError(f"{said}: its proxy-url {given} is not supported; http and https are")
-        return given
-    if not any(name.lower().endswith("_proxy") for name in environment):
-        return ""
-    from urllib.request import getproxies, proxy_bypass
-
-    parts = urlsplit(server)
-    return "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")

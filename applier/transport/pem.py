@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from pathlib import Path
 
 from applier.errors import CredentialsError
@@ -18,15 +17,18 @@ def pem(entry: Entry, key: str, said: str) -> str:
     if data := entry.text(f"{key}-data"):
         try:
             return base64.b64decode("".join(data.split()), validate=True).decode("ascii")
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # of base64, or of ASCII
             raise CredentialsError(f"{said}: {key}-data is not PEM text in base64") from None
     path = entry.path(key)
     return read_text(path, f"the {key} of {said}") if path else ""
 
 
 def read_text(path: Path, what: str) -> str:
-    """The text of a file; `what` names it in errors. Raises `CredentialsError`."""
+    """The text of a file; `what` names it in errors. Raises `CredentialsError`, for an empty one too: that would be no certificate."""
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CredentialsError(f"cannot read {what}: {path}: {getattr(error, 'strerror', None) or 'not text'}") from None
+    if not text.strip():
+        raise CredentialsError(f"{what} is empty: {path}")
+    return text
