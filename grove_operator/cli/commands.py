@@ -21,7 +21,7 @@ COMMANDS = {
     "diff": "cluster.diff.command",
     "plan": "cluster.plan.command",
     "apply": "cluster.apply.command",
-    "delete": "cluster.delete",
+    "delete": "cluster.delete.command",
     "adopt": "cluster.adopt",
     "get": "cluster.get.command",
     "completion": "completion",

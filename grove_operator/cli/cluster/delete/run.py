@@ -1,31 +1,16 @@
-"""`grove delete`: objects taken away, in the reverse order of their making."""
+"""One run of `grove delete`: what goes, and how it is told while it happens and afterwards."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from applier.events import Sink
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.folding import Folding
-from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.listeners import listening
-from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import (
-    FIELD_MANAGER,
-    duration,
-    input_options,
-    journal_option,
-    take_asked,
-    take_target,
-    target_options,
-)
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
@@ -34,7 +19,9 @@ if TYPE_CHECKING:
     from applier.outcome import Outcome
     from applier.prune.deletion import Deletion
     from applier.ref import Manifest, Ref
+    from grove_operator.cli.cluster.input import ClusterInput
 
+SUFFIXES = {"client": CLIENT, "server": SERVER}
 WORDS = {"pruned": "deleted"}
 HOW_TO_GO_ON = (
     "finalizers are taken off by the controllers that they are named after, once their work is done: see whether these run. "
@@ -58,71 +45,17 @@ class Choices:
     output: str
 
 
-@click.command(
-    "delete",
-    cls=OptionalValues,
-    bare={"--dry-run": "client"},
-    epilog="""\b
-Examples:
-  grove delete workload.yaml                   the set, and what we made of it
-  grove delete manifests/ --dry-run            what would go
-  grove delete --applyset shop                 all members of a recorded set
+class DeleteRun:
+    """`wanted` is none for a recorded set."""
 
-\b
-Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or is not ours.""",
-)
-@input_options
-@target_options
-@click.option("--applyset", default="", metavar="NAME", help="Delete all members of this set, instead of what is in FILE.")
-@click.option("--ignore-not-found", is_flag=True, help="What is not there is fine.")
-@click.option(
-    "--cascade",
-    type=click.Choice(("background", "foreground", "orphan")),
-    default="background",
-    show_default=True,
-    help="What becomes of objects that deleted ones own.",
-)
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
-@click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="How long is waited at most.")
-@click.option(
-    "--dry-run",
-    type=click.Choice(("client", "server", "none")),
-    default="none",
-    metavar="[=client|server]",
-    help="Delete nothing: say what would go, or have the server try it.",
-)
-@click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="Whose compiled objects are ours.")
-@journal_option
-@click.option(
-    "-o", "--output", type=click.Choice(("text", "name", "json")), default="text", show_default=True, help="For people or for programs."
-)
-def command(**given: Any) -> int:
-    """Delete the objects of FILE; of a PodCliqueSet, the set and what we made of it.
-
-    Each object is deleted only if it is the one that was looked at. Objects that a set's rules name but that somebody else made stay.
-    """
-    target = take_target(given)
-    asked = take_asked(given, required=not given["applyset"])
-    choices = Choices(**given)
-    if choices.applyset and asked.files:
-        raise click.UsageError("Either FILE or --applyset: a set's record says which objects are its members.")
-    wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    suffix = {"client": CLIENT, "server": SERVER}.get(choices.dry_run, "")
-    lines = Lines(terminal_of(sys.stdout), suffix=suffix, words=WORDS)
-    run = _Delete(choices, wanted, lines)
-    with listening(run.sink, choices.journal, "delete") as run.sink:
-        return sessions.run(run.work, target, run.sink, long=True)
-
-
-class _Delete:
-    """One run. `wanted` is none for a recorded set."""
-
-    def __init__(self, choices: Choices, wanted: ClusterInput | None, lines: Lines) -> None:
-        self.choices, self.wanted, self.lines = choices, wanted, lines
+    def __init__(self, choices: Choices, wanted: ClusterInput | None) -> None:
+        self.choices, self.wanted = choices, wanted
+        self.lines = Lines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
         waits = WaitLines().sink
-        self.sink: Sink = to_all(lines.sink, waits) if choices.output == "text" else waits
+        self.sink: Sink = to_all(self.lines.sink, waits) if choices.output == "text" else waits
 
     async def work(self, session: Session) -> int:
+        """Deletes, and tells what became of everything."""
         failed = False
         if self.wanted is None:
             outcomes = await self._set(session)

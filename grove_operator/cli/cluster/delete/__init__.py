@@ -1,0 +1,1 @@
+"""`grove delete`: its options, and one run."""
