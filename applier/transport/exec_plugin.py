@@ -75,7 +75,7 @@ class ExecPlugin:
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=None if told else subprocess.PIPE,
-                env=os.environ | self.environment | {"KUBERNETES_EXEC_INFO": json.dumps(self._info(interactive))},
+                env=os.environ | self.environment | {"KUBERNETES_EXEC_INFO": json.dumps(self._info(interactive), default=str)},
             )
         except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.said} cannot be run: {getattr(error, 'strerror', None) or error}") from None

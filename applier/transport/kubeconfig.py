@@ -21,6 +21,10 @@ class Entry(NamedTuple):
     file: Path
     said: str = ""  # what to call it in errors
 
+    def __repr__(self) -> str:
+        """Without the value: there are secrets in it."""
+        return f"<{self.said or 'an entry'}>"
+
     def text(self, key: str) -> str:
         """A field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
         given = self.value.get(key)

@@ -13,6 +13,7 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
+from http.client import HTTPException
 from typing import Any
 
 from applier.errors import CredentialsError
@@ -96,7 +97,7 @@ class IdentityProvider:
         except urllib.error.HTTPError as error:
             what = "log in again" if form else "is idp-issuer-url right?"
             raise CredentialsError(f"{self.said}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             cause = getattr(error, "reason", None) or error
             raise CredentialsError(f"{self.said}: cannot ask {_place(url)}: {_words(cause)}") from None
         answer = _json(body)

@@ -19,6 +19,10 @@ class Granted(NamedTuple):
     pair: tuple[str, str]
     until: datetime.datetime | None
 
+    def __repr__(self) -> str:
+        """Without what is secret."""
+        return f"<granted until {self.until}>"
+
 
 def utc_now() -> datetime.datetime:
     """The time by this machine's clock."""

@@ -345,15 +345,23 @@ async def test_a_plugin_that_asks_for_it_is_told_of_the_cluster(tmp_path: Path) 
         "server": "https://127.0.0.1:1",
         "certificate-authority": "ca.crt",
         "tls-server-name": "api",
-        "extensions": [{"name": "other", "extension": 1}, {"name": "client.authentication.k8s.io/exec", "extension": {"region": "eu"}}],
+        "extensions": [
+            {"name": "other", "extension": 1},
+            {"name": "client.authentication.k8s.io/exec", "extension": {"since": datetime.date(2026, 1, 1)}},
+        ],
     }
     await described(tmp_path, plugin(tmp_path, {"token": "t"}, provideClusterInfo=True), cluster).run()
     assert called(tmp_path)["info"]["spec"]["cluster"] == {
         "server": "https://127.0.0.1:1",
         "certificate-authority-data": base64.b64encode(b"authority").decode(),
         "tls-server-name": "api",
-        "config": {"region": "eu"},
+        "config": {"since": "2026-01-01"},
     }
+
+
+async def test_what_a_plugin_gave_is_in_no_representation(tmp_path: Path) -> None:
+    granted = await described(tmp_path, plugin(tmp_path, {"token": "hunter2"})).run()
+    assert "hunter2" not in repr(granted)
 
 
 async def test_a_plugin_gets_its_arguments_and_variables_and_stays_in_our_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

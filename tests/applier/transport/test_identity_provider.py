@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
+from http.client import BadStatusLine
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,20 @@ async def test_what_goes_wrong_is_one_sentence_without_secrets(
     assert says in str(error)
     assert not {"hunter2", "refresh-0", "\n"} & {*str(error).split(), *str(error)}
     assert "hunter2" not in str(error)
+
+
+class Babbling:
+    """Something that listens and does not speak HTTP."""
+
+    def open(self, *arguments: Any, **more: Any) -> None:
+        raise BadStatusLine("220 smtp")
+
+
+async def test_an_issuer_that_does_not_speak_http_is_said(log_in: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("applier.transport.oidc._opener", lambda tls: Babbling())
+    error = await raised(log_in().token)
+    assert isinstance(error, CredentialsError)
+    assert str(error).endswith("/.well-known/openid-configuration: 220 smtp")
 
 
 async def test_a_used_up_refresh_token_that_cannot_be_replaced_is_said(log_in: LogIn, config: Path) -> None:

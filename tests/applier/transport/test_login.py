@@ -10,6 +10,7 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport.credentials import TokenFile
+from applier.transport.kubeconfig import choose, read
 from applier.transport.login import find_target
 from applier.transport.target import Target
 
@@ -117,7 +118,9 @@ def test_what_cannot_be_used_is_one_sentence(case: tuple[Any, Any, str], tmp_pat
 
 
 def test_secrets_of_a_kubeconfig_are_in_no_representation(tmp_path: Path) -> None:
-    assert "hunter2" not in repr(target(tmp_path / "config", user={"token": "hunter2"}))
+    path = write(tmp_path / "config", "one", user={"token": "hunter2"})
+    config = read([path])
+    assert "hunter2" not in repr((config, choose(config, ""), find_target(str(path), "", {})))
 
 
 def pod(folder: Path) -> dict[str, str]:
