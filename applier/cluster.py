@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from applier.errors import NotFound
@@ -63,7 +63,7 @@ class Cluster(Protocol):
 
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
 
         Raises `Gone` when the version is too old and `Unreachable` when the stream breaks or stalls.

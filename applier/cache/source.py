@@ -100,7 +100,7 @@ class Source:
         self.streams += 1
         stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self.version, initial=initial)
         try:
-            async with asyncio.timeout(self.stall) as patience, aclosing(stream) as events:  # type: ignore[type-var]
+            async with asyncio.timeout(self.stall) as patience, aclosing(stream) as events:
                 if initial:
                     await self._state(events, patience)
                 await self._changes(events, patience)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from applier.errors import Forbidden, Gone, UnknownKind, Unreachable
+from applier.cluster import WatchEvent
+from applier.errors import Forbidden, UnknownKind
+from applier.listening import listen
 from applier.ref import Kind, Manifest
 
 if TYPE_CHECKING:
@@ -44,8 +46,7 @@ class Waiting:
         if not self._missing(await discovery.all()) or not self._missing(await discovery.refresh()):
             return
         try:
-            while any(self._trouble(kind) for kind in self._missing(await discovery.all())):
-                await self._watch()
+            await self._until_established()
         except Forbidden:
             self.blind = True
         pause = FIRST
@@ -63,27 +64,24 @@ class Waiting:
     def _missing(self, served: Served) -> list[Kind]:
         return [kind for kind in self.kinds if kind not in served.by_kind]
 
-    async def _watch(self) -> None:
-        """One watch over definitions, until nothing more is waited for or the watch ends."""
+    async def _until_established(self) -> None:
+        """Follows definitions until no kind has trouble."""
         resource = await self.cluster.resource(DEFINITION)
         missing = self._missing(await self.cluster.discovery.all())
-        try:
-            async with aclosing(self.cluster.watch(resource, initial=True)) as events:
-                async for event in events:
-                    if event.type != "BOOKMARK":
-                        self._take(event.type, event.object)
-                    if not any(self._trouble(kind) for kind in missing):
-                        return
-        except (Gone, Unreachable):
-            await asyncio.sleep(FIRST)
+        async with aclosing(listen(self.cluster, resource)) as told:
+            async for news in told:
+                if not isinstance(news, WatchEvent):
+                    self.definitions = {_defined(one): one for one in news.items}
+                elif news.type != "BOOKMARK":
+                    self._take(news)
+                if not any(self._trouble(kind) for kind in missing):
+                    return
 
-    def _take(self, type: str, definition: Manifest) -> None:
-        spec = definition.get("spec") or {}
-        key = str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")
-        if type == "DELETED":
-            self.definitions.pop(key, None)
+    def _take(self, event: WatchEvent) -> None:
+        if event.type == "DELETED":
+            self.definitions.pop(_defined(event.object), None)
         else:
-            self.definitions[key] = definition
+            self.definitions[_defined(event.object)] = event.object
 
     def _trouble(self, kind: Kind) -> str:
         """Why a kind's definition does not serve it; empty when it does."""
@@ -101,3 +99,9 @@ class Waiting:
         refused = conditions.get("NamesAccepted") or {}
         why = refused if refused.get("status") == "False" else conditions.get("Established") or {}
         return f"its definition is not established: {why.get('message') or 'the server has not looked at it yet'}"
+
+
+def _defined(definition: Manifest) -> tuple[str, str]:
+    """Group and kind that a definition is for."""
+    spec = definition.get("spec") or {}
+    return str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")

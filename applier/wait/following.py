@@ -1,17 +1,15 @@
-"""Follows some objects through watches that are taken up again whenever they break."""
+"""Follows some objects until what is waited for has come."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
 
-from applier.backoff import Backoff
-from applier.cluster import Cluster, Resource, WatchEvent
-from applier.errors import Gone, ServerFailure, TooManyRequests, Unreachable
-from applier.ref import Kind, Manifest, Ref, resource_version_of
-
-FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
+from applier.cluster import Cluster, Listing, Resource, WatchEvent
+from applier.listening import listen
+from applier.ref import Kind, Manifest, Ref
 
 Seen = Callable[[Ref, Manifest | None], None]
 """Takes an object as it is now; None where there is none."""
@@ -34,32 +32,27 @@ class Following:
 
     async def run(self) -> None:
         """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
-        backoff, version = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
-        while True:
-            began = version
-            try:
-                version = version or await self._list()
-                async for event in self.cluster.watch(self.resource, self.namespace, labels=self.labels, resource_version=version):
-                    self._take(event)
-                    backoff.reset()
-                    version = resource_version_of(event.object)
-            except Gone:
-                version = ""
-            except (Unreachable, TooManyRequests, ServerFailure):
-                began = version
-            if version == began:  # nothing was learnt: a server in trouble is not asked again at once
-                await asyncio.sleep(backoff.next())
+        while not await self._heard_all():
+            self.labels = ""
 
-    async def _list(self) -> str:
-        """Tells the state of each object; the version to watch from."""
-        listing = await self.cluster.list(self.resource, self.namespace, labels=self.labels)
+    async def _heard_all(self) -> bool:
+        """Follows; comes back only when some objects are not among those with our labels, though they may be there."""
+        async with aclosing(listen(self.cluster, self.resource, self.namespace, labels=self.labels)) as told:
+            async for news in told:
+                if isinstance(news, WatchEvent):
+                    self._take(news)
+                elif not self._state(news):
+                    return False
+        return True
+
+    def _state(self, listing: Listing) -> bool:
+        """Tells the state of each object; says whether all are known."""
         live = {Ref.of(manifest): manifest for manifest in listing.items}
         if self.may_differ and self.labels and not self.refs <= live.keys():
-            self.labels = ""
-            return await self._list()
+            return False
         for ref in self.refs:
             self.seen(ref, live.get(ref))
-        return listing.resource_version
+        return True
 
     def _take(self, event: WatchEvent) -> None:
         if event.type != "BOOKMARK" and (ref := Ref.of(event.object)) in self.refs:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 
-from applier.cluster import Cluster, Resource
+from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ClusterError
+from applier.listening import listen
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.output import tree_bytes
 from grove_operator.cli.cluster.session import Session
@@ -17,7 +18,7 @@ from grove_operator.cluster.tree_reading import Forest, read_tree
 
 SETTLE = 0.25  # seconds in which changes are collected before the tree is read again
 LONGEST = 15.0  # seconds after which it is read again all the same: kinds that it did not have are not watched
-PAUSE = 1.0  # seconds before a watch that broke is taken up again
+PAUSE = 1.0  # seconds before a kind that the server would not let us watch is tried again
 
 Draw = Callable[[Forest], None]
 
@@ -55,11 +56,10 @@ async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: 
     """Notes that something of a kind changed, until it is cancelled. Where watching is refused, reading again has to do."""
     while True:
         with suppress(ClusterError):
-            version = (await cluster.list(resource, namespace)).resource_version
-            changed.set()  # whatever happened between the drawing and this
-            async for event in cluster.watch(resource, namespace, resource_version=version):
-                if event.type != "BOOKMARK":
-                    changed.set()
+            async with aclosing(listen(cluster, resource, namespace)) as told:
+                async for news in told:
+                    if not (isinstance(news, WatchEvent) and news.type == "BOOKMARK"):
+                        changed.set()  # by a list as well: something may have happened between the drawing and that
         await asyncio.sleep(PAUSE)
 
 
