@@ -175,5 +175,8 @@ async def apply_saved(
         raise OutOfDate(reasons)
     if kept:
         kept.hold(saved)
+    for step in saved.plan.steps:
+        if step.action is Action.FAILED:  # it is not tried, and why it would have failed may be over
+            step.reason = f"was planned to fail: {step.reason}; plan again if that is no longer so"
     how = Carrying(sink, limit, patience, stop or Stop(), dry_run, after_write, exact=True)
     return _closed(account, await _carry_out(saved.writes(), graph, kept, account, how))

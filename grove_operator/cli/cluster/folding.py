@@ -41,7 +41,10 @@ class Folding:
 
     def add(self, ref: Ref, why: str, line: str = "") -> None:
         """One object more, and its line where that is another than `REF: WHY`."""
-        reason, line = alike(ref, why), line or f"{ref}: {why}"
+        self.line(line or f"{ref}: {why}", alike(ref, why))
+
+    def line(self, line: str, reason: str) -> None:
+        """One line more of those that have this reason."""
         told = self._alike.setdefault(reason, [])
         if len(told) < NAMED:
             self._tell(line)

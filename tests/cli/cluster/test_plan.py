@@ -54,6 +54,22 @@ def test_a_plan_that_no_longer_holds_is_refused_with_every_reason(bench: Bench) 
     assert bench.writes() == []
 
 
+def test_reasons_why_a_plan_no_longer_holds_are_folded(bench: Bench) -> None:
+    names = [f"a{number}" for number in range(9)]
+    path = kept(bench, *names)
+    bench.cluster.seed(*map(config_map, names))
+    assert bench.run("apply", "--plan", path).err.splitlines()[3:] == ["grove: and 6 more: exists by now"]
+
+
+def test_what_was_planned_to_fail_is_not_told_as_if_it_were_so_now(bench: Bench) -> None:
+    path = str(bench.folder / "change.plan")
+    bench.run("plan", bench.file(config_map("a", "nowhere")), "-o", path)
+    bench.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nowhere"}})
+    ended = bench.run("apply", "--plan", path)
+    said = "was planned to fail: namespace 'nowhere' does not exist; plan again if that is no longer so"
+    assert ended == (2, "", f"grove: ConfigMap/nowhere/a: failed: {said}\n")
+
+
 def test_a_plan_of_another_input_is_refused(bench: Bench) -> None:
     path = kept(bench, "a")
     ended = bench.run("apply", "--plan", path, bench.file(config_map("z")))

@@ -131,7 +131,7 @@ class ApplyRun:
             with ended_by_interrupt(stop, _stopping):
                 return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
         except OutOfDate as error:
-            raise Failed(*(f"{path}: no longer holds: {reason}" for reason in error.reasons)) from None
+            raise Failed(*_out_of_date(path, error.reasons)) from None
 
     def _tell(self, report: Report) -> None:
         """What was not told while it happened."""
@@ -170,6 +170,16 @@ def _load(path: str) -> SavedPlan:
 
     with open(path, "rb") as stream:
         return load(stream.read())
+
+
+def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
+    """Lines that say why a plan no longer holds. A reason is an object and what became of it."""
+    lines: list[str] = []
+    folding = Folding(lines.append, full="")
+    for reason in reasons:
+        folding.line(f"{path}: no longer holds: {reason}", reason.partition(" ")[2])
+    folding.end()
+    return lines
 
 
 def _stopping() -> None:
