@@ -7,10 +7,10 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from applier.events import Sink, nowhere
-from applier.transport.api_cluster import ApiCluster, Warn, unheard
+from applier.events import Sink
+from applier.transport.api_cluster import ApiCluster, Warn
 from applier.transport.credentials import Fixed
 from applier.transport.login import find_target
 from applier.transport.retries import Retries
@@ -19,29 +19,27 @@ from applier.transport.target import Target
 T = TypeVar("T")
 
 
-@asynccontextmanager
-async def connect(
-    *,
-    kubeconfig: str = "",
-    context: str = "",
-    user_agent: str = "applier",
-    cache_dir: Path | None = None,
-    sink: Sink = nowhere,
-    warn: Warn = unheard,
-    validation: str = "Strict",
-    retries: Retries | None = None,
-) -> AsyncIterator[ApiCluster]:
-    """The cluster of a kubeconfig's context, or the one that we run in. Sends nothing yet.
+class Options(TypedDict, total=False):
+    """How to talk to a cluster.
 
-    `cache_dir` keeps discovery and compiled schemas from run to run. `validation` is Strict, Warn or Ignore: what the server does about
-    fields that it does not know. Raises `CredentialsError`.
+    `user_agent` is what its audit log calls us ("applier"). `cache_dir` keeps discovery and compiled schemas from run to run. `sink` takes
+    events, `warn` the server's warnings. `validation` is Strict, Warn or Ignore: what the server does about fields that it does not know
+    (Strict). `retries` says how often and how long a request is tried.
     """
-    target = find_target(kubeconfig, context, os.environ)
-    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, retries=retries)
-    try:
+
+    user_agent: str
+    cache_dir: Path | None
+    sink: Sink
+    warn: Warn
+    validation: str
+    retries: Retries | None
+
+
+@asynccontextmanager
+async def connect(*, kubeconfig: str = "", context: str = "", **options: Unpack[Options]) -> AsyncIterator[ApiCluster]:
+    """The cluster of a kubeconfig's context, or the one that we run in. Sends nothing yet. Raises `CredentialsError`."""
+    async with _open(find_target(kubeconfig, context, os.environ), options) as cluster:
         yield cluster
-    finally:
-        await cluster.close()
 
 
 @asynccontextmanager
@@ -54,17 +52,18 @@ async def connect_to(
     insecure: bool = False,
     server_name: str = "",
     namespace: str = "default",
-    user_agent: str = "applier",
-    cache_dir: Path | None = None,
-    sink: Sink = nowhere,
-    warn: Warn = unheard,
-    validation: str = "Strict",
-    retries: Retries | None = None,
+    **options: Unpack[Options],
 ) -> AsyncIterator[ApiCluster]:
     """The cluster at a URL. `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for."""
     credentials = Fixed.token(token, certificate)
     target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
-    cluster = ApiCluster(target, user_agent=user_agent, cache_dir=cache_dir, sink=sink, warn=warn, validation=validation, retries=retries)
+    async with _open(target, options) as cluster:
+        yield cluster
+
+
+@asynccontextmanager
+async def _open(target: Target, options: Options) -> AsyncIterator[ApiCluster]:
+    cluster = ApiCluster(target, **options)
     try:
         yield cluster
     finally:
