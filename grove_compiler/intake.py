@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.engine.program import Program, RuleFailure
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse, render
+from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
@@ -83,9 +84,9 @@ class Intake:
         return [entry for entry in self.admitted if entry.kind in kinds]
 
     def take(self, documents: list[Document]) -> None:
-        """Admits documents; the items of a `List` count as documents of their own."""
+        """Admits documents; the items of lists count as documents of their own."""
         for document in documents:
-            for at, value in objects_in(document):
+            for at, value in objects_in(document.value):
                 self._object(document, at, value)
         self._find_doubles()
 
@@ -152,13 +153,3 @@ class Intake:
         line, column = document.place(path)
         finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
         self.findings.append(finding)
-
-
-def objects_in(document: Document) -> Iterator[tuple[FieldPath, Any]]:
-    """The manifest of a document, or the items of a `List`, each with its path."""
-    value = document.value
-    if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
-        for index, item in enumerate(value["items"]):
-            yield ("items", index), item
-    else:
-        yield (), value

@@ -13,6 +13,7 @@ from grove_compiler.engine.watching import Input, plain, watched
 from grove_compiler.explain.said import Default, Given, Said, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
 from grove_compiler.intake import CONFIGURATION_KIND
 from grove_compiler.model.configuration import Configuration, read_configuration
@@ -141,11 +142,7 @@ class WatchedInputs:
 
 def _objects(document: Document) -> Iterable[tuple[Document, FieldPath, Manifest]]:
     """The manifests of a document; the items of a list one by one."""
-    value = document.value
-    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
-    if not isinstance(items, list):
-        return [(document, (), value)] if isinstance(value, dict) else []
-    return [(document, ("items", index), item) for index, item in enumerate(items) if isinstance(item, dict)]
+    return [(document, at, value) for at, value in objects_in(document.value) if isinstance(value, dict)]
 
 
 def _key(manifest: Manifest) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.listed import objects_in
 
 
 class Source(Protocol):
@@ -52,14 +53,5 @@ class Sourced:
 
 
 def objects_of(sources: Iterable[Source]) -> Iterator[Sourced]:
-    """The objects in documents; `List`, `NodeList` and `PodList` objects, as kubectl and the API print them, count as their items."""
-    for source in sources:
-        value = source.value
-        if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
-            kind = str(value["kind"]).removesuffix("List")
-            for position, item in enumerate(value["items"]):
-                if kind and isinstance(item, dict) and "kind" not in item:  # the API leaves it out of typed lists
-                    item = {"kind": kind, **item}
-                yield Sourced(item, source, ("items", position))
-        else:
-            yield Sourced(value, source)
+    """The objects in documents; lists count as their items."""
+    return (Sourced(value, source, at) for source in sources for at, value in objects_in(source.value))

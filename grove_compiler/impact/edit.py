@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.listed import is_list, objects_in
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.impact.change import Change, changes
-from grove_compiler.intake import objects_in
 from grove_compiler.model.declared import LAST_APPLIED
 from grove_compiler.source.document import Document
 
@@ -56,7 +56,7 @@ def as_declared(documents: Iterable[Document]) -> list[Document]:
 def _declared(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    if value.get("kind") == "List" and isinstance(value.get("items"), list):
+    if is_list(value):
         return {**value, "items": [_declared(item) for item in value["items"]]}
     found = {key: part for key, part in value.items() if key != "status"}
     metadata = value.get("metadata")
@@ -72,7 +72,7 @@ def given(documents: Iterable[Document], namespace: str) -> dict[Key, Given]:
     """The manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
     found: dict[Key, Given] = {}
     for document in documents:
-        for at, value in objects_in(document):
+        for at, value in objects_in(document.value):
             if isinstance(value, dict):
                 key = key_of(value, namespace)
                 found.setdefault(key, Given(key, value, document, at))

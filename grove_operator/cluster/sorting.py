@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.listed import objects_in
 from grove_compiler.source.document import Document
 
 API_GROUP = "grove.io"
@@ -54,10 +55,10 @@ class Sorted:
 
 
 def sort_documents(documents: Sequence[Document]) -> Sorted:
-    """What is to become of each manifest; the items of a `List` count as manifests of their own."""
+    """What is to become of each manifest; the items of lists count as manifests of their own."""
     found = Sorted()
     for document in documents:
-        items = list(_items(document))
+        items = list(objects_in(document.value))
         ours = [_is_ours(value) for _, value in items]
         if items and all(ours):
             found.compiled.append(document)  # as a whole: findings keep their lines
@@ -88,17 +89,6 @@ def _take_plain(found: Sorted, document: Document, at: FieldPath, value: Any) ->
     path, message, type = problem
     line, column = document.place((*at, *path))
     found.findings.append(Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=type))
-
-
-def _items(document: Document) -> Iterator[tuple[FieldPath, Any]]:
-    """The manifest of a document, or the items of a `List` with their paths."""
-    value = document.value
-    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
-    if isinstance(items, list):
-        for index, item in enumerate(items):
-            yield ("items", index), item
-    else:
-        yield (), value
 
 
 def _is_ours(value: Any) -> bool:

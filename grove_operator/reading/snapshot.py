@@ -7,6 +7,7 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
@@ -37,14 +38,9 @@ WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a lis
 
 
 def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> list[Manifest]:
-    """The objects of one document, those of a `List` one by one. What has not the shape of an object is reported and left out."""
-    value = document.value
-    items = value.get("items") if isinstance(value, dict) and str(value.get("kind")).endswith("List") else None
-    found: list[tuple[FieldPath, Any]] = (
-        [(("items", index), item) for index, item in enumerate(items)] if isinstance(items, list) else [((), value)]
-    )
+    """The objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
     objects = []
-    for at, item in found:
+    for at, item in objects_in(document.value):
         wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1] or _misfits(item)
         if not wrong:
             objects.append(item)
