@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from grove_compiler.kube.quantity import QuantityError, parse
+from grove_compiler.kube.quantity import LARGEST_INT64, QuantityError, parse
 
 Amounts = dict[str, int]
 """Resource name to amount. `pods` counts the pods themselves."""
@@ -18,14 +18,16 @@ EVERY_IP = "0.0.0.0"
 
 
 def amount(resource: str, value: Any) -> int:
-    """A quantity in whole units (CPU: thousandths), rounded up as schedulers round. Raises `QuantityError`."""
+    """A quantity in whole units (CPU: thousandths), rounded up as schedulers round, and no more than their int64 holds.
+
+    Raises `QuantityError`.
+    """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise QuantityError(f"{value!r} is no quantity")
     quantity = parse(value)
     exponent = quantity.exponent + (3 if resource == "cpu" else 0)
-    if exponent >= 0:
-        return quantity.number * int(10**exponent)
-    return -(-quantity.number // int(10**-exponent))
+    number = quantity.number * int(10**exponent) if exponent >= 0 else -(-quantity.number // int(10**-exponent))
+    return max(-LARGEST_INT64, min(number, LARGEST_INT64))
 
 
 def amounts(quantities: Any) -> Amounts:

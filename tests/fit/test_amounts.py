@@ -27,6 +27,8 @@ def container(restart: str = "", limits: dict[str, Any] | None = None, **asked: 
         ("memory", "1e3", 1000),
         ("nvidia.com/gpu", "8", 8),
         ("nvidia.com/gpu", 8, 8),
+        ("memory", "1e400", 2**63 - 1),
+        ("cpu", "-1e400", 1 - 2**63),
     ],
 )
 def test_a_quantity_becomes_whole_units_rounded_up(resource: str, text: Any, number: int) -> None:
