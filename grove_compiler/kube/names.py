@@ -117,7 +117,14 @@ def _strange(value: str, allowed: frozenset[str]) -> str:
     if allowed.issuperset(value):
         return ""
     found = [character for character in dict.fromkeys(value) if character not in allowed]
-    return ", ".join("a space" if character == " " else f"{character!a}" for character in found[:3])
+    return ", ".join(map(_shown, found[:3]))
+
+
+def _shown(character: str) -> str:
+    if character == " ":
+        return "a space"
+    # A letter of another alphabet may look like one that is allowed, so its number is told as well.
+    return f"{character!a}" if character.isascii() or not character.isprintable() else f"{character!r} (U+{ord(character):04X})"
 
 
 def _instead(value: str, allowed: frozenset[str]) -> str:
