@@ -10,6 +10,8 @@ from grove_operator.reading.files import InputFile
 from grove_operator.terminal import Terminal, terminal_of, visible
 
 LONGEST_VALUE = 80
+MOST_SHOWN = 1000
+"""Findings written out for people; what comes after is counted."""
 
 
 FindFile = Callable[[str], InputFile | None]
@@ -32,10 +34,11 @@ def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -
     """Every finding with its place, its path, the line it is about and what would be right; then how many there are."""
     terminal = terminal_of(stream)
     excerpts = _Excerpts(find_file)
-    for finding in findings:
+    for finding in findings[:MOST_SHOWN]:
         stream.write("\n".join(_lines(finding, excerpts, terminal)) + "\n")
     if findings:
-        stream.write(terminal.paint(summary(findings), "1") + "\n")
+        more = f", the first {MOST_SHOWN} of which are shown" if len(findings) > MOST_SHOWN else ""
+        stream.write(terminal.paint(summary(findings) + more, "1") + "\n")
 
 
 def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:

@@ -25,6 +25,11 @@ class Finding(NamedTuple):
     first: int | None = None
 
 
+def _remedy(path: FieldPath) -> str:
+    is_new_manifest = path in (("apiVersion",), ("kind",))
+    return "put a line '---' between two manifests" if is_new_manifest else "keep one of them"
+
+
 class Findings:
     """The findings of one file. `base` is added to every offset: it is where the text that is being parsed begins."""
 
@@ -71,7 +76,7 @@ class Findings:
         # Where a key stands first is known before it stands there again.
         root = scan(self.text[start : min(end, max(offset for _, offset in self.duplicates))])
         for path, offset in self.duplicates:
-            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; keep one of them"
+            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; {_remedy(path)}"
             self.found.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))
         self.duplicates.clear()
 

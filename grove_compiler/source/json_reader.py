@@ -74,6 +74,9 @@ class _Reader:
             if self.suspicious:
                 self._inspect(start, end)
             if value is not None:
+                if len(documents) >= self.limits.documents:
+                    self.findings.error("json/too-large", f"more than {self.limits.documents} values in a row; split the file", start)
+                    raise Refused
                 origin = Origin(self.text, start, end, line, _scan)
                 documents.append(Document(value, self.findings.file, len(documents), line, origin))
             start = self._skip_blank(end)

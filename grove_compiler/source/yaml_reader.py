@@ -101,6 +101,9 @@ class _Reader:
         end = start + last.end_mark.index
         self._settle(end)
         if root[0] is not None:
+            if len(self.documents) >= self.limits.documents:
+                self.findings.error("yaml/too-large", f"more than {self.limits.documents} documents; split the file", mark.index)
+                raise Refused
             origin = Origin(self.text, self.document, end, line + mark.line, _scan)
             self.documents.append(Document(root[0], self.findings.file, len(self.documents), line + content[0].start_mark.line, origin))
 

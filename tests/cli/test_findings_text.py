@@ -236,3 +236,10 @@ class TestForPrograms:
     @pytest.mark.parametrize("value", [0, False, "", [], {}])
     def test_a_value_that_counts_as_nothing_is_given(self, value: Any) -> None:
         assert json.loads(json.dumps(findings.as_manifest([finding(value=value)])))[0]["value"] == value
+
+
+def test_of_very_many_findings_the_first_are_shown_and_all_are_counted() -> None:
+    stream = io.StringIO()
+    findings.write([finding()] * (findings.MOST_SHOWN + 5), texts(), stream)
+    *shown, last = stream.getvalue().splitlines()
+    assert (len(shown), last) == (findings.MOST_SHOWN, f"1005 errors, the first {findings.MOST_SHOWN} of which are shown")

@@ -303,6 +303,11 @@ def test_findings_come_in_the_order_of_the_text() -> None:
     assert [finding.line for finding in findings(text)] == [1, 2, 3, 4, 6]
 
 
+@pytest.mark.parametrize(("text", "remedy"), [("kind: A\nkind: B\n", "put a line '---' between"), ("a: {kind: A, kind: B}\n", "keep one")])
+def test_a_second_kind_is_a_second_manifest_without_its_line_of_hyphens(text: str, remedy: str) -> None:
+    assert remedy in only_finding(text).message
+
+
 def test_a_finding_names_file_line_and_column() -> None:
     assert only_finding("a:\n  b: *x\n").place == "set.yaml:2:6"
 
@@ -330,6 +335,7 @@ BEYOND_THE_LIMIT: list[tuple[str, Limits, str]] = [
     ("- &a xxxxxxxxxx\n- [*a, *a, *a, *a, *a]\n", Limits(size=40), "yaml/too-large"),
     ("- &a {k: xxxxxxxxxx}\n- [*a, *a, *a, *a, *a]\n", Limits(size=60), "yaml/too-large"),
     ("%TAG !a! tag:x\n" * (TAG_DIRECTIVES + 1), Limits(), "yaml/too-large"),
+    ("--- a\n" * 4, Limits(documents=3), "yaml/too-large"),
 ]
 
 
