@@ -50,6 +50,8 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
     if problem in _AT_CONTEXT and error.context_mark is not None:
         place = error.context_mark.index
     code, message = _explain(findings.text[findings.base + failed : findings.base + failed + 1], problem, error.context)
+    if _is_template(findings.text, findings.base + failed):
+        message = f"a '{{{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template` ({message})"
     if problem in _SINCE_CONTEXT and error.context_mark is not None:
         message += f"; it opens in line {position(findings.text, 0, findings.base + error.context_mark.index)[0]}"
     findings.error(code, message, place)
@@ -79,6 +81,13 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
     if message is None:
         message = f"{context}: {problem}" if context else problem
     return ("yaml/tab" if "a tab" in problem else "yaml/syntax"), message
+
+
+def _is_template(text: str, offset: int) -> bool:
+    """Whether the line in question has what Helm would have replaced."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
+    before, braces, _ = line.partition("{{")
+    return bool(braces) and not any(mark in before for mark in "\"'#")
 
 
 def _character(character: str) -> str:

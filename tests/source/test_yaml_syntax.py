@@ -9,6 +9,8 @@ from grove_compiler.source.yaml_reader import read_yaml
 CASES: list[tuple[str, str, tuple[int, int], str]] = [
     ("a:\n\t- b", "yaml/tab", (2, 1), "indent with spaces"),
     ("a:\n  b: 1\n\tc: 2", "yaml/tab", (3, 1), "indent with spaces"),
+    ("{{- if .Values.x }}\na: 1\n{{- end }}\n", "yaml/syntax", (1, 3), "render the template first"),
+    ("a: '{{ b }}' c", "yaml/syntax", (1, 14), "not indented like the keys"),
     ("a: b: c", "yaml/syntax", (1, 5), "a ':' stands where no mapping can begin"),
     ("a: 1\n  b: 2", "yaml/syntax", (2, 4), "a ':' stands where no mapping can begin"),
     ("a: 1\nb\nc: 2", "yaml/syntax", (3, 1), "a key without ':'"),
