@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("GROVE_TRACEBACK"):
             raise
         _say(f"internal error: {_describe(error)}")
-        print(f"Please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 shows where it happened.", file=sys.stderr)
+        _say(f"please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 shows where it happened")
         return MISUSE
     return code
 
@@ -94,9 +94,10 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _say(text: str) -> None:
-    """One line on stderr. Names of files may hold anything, escape sequences for the terminal too."""
+    """One line on stderr, if it takes one. Names of files may hold anything, escape sequences for the terminal too."""
     shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-    print(f"grove: {shown}", file=sys.stderr)
+    with suppress(OSError):  # a full disk; the exit code still tells
+        print(f"grove: {shown}", file=sys.stderr)
 
 
 def _describe(error: Exception) -> str:

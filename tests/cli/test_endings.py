@@ -43,6 +43,14 @@ def test_a_full_disk_is_said(grove: Grove) -> None:
     assert (ended.returncode, ended.stderr) == (2, b"grove: output: no space left on device\n")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk at hand")
+@pytest.mark.parametrize("arguments", [["compile", "none.yaml"], ["compile", "--nope"]])
+def test_the_exit_code_tells_when_even_standard_error_is_full(arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([sys.executable, "-m", "grove_operator", *arguments], stderr=full, env=environment(), check=False)
+    assert ended.returncode == 2
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_reason_to_crash(grove: Grove, closed: str) -> None:
     command = f"{sys.executable} -m grove_operator compile {EXAMPLE} {closed}"
