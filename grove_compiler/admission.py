@@ -39,6 +39,7 @@ class Inputs:
 
     `documents` hold the sets and what they refer to. `snapshot` is what exists, with UIDs and status; without it nothing does.
     `old` holds the former state of what is updated. `config` is the OperatorConfiguration, unless it is among the documents.
+    `is_whole` is false when more was given than could be read: that nothing is among the documents is no news then.
     """
 
     documents: list[Document]
@@ -46,6 +47,7 @@ class Inputs:
     old: list[Document] = field(default_factory=list)
     config: Document | None = None
     settings: Settings = field(default_factory=Settings)
+    is_whole: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +89,7 @@ def admit(inputs: Inputs, program: Program) -> tuple[list[Admission], list[Diagn
     for admission in found:
         admission.scope |= scope
         intake.findings += _validate(admission, program, inputs.settings)
-    if not has_errors(intake.findings) and not _has_subject(intake, inputs):
+    if inputs.is_whole and not has_errors(intake.findings) and not _has_subject(intake, inputs):
         intake.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
     return found, intake.findings
 

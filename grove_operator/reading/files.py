@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
 STDIN = "-"
+STDIN_NAME = "<stdin>"
 LARGEST_FILE = 64 << 20
 MOST_BYTES = 256 << 20
 MOST_FILES = 10_000
@@ -58,7 +59,7 @@ def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list
 
 def read_one(path: str) -> InputFile:
     """One file's content, `-` for standard input. Raises `UnreadableInput` when it is missing, too large or not text."""
-    name = "<stdin>" if path == STDIN else path
+    name = STDIN_NAME if path == STDIN else path or "''"
     try:
         if path == STDIN:
             data = sys.stdin.buffer.read(LARGEST_FILE + 1) if sys.stdin else None
@@ -80,7 +81,8 @@ def _not_text(data: bytes) -> str:
     if len(data) > LARGEST_FILE:
         return f"larger than {LARGEST_FILE >> 20} MiB"
     if b"\0" in data and not data.startswith(MARKS_OF_WIDE_TEXT):
-        return "a binary file, not text"
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        return f"a binary file, not text: there is a NUL byte in line {line}; if it is UTF-16, save it as UTF-8"
     return ""
 
 
@@ -132,18 +134,17 @@ def _walk(folder: str, problems: list[str]) -> Iterator[str]:
 
 
 def _entries(folder: str) -> list[str]:
-    """Sub-folders and manifests, sorted. A link to nothing is kept, so that reading it says so."""
+    """Sub-folders and manifests, sorted. A link to nothing, or in a circle, is kept, so that reading it says so."""
     with os.scandir(folder) as entries:
-        wanted = [
-            entry.path
-            for entry in entries
-            if entry.name[0] != "." and (entry.is_dir() or (entry.name.endswith(MANIFEST_ENDINGS) and _is_file_or_nothing(entry)))
-        ]
-    return sorted(wanted)
+        return sorted(entry.path for entry in entries if entry.name[0] != "." and _is_wanted(entry))
 
 
-def _is_file_or_nothing(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
+def _is_wanted(entry: os.DirEntry[str]) -> bool:
+    is_named_so = entry.name.endswith(MANIFEST_ENDINGS)
+    try:
+        return entry.is_dir() or (is_named_so and (entry.is_file() or not os.path.exists(entry.path)))
+    except OSError:  # a link in a circle
+        return is_named_so
 
 
 def _reason(error: OSError) -> str:

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
-from grove_operator.reading.files import InputFile, UnreadableInput, read_all, read_one
+from grove_operator.reading.files import STDIN, STDIN_NAME, InputFile, UnreadableInput, read_all, read_one
 
 if TYPE_CHECKING:
     from grove_compiler.compile import Inputs
@@ -43,9 +43,10 @@ class InputReader:
         return Inputs(
             documents=self.documents(files, config=config, others=(snapshot, old)),
             snapshot=self._snapshot(snapshot) if snapshot else [],
-            old=self._documents(read_one(old)) if old else [],
+            old=self._not_empty(old) if old else [],
             config=self.configuration(config) if config else None,
             settings=settings,
+            is_whole=not has_errors(self.problems),
         )
 
     def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
@@ -58,9 +59,12 @@ class InputReader:
 
     def configuration(self, path: str) -> Document | None:
         """The one document of a configuration's file; none when it cannot be read, which is a problem then."""
-        documents = self._documents(read_one(path))
+        documents = self._read_one(path)
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
+        kind = documents[0].value.get("kind") if documents and isinstance(documents[0].value, dict) else None
+        if isinstance(kind, str) and kind != "OperatorConfiguration":
+            raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found a {kind}"])
         return documents[0] if documents else None
 
     def find_file(self, name: str) -> InputFile | None:
@@ -80,6 +84,18 @@ class InputReader:
             sys.stderr.write(found.notice(config))
         return found.documents
 
+    def _read_one(self, path: str) -> list[Document]:
+        if path == STDIN and STDIN_NAME in self._files:
+            raise UnreadableInput([f"{STDIN_NAME}: read already; only one of the inputs can be -"])
+        return self._documents(read_one(path))
+
+    def _not_empty(self, path: str) -> list[Document]:
+        """What an option names. That nothing is in it says of the program before the pipe that it failed, not that nothing exists."""
+        documents = self._read_one(path)
+        if not documents and not self.problems:
+            raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])
+        return documents
+
     def _documents(self, file: InputFile) -> list[Document]:
         self._files[file.name] = file
         documents, problems = read_bytes(file.data, file.name)
@@ -89,5 +105,5 @@ class InputReader:
     def _snapshot(self, path: str) -> list[Manifest]:
         from grove_operator.reading.snapshot import read_objects  # only with --snapshot
 
-        self.snapshot_documents = documents = self._documents(read_one(path))
+        self.snapshot_documents = documents = self._not_empty(path)
         return [found for document in documents for found in read_objects(document, self.problems.append)]

@@ -21,7 +21,7 @@ from grove_operator import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, text_or_json_option
-from grove_operator.reading.files import STDIN, InputFile, read_all
+from grove_operator.reading.files import STDIN, InputFile, UnreadableInput, read_all
 from grove_operator.terminal import terminal_of
 
 
@@ -98,6 +98,8 @@ class _NodeFiles:
         for file in read_all(paths):
             self.files[file.name] = file
             documents, problems = read_bytes(file.data, file.name)
+            if not documents and not problems:
+                raise UnreadableInput([f"{file.name}: empty; kubectl prints a List even where nothing exists"])
             self.documents += documents
             self.problems += problems
 

@@ -140,6 +140,13 @@ class TestWhatCannotBeRead:
         os.symlink("a.yaml", "a.yaml")
         assert problems("a.yaml") == ["a.yaml: too many levels of symbolic links"]
 
+    def test_links_in_a_circle_in_a_folder_are_named_one_by_one(self) -> None:
+        write("d/good.yaml")
+        os.symlink("b.yaml", "d/a.yaml")
+        os.symlink("a.yaml", "d/b.yaml")
+        os.symlink("other", "d/other")
+        assert problems("d") == [f"d/{name}: too many levels of symbolic links" for name in ("a.yaml", "b.yaml")]
+
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_a_file_without_permission_is_a_problem(self) -> None:
         write("a.yaml")
@@ -148,10 +155,14 @@ class TestWhatCannotBeRead:
 
     def test_a_binary_file_is_a_problem(self) -> None:
         Path("a.yaml").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00")
-        assert problems("a.yaml") == ["a.yaml: a binary file, not text"]
+        assert problems("a.yaml") == ["a.yaml: a binary file, not text: there is a NUL byte in line 1; if it is UTF-16, save it as UTF-8"]
+
+    def test_of_a_nul_byte_in_a_text_the_line_is_told(self) -> None:
+        Path("a.yaml").write_bytes(b"a: 1\nb: \0\n")
+        assert "NUL byte in line 2" in problems("a.yaml")[0]
 
     def test_an_empty_name_is_a_problem(self) -> None:
-        assert problems("") == [": no such file or directory"]
+        assert problems("") == ["'': no such file or directory"]
 
     def test_a_file_without_an_end_is_not_read_to_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(files, "LARGEST_FILE", 1 << 20)
