@@ -68,7 +68,11 @@ def compile(inputs: Inputs, program: Program, former: Result | None = None) -> R
 
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
     """Defaults and validation alone: everything that is wrong with `inputs`, or with an update from `inputs.old`."""
-    return admit(inputs, program)[1]
+    admissions, findings = admit(inputs, program)
+    if inputs.old and not has_errors(findings) and all(admission.scope["old"] is None for admission in admissions):
+        message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
+        findings.append(Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none"))
+    return findings
 
 
 def _expand(number: int, admission: Admission, limit: int, program: Program, result: Result, records: Records) -> None:
