@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grove_operator.cli import output as outputs
+from grove_operator.cli.options import output_option
 
 
 @click.command(
@@ -14,7 +15,7 @@ Examples:
   grove crds | kubectl apply --server-side -f -
   grove crds -o json""",
 )
-@click.option("-o", "--output", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="The format.")
+@output_option("yaml", "json", help="The format.")
 def command(output: str) -> int:
     """Print our CustomResourceDefinitions.
 

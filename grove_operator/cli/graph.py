@@ -14,7 +14,7 @@ from grove_compiler.graph.graph import GraphCycle
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
-from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, pods_option
+from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.pictures.collapse import collapse
 from grove_operator.pictures.picture import Picture, draw, simplified
 
@@ -31,12 +31,12 @@ Examples:
   grove graph workload.yaml -o json | jq '.nodes[].id'      for programs""",
 )
 @input_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("tree", "mermaid", "dot", "json", "html")),
-    default="tree",
-    show_default=True,
+@output_option(
+    "tree",
+    "mermaid",
+    "dot",
+    "json",
+    "html",
     help="What to draw: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
 )
 @click.option("--output-file", metavar="FILE", type=FILES, help="Write here instead of to standard output.")
@@ -66,7 +66,7 @@ def command(
     if picture is None or compiled.fails(context.strict):
         return 1
     docs = {rule.id: rule.doc for rule in compiled.program.rules}
-    _write(_rendered(picture, output, whole, docs).encode("utf-8", "backslashreplace"), output_file)
+    _write(outputs.encoded(_rendered(picture, output, whole, docs)), output_file)
     return 0
 
 

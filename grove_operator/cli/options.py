@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 FILES = click.Path()
 
@@ -42,14 +44,20 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
 
 files_argument = click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES)
 
-text_or_json_option = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+
+def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
+    """`-f` for commands whose arguments are something else; gives `files`."""
+    return click.option(
+        "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=required, type=FILES, help=f"{help}; repeatable."
+    )
+
+
+def output_option(*formats: str, help: str = "For people or for programs.") -> Callable[[F], F]:
+    """`-o` with these formats; the first is the one without it."""
+    return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)
+
+
+text_or_json_option = output_option("text", "json")
 
 mnnvl_shape_option = click.option(
     "--mnnvl-shape",

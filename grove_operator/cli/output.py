@@ -1,9 +1,10 @@
-"""A compiled graph on standard output."""
+"""What goes to standard output: objects, text, and reports for programs."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from grove_compiler.graph.node import Manifest, Node
 
@@ -21,18 +22,30 @@ def write(chunks: Iterable[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
+def encoded(text: str) -> bytes:
+    """In UTF-8; halves of surrogate pairs, which it cannot hold, as escapes."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def json_report(value: Any) -> bytes:
+    """A value for programs: as indented JSON that ends with its line."""
+    import json  # not for `grove compile`, whose objects have a writer of their own
+
+    return encoded(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
 def as_yaml(objects: Iterable[Manifest]) -> Iterable[bytes]:
     """One document an object."""
     from grove_compiler.source.yaml_writer import iter_yaml
 
-    return (text.encode("utf-8", "backslashreplace") for text in iter_yaml(objects))
+    return map(encoded, iter_yaml(objects))
 
 
 def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
     """As kubectl prints and takes it: one object, or a `List` of them."""
     from grove_compiler.source.json_writer import write_json
 
-    yield write_json(objects).encode("utf-8", "backslashreplace")
+    yield encoded(write_json(objects))
 
 
 def as_names(nodes: Iterable[Node]) -> Iterable[bytes]:

@@ -11,7 +11,7 @@ import click
 
 from grove_compiler.graph.nearest import nearest
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, rules_option
+from grove_operator.cli.options import FILES, output_option, rules_option
 from grove_operator.golden.case import Case, find_cases
 from grove_operator.golden.outcome import Outcome
 from grove_operator.golden.run import Runner
@@ -51,14 +51,7 @@ Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
 )
 @click.option("--update", is_flag=True, help="Write what comes out as what is expected, where they differ.")
 @click.option("-v", "--verbose", is_flag=True, help="Name the cases that passed, too.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json", "junit")),
-    default="text",
-    show_default=True,
-    help="For people, for programs, or for build servers.",
-)
+@output_option("text", "json", "junit", help="For people, for programs, or for build servers.")
 def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
     """Compile the cases in folders and compare with what is expected, object by object and field by field."""
     cases = _chosen(find_cases(folders), filters)

@@ -17,6 +17,7 @@ from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, journal_option, take_asked, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session
+from grove_operator.cli.options import text_or_json_option
 from grove_operator.terminal import terminal_of
 
 
@@ -37,7 +38,7 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 @click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours.")
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
 @journal_option
-@click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", show_default=True, help="For people or for programs.")
+@text_or_json_option
 def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journal: str, output: str, **given: Any) -> int:
     """Take over the fields that another manager owns in the objects of FILE, without changing an object.
 

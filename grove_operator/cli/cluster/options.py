@@ -111,6 +111,11 @@ _MANAGER = (
 )
 
 
+def dry_run_option(help: str) -> Callable[[F], F]:
+    """`--dry-run`, which without a value is `client`: see `OptionalValues`."""
+    return click.option("--dry-run", type=click.Choice(("client", "server", "none")), default="none", metavar="[=client|server]", help=help)
+
+
 def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
     """A decorator that gives a command these options, in this order."""
 

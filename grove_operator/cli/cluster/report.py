@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from applier.outcome import Outcome, Step
+from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.words import outcome_value, ref_value, step_value, summary_value
 
 if TYPE_CHECKING:
@@ -36,13 +37,11 @@ def run_report(report: Report) -> dict[str, Any]:
 
 def as_json(report: dict[str, Any]) -> Iterable[bytes]:
     """The report as indented JSON."""
-    import json
-
-    yield (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    yield outputs.json_report(report)
 
 
 def as_yaml(report: dict[str, Any]) -> Iterable[bytes]:
     """The report as YAML."""
     from grove_compiler.source.yaml_writer import iter_yaml
 
-    return (text.encode("utf-8", "backslashreplace") for text in iter_yaml([report]))
+    return map(outputs.encoded, iter_yaml([report]))

@@ -10,7 +10,7 @@ import click
 from grove_compiler.compile import Result
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
-from grove_operator.cli.options import Context, input_options, max_objects_option, pods_option
+from grove_operator.cli.options import Context, input_options, max_objects_option, output_option, pods_option
 
 
 @click.command(
@@ -25,14 +25,7 @@ Examples:
   grove compile - < pcs.yaml | kubectl diff -f -""",
 )
 @input_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("yaml", "json", "name", "summary")),
-    default="yaml",
-    show_default=True,
-    help="What to print: the objects, their names, or a summary for people.",
-)
+@output_option("yaml", "json", "name", "summary", help="What to print: the objects, their names, or a summary for people.")
 @pods_option
 @max_objects_option
 def command(
@@ -68,4 +61,4 @@ def _rendered(result: Result, output: str) -> Iterable[bytes]:
     from grove_operator.cli.compile.summary import summarize
     from grove_operator.terminal import terminal_of
 
-    return [summarize(result, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")]
+    return [outputs.encoded(summarize(result, terminal_of(sys.stdout)))]

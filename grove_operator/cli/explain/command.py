@@ -17,7 +17,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.explain.target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
 from grove_operator.cli.explain.words import Words
-from grove_operator.cli.options import FILES, Context, context_options, pods_option, text_or_json_option
+from grove_operator.cli.options import Context, context_options, filenames_option, pods_option, text_or_json_option
 from grove_operator.terminal import visible
 
 
@@ -33,16 +33,7 @@ Examples:
 )
 @click.argument("target", metavar="KIND/NAME")
 @click.argument("path", metavar="[PATH]", required=False, default="")
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    metavar="FILE|DIR|-",
-    multiple=True,
-    required=True,
-    type=FILES,
-    help="What is compiled: a file, a folder, or - for standard input; repeatable.",
-)
+@filenames_option("What is compiled: a file, a folder, or - for standard input", required=True)
 @context_options
 @pods_option
 @text_or_json_option
@@ -95,7 +86,7 @@ class _Question:
         except NotThere as missing:
             self._say_missing(missing)
             return 1
-        outputs.write([text.encode("utf-8", "backslashreplace")])
+        outputs.write([outputs.encoded(text)])
         return 0
 
     def _id(self, given: Given) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from grove_compiler.graph.field_path import render
@@ -12,11 +11,12 @@ from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_operator import findings
 from grove_operator.cli.impact.words import gangs_of
+from grove_operator.cli.output import json_report
 
 
 def as_json(found: Impact) -> bytes:
     """The whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
-    report = {
+    value = {
         "allowed": not any(one.severity == "error" for one in found.forbidden),
         "changes": found.touches,
         "forbidden": findings.as_manifest(found.forbidden),
@@ -24,7 +24,7 @@ def as_json(found: Impact) -> bytes:
         "sets": [_set(one, whole=True) for one in found.sets],
         "causes": [_cause(one) for one in found.causes],
     }
-    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    return json_report(value)
 
 
 def _set(one: SetImpact, whole: bool) -> dict[str, Any]:

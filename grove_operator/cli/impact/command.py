@@ -72,7 +72,7 @@ def command(
         from grove_operator.terminal import terminal_of
 
         findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        outputs.write([tell(found, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+        outputs.write([outputs.encoded(tell(found, terminal_of(sys.stdout)))])
     if not found.is_known or (context.strict and told):
         return ERRORS
     return CHANGES if found.touches else NOTHING_CHANGES

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.cli.lint.as_sarif import message_of
+from grove_operator.cli.output import encoded
 
 
 def as_github(findings: Sequence[Diagnostic], file_names: Mapping[str, str]) -> bytes:
     """One `::error` or `::warning` a finding. `file_names` are the names by which people know the files of findings."""
-    return "".join(_command(finding, file_names) + "\n" for finding in findings).encode("utf-8", "backslashreplace")
+    return encoded("".join(_command(finding, file_names) + "\n" for finding in findings))
 
 
 def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:

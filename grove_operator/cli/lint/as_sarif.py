@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from urllib.parse import quote
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.version import __version__
+from grove_operator.cli.output import json_report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/ai-dynamo/grove"
@@ -41,7 +41,7 @@ def as_sarif(findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names
     results = [_result(finding, codes.index(finding.code), file_names) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return (json.dumps(log, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    return json_report(log)
 
 
 def _rule(code: str, docs: Mapping[str, str]) -> dict[str, Any]:

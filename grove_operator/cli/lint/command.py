@@ -10,7 +10,7 @@ from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, Context, input_options
+from grove_operator.cli.options import FILES, Context, input_options, output_option
 from grove_operator.cli.program import Rules
 from grove_operator.reading.inputs import InputReader
 
@@ -28,12 +28,11 @@ Examples:
 )
 @input_options
 @click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "json", "sarif", "github")),
-    default="text",
-    show_default=True,
+@output_option(
+    "text",
+    "json",
+    "sarif",
+    "github",
     help="For people, for programs, for code scanning (SARIF 2.1.0), or as annotations of GitHub Actions.",
 )
 def command(
@@ -71,8 +70,5 @@ def _rendered(found: list[Diagnostic], output: str, docs: dict[str, str], names:
 
 
 def _as_json(found: list[Diagnostic]) -> bytes:
-    import json
-
     errors, warnings = findings.count(found)
-    report = {"errors": errors, "warnings": warnings, "findings": findings.as_manifest(found)}
-    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    return outputs.json_report({"errors": errors, "warnings": warnings, "findings": findings.as_manifest(found)})

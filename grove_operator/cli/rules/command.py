@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ import click
 from grove_compiler.engine.program import Program, RuleInfo
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, rules_option, text_or_json_option
+from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
 from grove_operator.cli.program import Rules
 from grove_operator.terminal import visible
 
@@ -31,15 +30,7 @@ Examples:
 )
 @click.argument("words", metavar="[ID | check DIR…]", nargs=-1)
 @rules_option
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    metavar="FILE|DIR|-",
-    multiple=True,
-    type=FILES,
-    help="Manifests to compile, to count what each rule does; repeatable.",
-)
+@filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: warnings fail, too.")
 @text_or_json_option
 def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
@@ -93,12 +84,12 @@ def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json:
 
     listed = list_rules(book.book, program, counts)
     if is_json:
-        _print_json([_listed_json(one) for one in listed])
+        outputs.write([outputs.json_report([_listed_json(one) for one in listed])])
         return 0
     rows = [_row(one, counts is not None) for one in listed]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
-    outputs.write([text.encode("utf-8", "backslashreplace")])
+    outputs.write([outputs.encoded(text)])
     return 0
 
 
@@ -122,13 +113,13 @@ def _show(id: str, book: Rules, program: Program, counts: dict[str, int] | None,
     patches = patches_for(rule, program)
     if is_json:
         more = {"text": text, "template": template, "templateText": template_source, "patches": [one.id for one in patches]}
-        _print_json({**_listed_json(listed[id]), "after": [word for word, _ in rule.after], **more})
+        outputs.write([outputs.json_report({**_listed_json(listed[id]), "after": [word for word, _ in rule.after], **more})])
         return 0
     by = [f"{one.id} ({place(book.book, one.file, one.line, one.origin)}): {one.doc}" for one in patches]
     lines = [*_head(listed[id], rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
-    outputs.write([("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n").encode("utf-8", "backslashreplace")])
+    outputs.write([outputs.encoded("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")])
     return 0
 
 
@@ -176,7 +167,9 @@ def _check(folders: tuple[str, ...], strict: bool, is_json: bool) -> int:
     if is_json:
         errors, warnings = findings.count(found)
         paths = [file.path for file in files]
-        _print_json({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(found)})
+        outputs.write(
+            [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(found)})]
+        )
     else:
         findings.write(found, book.find_file, sys.stderr)
         if not found:
@@ -189,7 +182,3 @@ def _listed_json(listed: Any) -> dict[str, Any]:
     file, _, line = listed.place.rpartition(":")
     found |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
     return found if listed.count is None else {**found, "count": listed.count}
-
-
-def _print_json(value: Any) -> None:
-    outputs.write([(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")])

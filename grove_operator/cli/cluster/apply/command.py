@@ -13,6 +13,7 @@ from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
     BARE_FORCE,
+    dry_run_option,
     duration,
     input_options,
     journal_option,
@@ -21,7 +22,7 @@ from grove_operator.cli.cluster.options import (
     take_target,
     target_options,
 )
-from grove_operator.cli.options import FILES
+from grove_operator.cli.options import FILES, output_option
 
 DEFAULT_WAIT = "5m"
 
@@ -45,24 +46,11 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 @target_options
 @manager_options
 @click.option("--plan", metavar="FILE", type=FILES, help="Carry out a plan that `grove plan -o` kept; FILEs only for values of Secrets.")
-@click.option(
-    "--dry-run",
-    type=click.Choice(("client", "server", "none")),
-    default="none",
-    metavar="[=client|server]",
-    help="Write nothing: decide here, or have the server try what would be written.",
-)
+@dry_run_option("Write nothing: decide here, or have the server try what would be written.")
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
 @set_options
 @journal_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("text", "name", "json", "yaml")),
-    default="text",
-    show_default=True,
-    help="A line for each object, names alone, or an account of everything for programs.",
-)
+@output_option("text", "name", "json", "yaml", help="A line for each object, names alone, or an account of everything for programs.")
 def command(**given: Any) -> int:
     """Make the cluster equal to FILE: PodCliqueSets with all that they become, and any other manifest.
 

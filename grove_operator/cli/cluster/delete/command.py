@@ -12,6 +12,7 @@ from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
     FIELD_MANAGER,
+    dry_run_option,
     duration,
     input_options,
     journal_option,
@@ -19,6 +20,7 @@ from grove_operator.cli.cluster.options import (
     take_target,
     target_options,
 )
+from grove_operator.cli.options import output_option
 
 
 @click.command(
@@ -47,18 +49,10 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
 )
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
 @click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="How long is waited at most.")
-@click.option(
-    "--dry-run",
-    type=click.Choice(("client", "server", "none")),
-    default="none",
-    metavar="[=client|server]",
-    help="Delete nothing: say what would go, or have the server try it.",
-)
+@dry_run_option("Delete nothing: say what would go, or have the server try it.")
 @click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="Whose compiled objects are ours.")
 @journal_option
-@click.option(
-    "-o", "--output", type=click.Choice(("text", "name", "json")), default="text", show_default=True, help="For people or for programs."
-)
+@output_option("text", "name", "json")
 def command(**given: Any) -> int:
     """Delete the objects of FILE; of a PodCliqueSet, the set and what we made of it.
 

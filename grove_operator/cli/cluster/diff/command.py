@@ -124,4 +124,4 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
     from grove_operator.terminal import terminal_of
 
     counts = Counter(step.action for step in steps)
-    outputs.write([tell(found, counts, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+    outputs.write([outputs.encoded(tell(found, counts, terminal_of(sys.stdout)))])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from grove_operator.cli.cluster.get.as_text import tree_text, tree_value
+from grove_operator.cli.output import encoded, json_report
 from grove_operator.cluster.readiness import judge
 from grove_operator.cluster.tree_reading import Forest
 from grove_operator.terminal import terminal_of
@@ -14,7 +14,5 @@ from grove_operator.terminal import terminal_of
 def tree_bytes(forest: Forest, output: str) -> bytes:
     """The tree as text for standard output, or as JSON where `output` is `json`; in UTF-8."""
     if output == "json":
-        text = json.dumps(tree_value(forest.top, judge), indent=2, ensure_ascii=False) + "\n"
-    else:
-        text = tree_text(forest.top, judge, terminal_of(sys.stdout), forest.unread)
-    return text.encode("utf-8", "backslashreplace")
+        return json_report(tree_value(forest.top, judge))
+    return encoded(tree_text(forest.top, judge, terminal_of(sys.stdout), forest.unread))

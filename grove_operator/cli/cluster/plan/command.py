@@ -57,7 +57,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         if output_file is not None:
             with open(output_file, "wb") as stream:
                 stream.write(found.save())
-        outputs.write([plan_text(found.plan.steps, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace")])
+        outputs.write([outputs.encoded(plan_text(found.plan.steps, terminal_of(sys.stdout)))])
         if found.approval:
             say(f"deletes are held for being too many: let exactly these happen with --approve {found.approval}")
         return ERROR if any(step.action in UNDONE for step in found.plan.steps) else 0
