@@ -10,24 +10,8 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ApplierError, ClusterError, NotFound
 from applier.ref import Manifest
 from grove_operator.cluster.tree import Branch, grow
+from grove_operator.short_names import SHORT_NAMES
 
-SHORT_NAMES = {
-    "pcs": "PodCliqueSet",
-    "pclq": "PodClique",
-    "pcsg": "PodCliqueScalingGroup",
-    "pg": "PodGang",
-    "po": "Pod",
-    "svc": "Service",
-    "cm": "ConfigMap",
-    "sa": "ServiceAccount",
-    "deploy": "Deployment",
-    "rs": "ReplicaSet",
-    "sts": "StatefulSet",
-    "ds": "DaemonSet",
-    "hpa": "HorizontalPodAutoscaler",
-    "cj": "CronJob",
-    "ns": "Namespace",
-}
 DEFAULT_KIND = "PodCliqueSet"
 LEFT_OUT = {"Event"}
 """Kinds that are never part of a tree: they are many, and own nothing."""

@@ -8,19 +8,9 @@ from typing import Any, NamedTuple
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
+from grove_operator.short_names import SHORT_NAMES
 
 MOST_NAMES = 6
-
-SHORT_NAMES = {
-    "pcs": "PodCliqueSet",
-    "pclq": "PodClique",
-    "pcsg": "PodCliqueScalingGroup",
-    "pg": "PodGang",
-    "po": "Pod",
-    "svc": "Service",
-    "sa": "ServiceAccount",
-    "hpa": "HorizontalPodAutoscaler",
-}
 
 
 class Target(NamedTuple):

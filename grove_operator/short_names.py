@@ -1,0 +1,21 @@
+"""kubectl's short names of kinds, those of ours among them."""
+
+from __future__ import annotations
+
+SHORT_NAMES = {
+    "pcs": "PodCliqueSet",
+    "pclq": "PodClique",
+    "pcsg": "PodCliqueScalingGroup",
+    "pg": "PodGang",
+    "po": "Pod",
+    "svc": "Service",
+    "cm": "ConfigMap",
+    "sa": "ServiceAccount",
+    "deploy": "Deployment",
+    "rs": "ReplicaSet",
+    "sts": "StatefulSet",
+    "ds": "DaemonSet",
+    "hpa": "HorizontalPodAutoscaler",
+    "cj": "CronJob",
+    "ns": "Namespace",
+}
