@@ -70,4 +70,5 @@ class Plugin:
             return None
         now = self.now()
         left = (self.granted.until - now).total_seconds()
-        return now + datetime.timedelta(seconds=max(left - EARLY, left / 2, LEAST))
+        least = min(LEAST, left) if left > 0 else LEAST  # one that has ended by our clock may hold by the server's
+        return now + datetime.timedelta(seconds=max(left - EARLY, left / 2, least))

@@ -126,6 +126,8 @@ DUE: dict[str, tuple[float | None, float, bool]] = {
     "an hour, shortly before its end": (3600, 3600 - EARLY, True),
     "half a minute, at once": (30, 0, False),
     "half a minute, at half of it": (30, 15, True),
+    "a few seconds, before their end": (3, 2.9, False),
+    "a few seconds, at their end": (3, 3, True),
     "one that has ended by our clock, at once": (-60, 0, False),
     "one that has ended by our clock, later": (-60, LEAST, True),
     "one without an end, much later": (None, 1e6, False),
