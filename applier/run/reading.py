@@ -16,6 +16,7 @@ from applier.plan.holding import hold_back
 from applier.plan.owners import names
 from applier.ref import Kind, Ref
 from applier.run.keeping import KeepSet, Kept, open_set
+from applier.run.other_sets import name_sets
 from applier.run.places import check_places, no_places
 
 
@@ -107,6 +108,7 @@ async def read_and_plan(
     graph, prunes = (kept.pruning.graph, kept.prunes) if kept else (graph, [])
     live, schemas = await asyncio.gather(read(graph, cluster), cluster.schemas(kinds_of(graph)))
     planned = plan(graph, live, schemas, manager=manager, force=force, take_over=take_over, prunable=prunes, unserved=live.unserved)
+    await name_sets(planned, cluster)
     if kept:
         planned.found.update((step.ref, hide_secrets(kept.pruning.live[step.ref])) for step in prunes)
     return Survey(planned, live, schemas, asked, graph, kept)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from applier.desired import Desired, Graph, Policy
+from applier.errors import Forbidden
 from applier.outcome import Outcome
 from applier.plan.membership import LABEL, PART_OF, set_of
 from applier.prune import ApplySet, adopt
@@ -56,7 +57,7 @@ def applyset(name: str, namespace: str = "shop") -> KeepSet:
 
 
 ONE, TWO = applyset("one"), applyset("two")
-HELD = f"is a member of another set ({ONE.applyset.id}): move it (force), or leave it to that one"
+HELD = "is a member of another set (ConfigMap/shop/one): move it (force), or leave it to that one"
 
 
 async def member(manager: str = "me", **data: str) -> MemoryCluster:
@@ -98,6 +99,22 @@ async def test_whoever_looks_is_told(look: Any) -> None:
     found = await look(Graph([desired("a", data={"x": "1"})]), await member(), manager="me", keep=TWO)
     [step] = [one.step for one in found] if isinstance(found, list) else found.plan.steps
     assert (step.action.value, step.reason, step.conflicts[0].path, step.conflicts[0].owner.manager) == ("held", HELD, LABEL, "me")
+
+
+async def test_a_set_whose_record_is_not_found_or_may_not_be_read_has_its_id() -> None:
+    cluster = await member()
+    cluster.fail("list", Forbidden(403, "Forbidden", "you cannot list configmaps"), times=-1)
+    [outcome] = await run(cluster, desired("a", data={"x": "1"}), keep=TWO)
+    assert outcome.reason == HELD.replace("ConfigMap/shop/one", ONE.applyset.id)
+
+
+async def test_a_copy_of_a_record_is_not_taken_for_it() -> None:
+    cluster = await member()
+    record = cluster.find(ONE.applyset.parent) or {}
+    cluster.seed(manifest("copy", metadata={"labels": record["metadata"]["labels"]}))
+    cluster.store.remove(ONE.applyset.parent)
+    [outcome] = await run(cluster, desired("a", data={"x": "1"}), keep=TWO)
+    assert ONE.applyset.id in outcome.reason
 
 
 @pytest.mark.parametrize(("manager", "force"), [("me", ("me",)), ("me", ("*",)), ("kubectl", ("kubectl",)), ("kubectl", ("*",))])
