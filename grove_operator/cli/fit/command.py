@@ -112,13 +112,11 @@ def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) 
 
 
 def _as_json(report: Report | None, found: Sequence[Diagnostic]) -> bytes:
-    import json
-
     manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(found)}
-    return (json.dumps(manifest, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    return outputs.json_report(manifest)
 
 
 def _as_text(report: Report | None) -> bytes:
     from grove_operator.cli.fit.as_text import tell
 
-    return tell(report, terminal_of(sys.stdout)).encode("utf-8", "backslashreplace") if report else b""
+    return outputs.encoded(tell(report, terminal_of(sys.stdout))) if report else b""
