@@ -19,10 +19,10 @@ from typing import Any
 from applier.errors import CredentialsError
 from applier.transport.clocks import token_times
 from applier.transport.credentials import bearer
-from applier.transport.kubeconfig import Chosen, Entry
+from applier.transport.kubeconfig import Chosen, Entry, read
 from applier.transport.pem import pem
 from applier.transport.plugins import Granted, utc_now
-from applier.transport.write_back import write_back
+from applier.transport.write_back import alone, write_back
 
 PATIENCE = 30.0  # seconds for each of the two answers of an issuer
 MARGIN = 10.0  # seconds by which clocks may differ; kubectl's
@@ -56,7 +56,25 @@ class IdentityProvider:
         return end is not None and (end - utc_now()).total_seconds() > MARGIN
 
     def _refresh(self) -> None:
-        """Gets new tokens, and keeps them where the old ones were: an issuer may take each refresh token only once."""
+        """Gets new tokens, or takes those that another program has got meanwhile: an issuer may take each refresh token only once."""
+        with alone(self.chosen.user.file):
+            if not self._found_newer():
+                self._exchange()
+
+    def _found_newer(self) -> bool:
+        """Whether there is a token in the kubeconfig that is not ours and holds; if so it is ours now."""
+        try:
+            there = read([self.chosen.user.file]).users.get(self.chosen.user_name)
+            other = IdentityProvider(self.chosen._replace(user=there)) if there and "auth-provider" in there.value else self
+        except CredentialsError:
+            return False
+        if other.id_token == self.id_token or not other._holds():
+            return False
+        self.id_token, self.refresh_token = other.id_token, other.refresh_token
+        return True
+
+    def _exchange(self) -> None:
+        """Exchanges the refresh token for new tokens, and keeps them where the old ones were."""
         for key, value in (("idp-issuer-url", self.issuer), ("client-id", self.client), ("refresh-token", self.refresh_token)):
             if not value:
                 raise CredentialsError(f"{self.said} has no {key}, and its id-token has ended or is refused; log in again")

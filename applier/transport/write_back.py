@@ -7,7 +7,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,25 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{20,}")
 """A text that YAML takes for text without quotes; such are tokens."""
 
 TRIES, PAUSE = 40, 0.05  # seconds; kubectl holds its lock for less than that
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Lets only one program of ours log in with a kubeconfig at a time, and the others wait; where that cannot be had, does nothing.
+
+    kubectl takes its lock only to write, and does not wait for it: held for as long as an issuer takes, it would make kubectl fail.
+    """
+    try:
+        import fcntl
+
+        file = path.open("rb")
+    except (ImportError, OSError):
+        yield
+        return
+    with file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def write_back(path: Path, user: str, values: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterator
 from http.client import BadStatusLine
@@ -111,6 +112,20 @@ async def test_a_refresh_token_that_was_replaced_is_kept_for_the_next_program(lo
     following = provider(config)
     await following.token()
     await following.token()
+    assert [asked.form["refresh_token"] for asked in issuer.asked] == ["refresh-0", "refresh-1"]
+
+
+async def test_programs_that_refresh_at_once_share_the_answer(log_in: LogIn, issuer: Issuer, config: Path) -> None:
+    logins = [log_in(), *(provider(config) for _ in range(7))]
+    granted = await asyncio.gather(*(login.token() for login in logins))
+    assert ({one.header for one in granted}, len(issuer.asked)) == ({f"Bearer {kept(config)['id-token']}"}, 1)
+
+
+async def test_a_token_that_another_program_got_is_taken(log_in: LogIn, issuer: Issuer, config: Path) -> None:
+    login = log_in(**{"id-token": issuer.token(-60)})
+    await provider(config).token()
+    await login.token()
+    await login.token()
     assert [asked.form["refresh_token"] for asked in issuer.asked] == ["refresh-0", "refresh-1"]
 
 
