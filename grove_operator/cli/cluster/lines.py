@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import UNDONE, Action, Outcome
@@ -12,9 +13,15 @@ from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.words import COLOURS, name_of, reason_of
 from grove_operator.terminal import Terminal, visible
 
+if TYPE_CHECKING:
+    import asyncio
+
 NO_WORDS: Mapping[str, str] = {}
 SERVER, CLIENT = " (server dry run)", " (dry run)"
 """kubectl's words behind an object that was not really written."""
+
+MOMENT = 1.0
+"""Seconds in which of the objects that wait for one same reason only the first are named."""
 
 
 class Lines:
@@ -86,12 +93,12 @@ class Lines:
 class WaitLines:
     """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not.
 
-    What is learnt of many objects at once, as from a list, is folded.
+    What is learnt of many objects within a moment is folded; `end` tells what is left of it.
     """
 
     def __init__(self) -> None:
         self._waiting = Folding(_note, "")
-        self._is_due = False
+        self._due: asyncio.TimerHandle | None = None
 
     def sink(self, event: Event) -> None:
         """Takes events as they come."""
@@ -104,21 +111,18 @@ class WaitLines:
         elif isinstance(event, Throttled):
             _note(f"the server asks to slow down: next try in {event.seconds:.1f} s")
 
+    def end(self) -> None:
+        """Tells how many more wait than were named, and begins anew."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        self._waiting.end()
+
     def _end_soon(self) -> None:
-        """Lets the folding end once all that is told right now has come."""
         import asyncio  # not at the start
 
-        if self._is_due:
-            return
-        try:
-            asyncio.get_running_loop().call_soon(self._end)
-            self._is_due = True
-        except RuntimeError:  # nothing else can come
-            self._end()
-
-    def _end(self) -> None:
-        self._is_due = False
-        self._waiting.end()
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(MOMENT, self.end)
 
 
 def _note(line: str) -> None:

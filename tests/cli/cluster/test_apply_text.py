@@ -117,7 +117,7 @@ def test_each_outcome_is_told_once() -> None:
         (Started(Step(WEB, Action.CREATED)), ""),
     ],
 )
-def test_what_is_waited_for_goes_to_standard_error(event: Waiting, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_is_waited_for_goes_to_standard_error(event: Waiting, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     WaitLines().sink(event)
     assert capsys.readouterr().err == line
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -12,8 +13,9 @@ from applier.errors import Forbidden
 from applier.events import Finished, Waiting, WaveStarted
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
+from applier.testing.virtual_time import in_virtual_time
 from grove_operator.cli.cluster.folding import Folding, More, alike, folded
-from grove_operator.cli.cluster.lines import Lines, WaitLines
+from grove_operator.cli.cluster.lines import MOMENT, Lines, WaitLines
 from grove_operator.terminal import Terminal
 
 from .in_memory import Bench, config_map
@@ -94,17 +96,29 @@ def test_the_first_failures_are_told_at_once_and_the_rest_at_the_end(capsys: pyt
     assert capsys.readouterr().err == "grove: and 7 more: failed: why (-o json names all)\n"
 
 
-async def test_what_is_learnt_to_wait_at_once_is_folded_and_what_comes_later_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = WaitLines()
-    for number in range(9):
-        lines.sink(Waiting(ref(number), "no pods"))
-    await asyncio.sleep(0)
-    assert capsys.readouterr().err.splitlines() == [
-        *(f"configmap/a{number} waits: no pods" for number in range(3)),
-        "and 6 more: waits: no pods",
-    ]
-    lines.sink(Waiting(ref(1), "no pods"))
-    assert capsys.readouterr().err == "configmap/a1 waits: no pods\n"
+@in_virtual_time
+async def test_of_what_is_learnt_to_wait_within_a_moment_the_first_are_named() -> None:
+    lines, told = WaitLines(), list[str]()
+    with mock.patch("builtins.print", lambda line, **_: told.append(line)):
+        for number in range(9):
+            lines.sink(Waiting(ref(number), "no pods"))
+            await asyncio.sleep(MOMENT / 10)
+        assert told == [f"configmap/a{number} waits: no pods" for number in range(3)]
+        await asyncio.sleep(MOMENT)
+        lines.sink(Waiting(ref(1), "no pods"))
+    assert told[3:] == ["and 6 more: waits: no pods", "configmap/a1 waits: no pods"]
+
+
+@in_virtual_time
+async def test_what_waits_is_told_when_a_run_ends_before_the_moment_is_over() -> None:
+    lines, told = WaitLines(), list[str]()
+    with mock.patch("builtins.print", lambda line, **_: told.append(line)):
+        for number in range(9):
+            lines.sink(Waiting(ref(number), "no pods"))
+        lines.end()
+        assert told[3:] == ["and 6 more: waits: no pods"]
+        await asyncio.sleep(2 * MOMENT)
+    assert len(told) == 4
 
 
 # In what is told at the end.

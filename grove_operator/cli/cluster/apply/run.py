@@ -48,12 +48,13 @@ class ApplyRun:
         self.terminal = terminal_of(sys.stdout)
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
+        self.waits = WaitLines()
         self.sink: Sink = self._sinks()
 
     def _sinks(self) -> Sink:
         if self.choices.output != "text":
-            return WaitLines().sink
-        return self.lines.sink if self.is_live else to_all(self.lines.sink, WaitLines().sink)
+            return self.waits.sink
+        return self.lines.sink if self.is_live else to_all(self.lines.sink, self.waits.sink)
 
     @contextmanager
     def showing(self) -> Iterator[None]:
@@ -73,6 +74,7 @@ class ApplyRun:
         try:
             report = await self._report(session)
         finally:
+            self.waits.end()
             if self.choices.output == "text":
                 self.lines.end()
         self._tell(report)

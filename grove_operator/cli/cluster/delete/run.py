@@ -51,8 +51,8 @@ class DeleteRun:
     def __init__(self, choices: Choices, wanted: ClusterInput | None) -> None:
         self.choices, self.wanted = choices, wanted
         self.lines = Lines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
-        waits = WaitLines().sink
-        self.sink: Sink = to_all(self.lines.sink, waits) if choices.output == "text" else waits
+        self.waits = WaitLines()
+        self.sink: Sink = to_all(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
 
     async def work(self, session: Session) -> int:
         """Deletes, and tells what became of everything."""
@@ -122,6 +122,7 @@ class DeleteRun:
 
     def _tell(self, outcomes: list[Outcome]) -> None:
         """What was not told while it happened."""
+        self.waits.end()
         if self.choices.output == "text":
             self.lines.rest(outcomes)
             return
