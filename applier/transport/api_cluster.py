@@ -90,7 +90,8 @@ class ApiCluster:
 
         Raises `UnknownKind` that names what is missing and why.
         """
-        await await_established(self, kinds, timeout)
+        if await await_established(self, self.discovery, kinds, timeout):
+            self.openapi.forget()
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
         """The schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""

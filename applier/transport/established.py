@@ -5,27 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
-from applier.cluster import WatchEvent
+from applier.cluster import Cluster, WatchEvent
 from applier.errors import Forbidden, UnknownKind
 from applier.listening import listen
 from applier.ref import Kind, Manifest
-
-if TYPE_CHECKING:
-    from applier.transport.api_cluster import ApiCluster
-    from applier.transport.served import Served
+from applier.transport.discovery import Discovery
+from applier.transport.served import Served
 
 DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 FIRST, LONGEST = 0.05, 1.0  # seconds between looks at discovery, which follows a definition a moment later
 
 
-async def await_established(cluster: ApiCluster, kinds: Iterable[Kind], timeout: float) -> None:
-    """Returns once the server serves all these kinds. Raises `UnknownKind` after `timeout` seconds, naming what is missing and why."""
-    waiting = Waiting(cluster, kinds)
+async def await_established(cluster: Cluster, discovery: Discovery, kinds: Iterable[Kind], timeout: float) -> bool:
+    """Returns once the server serves all these kinds; says whether any of them is new.
+
+    Raises `UnknownKind` after `timeout` seconds, naming what is missing and why.
+    """
+    waiting = Waiting(cluster, discovery, kinds)
     try:
         async with asyncio.timeout(timeout):
-            await waiting.until_served()
+            return await waiting.until_served()
     except TimeoutError:
         raise UnknownKind(waiting.why()) from None
 
@@ -33,31 +33,32 @@ async def await_established(cluster: ApiCluster, kinds: Iterable[Kind], timeout:
 class Waiting:
     """Kinds that are waited for, and what their definitions say of themselves so far."""
 
-    def __init__(self, cluster: ApiCluster, kinds: Iterable[Kind]) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: Cluster, discovery: Discovery, kinds: Iterable[Kind]) -> None:
+        self.cluster, self.discovery = cluster, discovery
         self.kinds = list(dict.fromkeys(kinds))
         self.definitions: dict[tuple[str, str], Manifest] = {}
         self.blind = False
 
-    async def until_served(self) -> None:
-        """Watches definitions until all are established, then discovery until it has them. Whoever may not read definitions only looks at
-        discovery."""
-        discovery = self.cluster.discovery
-        if not self._missing(await discovery.all()) or not self._missing(await discovery.refresh()):
-            return
+    async def until_served(self) -> bool:
+        """Watches definitions until all are established, then discovery until it has them; says whether there was anything to wait for.
+
+        Whoever may not read definitions only looks at discovery.
+        """
+        if not self._missing(await self.discovery.all()) or not self._missing(await self.discovery.refresh()):
+            return False
         try:
             await self._until_established()
         except Forbidden:
             self.blind = True
         pause = FIRST
-        while self._missing(await discovery.refresh()):
+        while self._missing(await self.discovery.refresh()):
             await asyncio.sleep(pause)
             pause = min(LONGEST, pause * 2)
-        self.cluster.openapi.forget()
+        return True
 
     def why(self) -> str:
         """What is missing, and why, of all kinds at once."""
-        served = self.cluster.discovery.served
+        served = self.discovery.served
         missing = self._missing(served) if served else self.kinds
         return "; ".join(f"{kind.kind} of {kind.api_version} cannot be used: {self._trouble(kind) or 'not served yet'}" for kind in missing)
 
@@ -67,7 +68,7 @@ class Waiting:
     async def _until_established(self) -> None:
         """Follows definitions until no kind has trouble."""
         resource = await self.cluster.resource(DEFINITION)
-        missing = self._missing(await self.cluster.discovery.all())
+        missing = self._missing(await self.discovery.all())
         async with aclosing(listen(self.cluster, resource)) as told:
             async for news in told:
                 if not isinstance(news, WatchEvent):
