@@ -11,8 +11,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from applier.events import Sink
 from applier.transport.api_cluster import ApiCluster, Warn
-from applier.transport.credentials import Fixed
-from applier.transport.login import find_target
+from applier.transport.login.credentials import Fixed
+from applier.transport.login.find import find_target
 from applier.transport.retries import Retries
 from applier.transport.target import Target
 

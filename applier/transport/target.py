@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from applier.errors import CredentialsError
 
 if TYPE_CHECKING:
-    from applier.transport.credentials import Credentials
+    from applier.transport.login.credentials import Credentials
 
 
 @dataclass(slots=True, eq=False)

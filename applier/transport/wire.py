@@ -13,8 +13,8 @@ from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.asked import Asked
 from applier.transport.breakage import Breakage, unreachable
+from applier.transport.login.renewal import Renewal
 from applier.transport.refusals import refusal
-from applier.transport.renewal import Renewal
 from applier.transport.retries import Retries, RetryBudget, Tries
 from applier.transport.target import Target, trust
 

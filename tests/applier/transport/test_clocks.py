@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from applier.errors import Unauthorized
 from applier.transport.asked import Asked
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
-from applier.transport.credentials import Fixed
+from applier.transport.login.credentials import Fixed
 from applier.transport.refusals import refusal
 from applier.transport.target import Target
 

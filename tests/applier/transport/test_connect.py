@@ -10,8 +10,8 @@ import pytest
 from applier.errors import CredentialsError
 from applier.transport import connect, connect_to, run
 
+from .login.test_kubeconfig import write
 from .scripted import CONFIG_MAPS, Answer, Scripted, config_map, raised
-from .test_kubeconfig import write
 
 
 async def test_connecting_sends_nothing(server: Scripted, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from applier.errors import (
 )
 from applier.ref import Manifest, Ref
 from applier.transport.asked import Asked
-from applier.transport.credentials import Fixed
+from applier.transport.login.credentials import Fixed
 from applier.transport.refusals import refusal
 from applier.transport.target import Target
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from applier.errors import CredentialsError
 from applier.transport.clocks import token_times
-from applier.transport.credentials import bearer
-from applier.transport.kubeconfig import Chosen, Entry, read
-from applier.transport.pem import pem
-from applier.transport.plugins import Granted, utc_now
-from applier.transport.write_back import alone, write_back
+from applier.transport.login.credentials import bearer
+from applier.transport.login.kubeconfig import Chosen, Entry, read
+from applier.transport.login.pem import pem
+from applier.transport.login.plugins import Granted, utc_now
+from applier.transport.login.write_back import alone, write_back
 
 PATIENCE = 30.0  # seconds for each of the two answers of an issuer
 MARGIN = 10.0  # seconds by which clocks may differ; kubectl's

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.renewal import QUIET, Renewal
+from applier.transport.login.renewal import QUIET, Renewal
 
-from .scripted import raised
+from ..scripted import raised
 
 NONE = ("", "")
 

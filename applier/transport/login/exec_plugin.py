@@ -19,10 +19,10 @@ from typing import Any
 
 from applier.errors import CredentialsError
 from applier.transport.clocks import certificate_times
-from applier.transport.credentials import bearer
-from applier.transport.kubeconfig import Chosen, Entry
-from applier.transport.pem import pem
-from applier.transport.plugins import Granted
+from applier.transport.login.credentials import bearer
+from applier.transport.login.kubeconfig import Chosen, Entry
+from applier.transport.login.pem import pem
+from applier.transport.login.plugins import Granted
 
 VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 MODES = ("Never", "IfAvailable", "Always")

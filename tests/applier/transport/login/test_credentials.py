@@ -10,9 +10,9 @@ import pytest
 
 from applier.errors import CredentialsError, Unauthorized
 from applier.transport import ApiCluster, connect
-from applier.transport.credentials import REREAD, TokenFile
+from applier.transport.login.credentials import REREAD, TokenFile
 
-from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
+from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
 from .test_kubeconfig import write
 
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"

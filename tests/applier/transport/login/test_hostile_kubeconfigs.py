@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from applier.errors import CredentialsError
 from applier.transport import ApiCluster
-from applier.transport.login import find_target
+from applier.transport.login.find import find_target
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.dates(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.addresses import bypassed, proxy_url, server_url
+from applier.transport.login.addresses import bypassed, proxy_url, server_url
 
 SERVERS = {
     ("https://10.0.0.1:6443/base/", False): "https://10.0.0.1:6443/base",

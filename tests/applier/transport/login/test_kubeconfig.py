@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from applier.errors import CredentialsError
-from applier.transport.kubeconfig import Entry, choose, locate, read
+from applier.transport.login.kubeconfig import Entry, choose, locate, read
 
 
 def write(path: Path, current: str = "", *, cluster: Any = None, user: Any = None, names: tuple[str, ...] = ("one",)) -> Path:

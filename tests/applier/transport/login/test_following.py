@@ -11,12 +11,12 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport import connect
-from applier.transport.credentials import REREAD
-from applier.transport.following import Followed
-from applier.transport.kubeconfig import choose, read
+from applier.transport.login.credentials import REREAD
+from applier.transport.login.following import Followed
+from applier.transport.login.kubeconfig import choose, read
 
+from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, status
 from .programs import plugin, runs
-from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, status
 from .test_kubeconfig import write
 
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"

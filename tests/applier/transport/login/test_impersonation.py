@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.impersonation import impersonation
-from applier.transport.kubeconfig import Entry
-from applier.transport.login import find_target
+from applier.transport.login.find import find_target
+from applier.transport.login.impersonation import impersonation
+from applier.transport.login.kubeconfig import Entry
 
 from .test_kubeconfig import write
 

@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 
 from applier.errors import CredentialsError
-from applier.transport.kubeconfig import Entry
+from applier.transport.login.kubeconfig import Entry
 
 
 def pem(entry: Entry, key: str, said: str) -> str:

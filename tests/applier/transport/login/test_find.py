@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.credentials import TokenFile
-from applier.transport.kubeconfig import choose, read
-from applier.transport.login import find_target
+from applier.transport.login.credentials import TokenFile
+from applier.transport.login.find import find_target
+from applier.transport.login.kubeconfig import choose, read
 from applier.transport.target import Target
 
-from .certificates import authority, needs_openssl, signed
+from ..certificates import authority, needs_openssl, signed
 from .test_kubeconfig import write
 
 

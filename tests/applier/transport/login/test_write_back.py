@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import CredentialsError
-from applier.transport import write_back as module
-from applier.transport.write_back import write_back
+from applier.transport.login import write_back as module
+from applier.transport.login.write_back import write_back
 
 BLOCK = """\
 # mine

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from applier.errors import CredentialsError
-from applier.transport.credentials import REREAD, Credentials
-from applier.transport.kubeconfig import Chosen, choose, read
-from applier.transport.proof import prove
+from applier.transport.login.credentials import REREAD, Credentials
+from applier.transport.login.kubeconfig import Chosen, choose, read
+from applier.transport.login.proof import prove
 
 State = tuple[tuple[int, int, int] | None, ...]
 """When each file was changed, its size and which one it is; None for one that is away."""

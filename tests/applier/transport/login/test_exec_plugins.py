@@ -17,13 +17,13 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport import connect
-from applier.transport.exec_plugin import ExecPlugin
-from applier.transport.kubeconfig import choose, read
-from applier.transport.plugins import EARLY, LEAST, Granted, Plugin, utc_now
+from applier.transport.login.exec_plugin import ExecPlugin
+from applier.transport.login.kubeconfig import choose, read
+from applier.transport.login.plugins import EARLY, LEAST, Granted, Plugin, utc_now
 
-from .certificates import authority, needs_openssl, signed
+from ..certificates import authority, needs_openssl, signed
+from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
 from .programs import V1, called, end, plugin, program, runs
-from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
 from .test_kubeconfig import write
 
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"
@@ -267,7 +267,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
         return processes[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr("applier.transport.exec_plugin.subprocess.Popen", start)
+    monkeypatch.setattr("applier.transport.login.exec_plugin.subprocess.Popen", start)
     return processes
 
 

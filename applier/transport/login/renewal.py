@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from applier.errors import CredentialsError
-from applier.transport.credentials import Credentials
+from applier.transport.login.credentials import Credentials
 
 Proof = tuple[str, tuple[str, str]]
 """What a request proves itself with: its Authorization header, and the certificate and key of its connection."""

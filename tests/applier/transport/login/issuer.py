@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from .certificates import OPENSSL, Pair
+from ..certificates import OPENSSL, Pair
 
 CLIENT = "grove"
 METADATA = "/.well-known/openid-configuration"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from applier.errors import CredentialsError
-from applier.transport.credentials import Credentials, Fixed, TokenFile
-from applier.transport.kubeconfig import Chosen
-from applier.transport.pem import pem
+from applier.transport.login.credentials import Credentials, Fixed, TokenFile
+from applier.transport.login.kubeconfig import Chosen
+from applier.transport.login.pem import pem
 
 
 def prove(chosen: Chosen) -> Credentials:
@@ -34,13 +34,13 @@ def prove(chosen: Chosen) -> Credentials:
 def _asked_for(chosen: Chosen) -> Credentials:
     """Credentials that a program or an identity provider hands out, or none at all."""
     if "exec" in chosen.user.value:
-        from applier.transport.exec_plugin import ExecPlugin
-        from applier.transport.plugins import Plugin
+        from applier.transport.login.exec_plugin import ExecPlugin
+        from applier.transport.login.plugins import Plugin
 
         return Plugin(ExecPlugin(chosen).run)
     if "auth-provider" in chosen.user.value:
-        from applier.transport.oidc import IdentityProvider
-        from applier.transport.plugins import Plugin
+        from applier.transport.login.oidc import IdentityProvider
+        from applier.transport.login.plugins import Plugin
 
         return Plugin(IdentityProvider(chosen).token)
     return Fixed()

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from applier.errors import CredentialsError
-from applier.transport.kubeconfig import Entry
+from applier.transport.login.kubeconfig import Entry
 
 NAME_CHARACTERS = "!#$&'*+-.^_`|~"
 """What a header's name may have besides letters and digits (RFC 9110, section 5.6.2), without the percent sign."""

@@ -18,14 +18,15 @@ from applier.cluster import Resource
 from applier.errors import Unauthorized
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.transport import ApiCluster, connect, credentials, following
-from applier.transport.kubeconfig import choose, locate, read
-from applier.transport.login import find_target
+from applier.transport import ApiCluster, connect
+from applier.transport.login import credentials, following
+from applier.transport.login.find import find_target
+from applier.transport.login.kubeconfig import choose, locate, read
 
-from .certificates import Pair, authority, needs_openssl, signed
+from ..certificates import Pair, authority, needs_openssl, signed
+from ..scripted import raised
 from .issuer import CLIENT, Issuer, issuing
 from .programs import end, plugin, runs
-from .scripted import raised
 from .test_kubeconfig import write
 
 pytestmark = [pytest.mark.cluster, needs_openssl]

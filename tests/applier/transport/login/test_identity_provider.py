@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from applier.errors import CredentialsError
-from applier.transport.kubeconfig import choose, read
-from applier.transport.oidc import IdentityProvider
-from applier.transport.plugins import Granted
+from applier.transport.login.kubeconfig import choose, read
+from applier.transport.login.oidc import IdentityProvider
+from applier.transport.login.plugins import Granted
 
-from .certificates import Pair, authority, needs_openssl, signed
+from ..certificates import Pair, authority, needs_openssl, signed
+from ..scripted import raised
 from .issuer import CLIENT, METADATA, Issuer, issuing
-from .scripted import raised
 from .test_kubeconfig import write
 
 pytestmark = needs_openssl
@@ -235,7 +235,7 @@ class Babbling:
 
 
 async def test_an_issuer_that_does_not_speak_http_is_said(log_in: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("applier.transport.oidc._opener", lambda tls: Babbling())
+    monkeypatch.setattr("applier.transport.login.oidc._opener", lambda tls: Babbling())
     error = await raised(log_in().token)
     assert isinstance(error, CredentialsError)
     assert str(error).endswith("/.well-known/openid-configuration: 220 smtp")
