@@ -19,7 +19,7 @@ from applier.errors import CredentialsError
 from applier.transport import connect
 from applier.transport.login.exec_plugin import ExecPlugin
 from applier.transport.login.kubeconfig import choose, read
-from applier.transport.login.plugins import EARLY, LEAST, Granted, Plugin, utc_now
+from applier.transport.login.plugins import utc_now
 
 from ..certificates import authority, needs_openssl, signed
 from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
@@ -97,53 +97,6 @@ async def test_a_token_goes_before_a_plugin(tmp_path: Path, server: Scripted) ->
     assert runs(tmp_path) == 0
 
 
-class Grants:
-    """A plugin whose answers are given here, and a clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.time = utc_now()
-        self.answers: list[Granted | CredentialsError] = []
-        self.plugin = Plugin(self.ask, lambda: self.time)
-
-    async def ask(self) -> Granted:
-        answer = self.answers.pop(0)
-        if isinstance(answer, CredentialsError):
-            raise answer
-        return answer
-
-    def grant(self, token: str, seconds: float | None) -> None:
-        """The next answer: a token that ends so many seconds from now on."""
-        until = None if seconds is None else self.time + datetime.timedelta(seconds=seconds)
-        self.answers.append(Granted(f"Bearer {token}", ("", ""), until))
-
-    def later(self, seconds: float) -> None:
-        self.time += datetime.timedelta(seconds=seconds)
-
-
-DUE: dict[str, tuple[float | None, float, bool]] = {
-    "an hour, at once": (3600, 0, False),
-    "an hour, well before its end": (3600, 3600 - EARLY - 1, False),
-    "an hour, shortly before its end": (3600, 3600 - EARLY, True),
-    "half a minute, at once": (30, 0, False),
-    "half a minute, at half of it": (30, 15, True),
-    "a few seconds, before their end": (3, 2.9, False),
-    "a few seconds, at their end": (3, 3, True),
-    "one that has ended by our clock, at once": (-60, 0, False),
-    "one that has ended by our clock, later": (-60, LEAST, True),
-    "one without an end, much later": (None, 1e6, False),
-}
-
-
-@pytest.mark.parametrize("case", DUE.values(), ids=DUE)
-async def test_a_plugin_is_asked_again_before_its_answer_ends_but_not_at_each_request(case: tuple[float | None, float, bool]) -> None:
-    seconds, later, due = case
-    grants = Grants()
-    grants.grant("a", seconds)
-    await grants.plugin.renew()
-    grants.later(later)
-    assert grants.plugin.due() == due
-
-
 @needs_openssl
 async def test_an_answer_ends_with_its_certificate(tmp_path: Path) -> None:
     certificate, key = signed(authority(tmp_path), "client", days=1).pem
@@ -151,34 +104,6 @@ async def test_an_answer_ends_with_its_certificate(tmp_path: Path) -> None:
     granted = await described(tmp_path, plugin(tmp_path, answer)).run()
     assert granted.until is not None
     assert granted.until < utc_now() + datetime.timedelta(days=1)
-
-
-async def test_nothing_was_asked_at_first() -> None:
-    grants = Grants()
-    assert (grants.plugin.due(), grants.plugin.authorization()) == (True, "")
-
-
-async def test_a_failure_to_renew_early_leaves_what_holds() -> None:
-    grants = Grants()
-    grants.grant("a", 3600)
-    await grants.plugin.renew()
-    grants.later(3600 - EARLY)
-    grants.answers.append(CredentialsError("offline"))
-    assert not await grants.plugin.renew()
-    assert (grants.plugin.authorization(), grants.plugin.due()) == ("Bearer a", False)
-
-
-FATAL: dict[str, float] = {"when it was refused long before its end": 10, "after its end": 3601}
-
-
-@pytest.mark.parametrize("later", FATAL.values(), ids=FATAL)
-async def test_a_failure_to_renew_is_said(later: float) -> None:
-    grants = Grants()
-    grants.grant("a", 3600)
-    await grants.plugin.renew()
-    grants.later(later)
-    grants.answers.append(CredentialsError("offline"))
-    assert str(await raised(grants.plugin.renew)) == "offline"
 
 
 FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
@@ -262,21 +187,27 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that are started."""
     processes: list[subprocess.Popen[bytes]] = []
 
-    def start(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
-        processes.append(popen(*arguments, **more))
-        return processes[-1]
+    class Recorded(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            super().__init__(*arguments, **more)
+            processes.append(self)
 
-    popen = subprocess.Popen
-    monkeypatch.setattr("applier.transport.login.exec_plugin.subprocess.Popen", start)
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
     return processes
 
 
-HANGING = {"exec": {"apiVersion": V1, "command": "sh", "args": ["-c", "echo open https://login >&2; exec sleep 600"]}}
+HANGING = {"exec": {"apiVersion": V1, "command": "sleep", "args": ["600"]}}
 
 
-async def test_a_plugin_that_hangs_is_ended_and_said(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+async def test_a_plugin_that_hangs_is_ended_and_said(
+    tmp_path: Path, started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(process: subprocess.Popen[bytes], timeout: float) -> None:
+        raise subprocess.TimeoutExpired("sleep", timeout, stderr=b"open https://login\n")
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", wait)
     error = await raised(described(tmp_path, HANGING, patience=2.0).run)
-    assert str(error).endswith("its exec plugin 'sh' has not ended after 2 s: open https://login; does it wait for a login?")
+    assert str(error).endswith("its exec plugin 'sleep' has not ended after 2 s: open https://login; does it wait for a login?")
     assert started[0].returncode == -9
 
 
