@@ -44,6 +44,11 @@ class Bench:
         options = ("--server-side", "--force-conflicts", "--prune", "--applyset=web")
         self.plane.kubectl("apply", "-n", self.namespace, *options, "-f", file)
 
+    def settle(self) -> None:
+        """Waits until the controller of Deployments has seen those that were just made: it annotates them, which is a change."""
+        seen = ("--for=jsonpath={.status.observedGeneration}", "--timeout=60s")
+        self.plane.kubectl("wait", "deployments", "--all", "-n", self.namespace, *seen)
+
     def labelled(self) -> list[str]:
         """The objects of the workload that are there, as `Kind/name`."""
         kinds = "configmaps,secrets,services,serviceaccounts,roles,deployments"
@@ -92,6 +97,7 @@ def test_the_verdict_on_every_object_is_kubectls(bench: Bench) -> None:
     dice = random.Random(7)
     objects = bench.objects(90)
     assert bench.grove("apply", bench.file(*objects)).code == 0
+    bench.settle()
     wanted = [changed(manifest, dice) if dice.random() < 0.3 else manifest for manifest in objects]
     wanted += [{**manifest, "metadata": {**manifest["metadata"], "name": f"new-{n}"}} for n, manifest in enumerate(objects[:6])]
     file = bench.file(*wanted)
@@ -165,6 +171,7 @@ def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -
     objects, path = bench.objects(12), str(bench.folder / "change.plan")
     options = ("--prune", "--applyset", "web")
     bench.grove("apply", *options, bench.file(*objects))
+    bench.settle()
     shown = bench.grove("diff", *options, bench.file(*objects[:8]))
     assert (shown.code, shown.out.splitlines()[-1]) == (1, "4 objects differ: 4 pruned; 8 unchanged")
     assert bench.grove("plan", *options, bench.file(*objects[:8]), "-o", path).code == 0
