@@ -82,7 +82,7 @@ def load(data: bytes) -> SavedPlan:
     """The inverse of `save`. Raises `BadPlan`."""
     try:
         saved = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadPlan(f"not a saved plan: {error}") from None
     version = saved.get("version") if isinstance(saved, dict) else None
     if version != VERSION:
@@ -93,7 +93,7 @@ def load(data: bytes) -> SavedPlan:
         if seal != _seal(saved):
             raise BadPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
         return found
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
 
 

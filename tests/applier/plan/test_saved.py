@@ -206,6 +206,8 @@ def test_the_hash_of_an_input_does_not_depend_on_the_order_of_keys() -> None:
 
 BROKEN = [
     (b"", "not a saved plan"),
+    (b"[" * 100_000, "not a saved plan"),
+    (b'{"version": 1, "set": ' + b"[" * 900 + b"]" * 900 + b"}", "not a whole saved plan"),
     (b"[]", "a saved plan of version None"),
     (b'{"version": 9}', "version 9; this program reads version 1"),
     (b'{"version": 1}', "not a whole saved plan"),

@@ -91,6 +91,12 @@ def test_what_is_no_plan_is_refused(bench: Bench, content: str, message: str) ->
     path.write_text(content)
     ended = bench.run("apply", "--plan", str(path))
     assert (ended.code, ended.out, message in ended.err) == (2, "", True)
+    assert ended.err.startswith(f"grove: {path}: ")
+
+
+def test_a_plan_without_an_end_is_not_read_to_its_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grove_operator.cli.cluster.apply.run.LARGEST_PLAN", 1 << 20)
+    assert bench.run("apply", "--plan", "/dev/zero") == (2, "", "grove: /dev/zero: larger than 1 MiB, which no saved plan is\n")
 
 
 def test_a_plan_that_is_not_there_is_one_line(bench: Bench) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.kept_set import SetChoice
 
 DONE = 0
+LARGEST_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
@@ -36,7 +37,7 @@ class Choices:
     plan: str | None
     dry_run: str
     wait: float | None
-    journal: str
+    journal: str | None
     output: str
 
 
@@ -167,11 +168,17 @@ def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[b
 
 
 def _load(path: str) -> SavedPlan:
-    """The saved plan. Raises `BadPlan`, and `OSError` for a file that cannot be read."""
-    from applier.plan import load
+    """The saved plan. Raises `Failed` for what is none, and `OSError` for a file that cannot be read."""
+    from applier.plan import BadPlan, load
 
     with open(path, "rb") as stream:
-        return load(stream.read())
+        data = stream.read(LARGEST_PLAN + 1)
+    if len(data) > LARGEST_PLAN:
+        raise Failed(f"{path}: larger than {LARGEST_PLAN >> 20} MiB, which no saved plan is")
+    try:
+        return load(data)
+    except BadPlan as error:
+        raise Failed(f"{path}: {error}") from None
 
 
 def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
