@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except OSError as error:
         _silence_stdout()
-        _say(f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}")
+        _say(f"{'output' if error.filename is None else error.filename or repr('')}: {(error.strerror or str(error)).lower()}")
         return MISUSE
     except MemoryError:
         _say("out of memory")

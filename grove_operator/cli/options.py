@@ -13,7 +13,16 @@ from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FILES = click.Path()
+
+class _Name(click.Path):
+    """The name of a file or folder. An empty one is what is left of a variable that nobody set, and not an option left out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name as it stands. Fails for an empty one."""
+        return super().convert(value, param, ctx) if value else self.fail("the name of a file is empty", param, ctx)
+
+
+FILES = _Name()
 
 rules_option = click.option(
     "--rules",

@@ -14,7 +14,7 @@ TELEMETRY = "OTEL_"
 
 
 @contextmanager
-def listening(sink: Sink, journal: str, name: str) -> Iterator[Sink]:
+def listening(sink: Sink, journal: str | None, name: str) -> Iterator[Sink]:
     """A sink that hands events on to this one, to the journal of this path if there is one, and to OpenTelemetry.
 
     `name` is what a run is called there. What was heard is written when it is left. Raises `OSError` for a journal that cannot be opened.
@@ -24,7 +24,7 @@ def listening(sink: Sink, journal: str, name: str) -> Iterator[Sink]:
 
 
 @contextmanager
-def _journal(sink: Sink, path: str) -> Iterator[Sink]:
+def _journal(sink: Sink, path: str | None) -> Iterator[Sink]:
     if not path:
         yield sink
         return

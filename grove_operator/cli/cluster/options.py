@@ -75,7 +75,9 @@ _TARGET = (
         help="Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none.",
     ),
     click.option("--context", default="", metavar="NAME", help="A context of the kubeconfig other than the current one."),
-    click.option("--kubeconfig", default="", metavar="FILE", type=FILES, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
+    click.option(
+        "--kubeconfig", default="", metavar="FILE", type=click.Path(), help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."
+    ),
 )
 
 _INPUT = (
@@ -134,7 +136,7 @@ input_options = adding(_INPUT)
 manager_options = adding(_MANAGER)
 """Under which name, and whose fields may be taken."""
 journal_option = click.option(
-    "--journal", default="", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event."
+    "--journal", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event."
 )
 """For commands that write."""
 

@@ -41,6 +41,12 @@ def test_standard_input_is_read_once(arguments: list[str]) -> None:
     assert ended == (2, "", "grove: <stdin>: read already; only one of the inputs can be -\n")
 
 
+@pytest.mark.parametrize("option", ["--snapshot", "--config", "--rules"])
+def test_a_variable_that_nobody_set_is_no_option_left_out(option: str) -> None:
+    ended = run("compile", SET, option, "")
+    assert (ended.code, ended.out, "the name of a file is empty" in ended.err) == (2, "", True)
+
+
 def test_a_set_is_no_configuration() -> None:
     ended = run("compile", CONFIG, "--config", SET)
     assert ended == (2, "", f"grove: {SET}: expected one OperatorConfiguration, found a PodCliqueSet\n")

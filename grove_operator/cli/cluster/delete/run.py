@@ -41,7 +41,7 @@ class Choices:
     timeout: float
     dry_run: str
     field_manager: str
-    journal: str
+    journal: str | None
     output: str
 
 
