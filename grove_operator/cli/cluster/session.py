@@ -20,7 +20,7 @@ from grove_operator.terminal import visible
 FINDINGS = 1
 ERROR = 2
 USER_AGENT = f"grove/{__version__}"
-EXTRA = {"httptools", "orjson", "kubernetes", "rich"}
+EXTRA = {"httptools", "orjson", "rich"}
 INSTALL = "pip install 'grove-compiler[cluster]'"
 
 

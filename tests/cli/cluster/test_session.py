@@ -41,7 +41,7 @@ def without_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def guarded(name: str, *rest: Any, **more: Any) -> Any:
-        if name.split(".")[0] in ("httptools", "orjson", "kubernetes"):
+        if name.split(".")[0] in ("httptools", "orjson"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(name, *rest, **more)
 
