@@ -232,7 +232,8 @@ async def test_a_webhook_that_is_away_is_named(cluster: ApiCluster, maps: Resour
 
 async def test_a_webhook_that_does_not_answer_is_named(cluster: ApiCluster, maps: Resource, namespace: str) -> None:
     hooks = await cluster.resource(WEBHOOKS)
-    silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    callers: list[asyncio.StreamWriter] = []  # kept, since Python closes the connection of a writer that nobody holds
+    silent = await asyncio.start_server(lambda reader, writer: callers.append(writer), "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
     made = await cluster.create(hooks, webhook(namespace, f"https://127.0.0.1:{port}/"), manager="m")
     try:
