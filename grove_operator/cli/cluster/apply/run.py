@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.input import ClusterInput
     from grove_operator.cli.cluster.kept_set import SetChoice
 
-DONE = 0
+DONE, INTERRUPTED = 0, 130
 LARGEST_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
@@ -47,6 +47,7 @@ class ApplyRun:
     def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], keeps: SetChoice) -> None:
         self.choices, self.wanted, self.force, self.keeps = choices, wanted, force, keeps
         self.terminal = terminal_of(sys.stdout)
+        self.is_interrupted = False
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
         self.waits = WaitLines()
@@ -86,7 +87,13 @@ class ApplyRun:
         not_ready.end()
         for trouble in report.troubles:
             say(trouble)
-        return DONE if report.ok else ERROR
+        if report.ok:
+            return DONE
+        return INTERRUPTED if self.is_interrupted else ERROR
+
+    def _interrupted(self) -> None:
+        self.is_interrupted = True
+        say("stopping: what is in flight is finished; once more to break off")
 
     async def _report(self, session: Session) -> Report:
         graph = await self.wanted.graph(session) if self.wanted is not None else None
@@ -101,7 +108,7 @@ class ApplyRun:
         from grove_operator.cluster.readiness import RULES
 
         choices, stop = self.choices, Stop()
-        with ended_by_interrupt(stop, _stopping):
+        with ended_by_interrupt(stop, self._interrupted):
             return await apply(
                 graph,
                 session.cluster,
@@ -131,7 +138,7 @@ class ApplyRun:
         if graph is not None:
             saved = saved.with_input(graph)
         try:
-            with ended_by_interrupt(stop, _stopping):
+            with ended_by_interrupt(stop, self._interrupted):
                 return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None
@@ -189,10 +196,6 @@ def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
         folding.line(f"{path}: no longer holds: {reason}", reason.partition(" ")[2])
     folding.end()
     return lines
-
-
-def _stopping() -> None:
-    say("stopping: what is in flight is finished; once more to break off")
 
 
 def _is_terminal() -> bool:
