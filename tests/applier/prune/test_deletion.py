@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -90,6 +91,25 @@ async def test_an_owner_waits_for_finalizers_of_what_it_owns(cluster: MemoryClus
     outcomes = await delete(cluster, live, seconds=30.0, sink=release)
     assert {outcome.action for outcome in outcomes.values()} == {Action.PRUNED}
     assert there(cluster) == set()
+
+
+async def test_a_refusal_is_told_as_it_was_to_whoever_wants_everything_gone(cluster: MemoryCluster) -> None:
+    cluster.fail("delete", Forbidden(403, "Forbidden", "may not delete"), times=-1)
+    outcome = (await delete(cluster, cluster.seed(config("a")), wait_for_all=True))["a"]
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "may not delete")
+
+
+@pytest.mark.parametrize(("propagation", "left"), [("Background", set()), ("Foreground", set()), ("Orphan", {"default/child"})])
+async def test_what_is_owned_stays_only_when_it_is_to_be_orphaned(cluster: MemoryCluster, propagation: str, left: set[str]) -> None:
+    live, _ = cluster.seed(config("parent", uid="1"), config("child", ownerReferences=owner("parent")))
+    await delete(cluster, [live], propagation=propagation)
+    assert there(cluster) == left
+
+
+async def test_an_outcome_says_how_long_its_deletion_took(cluster: MemoryCluster) -> None:
+    began = time.monotonic()
+    outcome = (await delete(cluster, cluster.seed(config("a"))))["a"]
+    assert 0 < outcome.seconds <= time.monotonic() - began
 
 
 async def test_what_was_deleted_in_the_last_wave_is_not_waited_for(cluster: MemoryCluster) -> None:

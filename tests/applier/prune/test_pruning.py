@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from applier.cluster import Listing
 from applier.errors import ServerFailure
 from applier.outcome import Action, Outcome, Step
 from applier.plan.membership import PART_OF
@@ -169,6 +172,14 @@ async def test_another_object_of_the_same_name_stays(cluster: MemoryCluster) -> 
     assert there(cluster) == {"default/a", "default/b"}
 
 
+async def test_an_object_that_the_apply_wrote_under_another_name_stays(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a"), config("b"))
+    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    written_too = Outcome(Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED), Action.CONFIGURED, uid=pruning.steps[0].uid)
+    assert await pruning.finish([written_too]) == []
+    assert there(cluster) == {"default/a", "default/b"}
+
+
 async def test_an_object_that_is_gone_already_counts_as_pruned(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
     pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
@@ -204,6 +215,21 @@ async def test_what_rests_on_nothing_else_is_deleted_first(cluster: MemoryCluste
         "ServiceAccount",
         "Namespace",
     ]
+
+
+async def test_only_members_are_watched_while_they_go(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    await run(cluster, config("a", finalizers=["example.org/hold"]))
+    pruning = await Pruning.of(applyset(), graph(), cluster)
+    asked: list[str] = []
+    listed = cluster.list
+
+    async def recorded(*where: Any, labels: str = "", **more: Any) -> Listing:
+        asked.append(labels)
+        return await listed(*where, labels=labels, **more)
+
+    monkeypatch.setattr(cluster, "list", recorded)
+    await pruning.finish([], seconds=0.05, wait_for_all=True)
+    assert asked == [applyset().selector]
 
 
 async def test_what_an_object_with_a_finalizer_rests_on_is_held_until_it_is_gone(cluster: MemoryCluster) -> None:
