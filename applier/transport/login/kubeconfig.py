@@ -13,6 +13,11 @@ import yaml
 
 from applier.errors import CredentialsError
 
+LARGEST = 16 << 20
+"""Bytes of a file that are read."""
+DEEPEST = 100
+"""Levels of lists and maps in one another, of which a kubeconfig has about five."""
+
 
 class Entry(NamedTuple):
     """A cluster, user or context, and the file that it is from: paths in it are relative to that file's folder."""
@@ -106,7 +111,13 @@ def read(paths: Iterable[Path]) -> Kubeconfig:
 def _load(path: Path) -> dict[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        given = yaml.load(path.read_bytes(), loader)
+        with path.open("rb") as stream:
+            text = stream.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise CredentialsError(f"the kubeconfig {path} is larger than {LARGEST >> 20} MiB, which no kubeconfig is")
+        if _may_nest(text) and _nests(text, loader):
+            raise CredentialsError(f"the kubeconfig {path} nests deeper than any kubeconfig does")
+        given = yaml.load(text, loader)
     except OSError as error:
         raise CredentialsError(f"cannot read the kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
     except yaml.YAMLError as error:
@@ -118,6 +129,21 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise CredentialsError(f"the kubeconfig {path} is no map with clusters, users and contexts")
     return given
+
+
+def _may_nest(text: bytes) -> bool:
+    """Whether there are marks enough for it. Nearly always there are not, and nothing more is looked at."""
+    return text.count(b"[") + text.count(b"{") + text.count(b"- ") + text.count(b"? ") > DEEPEST
+
+
+def _nests(text: bytes, loader: Any) -> bool:
+    """Whether values stand in one another too deep for libyaml, which would end the process."""
+    depth = 0
+    for event in yaml.parse(text, loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]:

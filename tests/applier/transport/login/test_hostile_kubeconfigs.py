@@ -94,3 +94,19 @@ def test_any_user_and_cluster_are_taken_or_refused_in_one_sentence(path: Path, u
         ApiCluster(find_target(str(path), "", {}))
     except CredentialsError as error:
         assert "\n" not in str(error)
+
+
+def test_a_file_without_an_end_is_not_read_to_its_end() -> None:
+    with pytest.raises(CredentialsError, match="/dev/zero is larger than 16 MiB"):
+        find_target("/dev/zero", "", {})
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000 + "]" * 200_000, "- " * 1000, "{a: " * 20_000, "? " * 1000], ids=["brackets", "items", "braces", "keys"]
+)
+def test_a_file_that_nests_without_reason_is_refused(tmp_path: Path, text: str) -> None:
+    """libyaml would end the process: nothing holds its recursion."""
+    path = tmp_path / "deep"
+    path.write_text(text)
+    with pytest.raises(CredentialsError, match="nests deeper than any kubeconfig"):
+        find_target(str(path), "", {})
