@@ -6,7 +6,7 @@ from applier.cluster import Cluster
 from applier.prune.applyset import ApplySet
 from applier.ref import Kind
 from grove_compiler.version import __version__
-from grove_operator.cluster.tree_reading import find_kind
+from grove_operator.cluster.tree_reading import check_name, find_kind
 
 TOOLING = f"kubectl/grove-v{__version__}"
 """How new sets are marked. kubectl refuses those of any tool but `kubectl`; what is behind the slash is free, and says who it was."""
@@ -18,6 +18,7 @@ SECRET = Kind("", "v1", "Secret")
 async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
     """The set of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` any other. Raises `NoSuchObject`, `ClusterError`."""
     word, _, name = text.rpartition("/")
+    check_name(name, text)
     if not word:
         return ApplySet(SECRET, namespace, name, TOOLING, SHARED_WITH)
     resource = find_kind(await cluster.resources(), word)

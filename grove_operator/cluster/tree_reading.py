@@ -33,6 +33,7 @@ class Forest:
 async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
     """The tree of `NAME`, which is a PodCliqueSet, or of `KIND/NAME` as kubectl writes kinds. Raises `ClusterError`, `NoSuchObject`."""
     kind, _, name = words.rpartition("/")
+    check_name(name, words)
     resources = await cluster.resources()
     resource = find_kind(resources, kind or DEFAULT_KIND)
     place = namespace if resource.namespaced else ""
@@ -42,6 +43,12 @@ async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
         where = f" in the namespace {place}" if place else ""
         raise NoSuchObject(f"there is no {resource.kind.kind} {name!r}{where}") from None
     return await _grown(cluster, root, [one for one in resources if _may_hang_on(one, resource)], place)
+
+
+def check_name(name: str, words: str) -> None:
+    """Refuses what would lead to something else than an object in a path: the list of all, or what stands above. Raises `NoSuchObject`."""
+    if name in ("", ".", "..") or "%" in name:
+        raise NoSuchObject(f"{words!r} names no object: expected NAME or KIND/NAME")
 
 
 def find_kind(resources: Iterable[Resource], word: str) -> Resource:

@@ -6,12 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from grove_operator.cli.cluster.options import adding
 from grove_operator.cli.cluster.session import Session
 
 if TYPE_CHECKING:
     from applier.run import KeepSet
+
+
+def _not_empty(context: click.Context, option: click.Parameter, value: str) -> str:
+    """The name of a set. An empty one is what is left of a variable that nobody set: nothing would be recorded."""
+    if not value and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
+        raise click.BadParameter("the name is empty.", context, option)
+    return value
+
 
 set_options = adding(
     (
@@ -20,6 +29,7 @@ set_options = adding(
             "--applyset",
             default="",
             metavar="NAME",
+            callback=_not_empty,
             help="Keep the objects as a set (KEP-3659) with its record in the Secret NAME, or KIND/NAME.",
         ),
         click.option(

@@ -310,3 +310,9 @@ def test_an_interrupt_ends_it_with_an_account_and_the_exit_code_of_interrupts(be
     ended = bench.run("apply", bench.file(namespace, config_map("late", "new")))
     assert (ended.code, ended.out) == (130, "namespace/new created\n")
     assert "ConfigMap/new/late: held" in ended.err
+
+
+@pytest.mark.parametrize(("name", "said"), [("", "the name is empty"), ("configmaps/", "'configmaps/' names no object")])
+def test_a_set_without_a_name_is_no_apply_without_a_set(bench: Bench, name: str, said: str) -> None:
+    ended = bench.run("apply", bench.file(config_map("a")), "--applyset", name)
+    assert (ended.code, ended.out, said in ended.err, bench.writes()) == (2, "", True, [])
