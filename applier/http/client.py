@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -31,7 +31,7 @@ class Client:
 
     `server` is its URL, whose path comes before that of every request. `tls` is how to speak TLS to an https server; connections that were
     made with another context are not used again. Nothing is repeated and no redirect followed. `connect` is how many seconds a
-    connection may take to be made. `headers` go with every request, and so do `also`, of which several may have one name.
+    connection may take to be made. `headers` go with every request; several may have one name.
     """
 
     def __init__(
@@ -40,8 +40,7 @@ class Client:
         *,
         proxy: str = "",
         server_name: str = "",
-        headers: Mapping[str, str],
-        also: Iterable[tuple[str, str]] = (),
+        headers: Collection[tuple[str, str]] = (),
         connect: float = 10.0,
     ) -> None:
         parts = urlsplit(server)
@@ -51,12 +50,12 @@ class Client:
         self.tls: ssl.SSLContext | None = None
         self._connect = connect
         self._prefix = parts.path.rstrip("/")
-        said = {"Host": parts.netloc.rpartition("@")[2], **headers}
+        said = [("Host", parts.netloc.rpartition("@")[2]), *headers]
         through = self.address.proxy
         if through and not self.encrypted:
             self._prefix = f"http://{self.address.authority}{self._prefix}"
-            said |= {"Proxy-Authorization": through.authorization} if through.authorization else {}
-        self._head = _lines(said) + "".join(_lines({name: value}) for name, value in also)
+            said += [("Proxy-Authorization", through.authorization)] if through.authorization else []
+        self._head = _lines(said)
         self._idle: list[Connection] = []
         self._made: set[Connection] = set()
 
@@ -120,14 +119,14 @@ class Client:
 
     def _bytes(self, request: Request) -> bytes:
         """The request as it goes over the wire. Raises `ValueError` for a header with a line break in it."""
-        first = f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n{self._head}{_lines(request.headers)}"
+        first = f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n{self._head}{_lines(request.headers.items())}"
         if request.body is None:
             return f"{first}\r\n".encode()
         return f"{first}Content-Length: {len(request.body)}\r\n\r\n".encode() + request.body
 
 
-def _lines(headers: Mapping[str, str]) -> str:
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+def _lines(headers: Collection[tuple[str, str]]) -> str:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
     if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
-        raise ValueError(f"a line break in a header: {', '.join(headers)}")
+        raise ValueError(f"a line break in a header: {', '.join(name for name, _ in headers)}")
     return lines

@@ -52,9 +52,14 @@ class Wire:
         self.on_unknown_kind: Callable[[], None] = lambda: None
         self._renewal = Renewal(target.credentials)
         self._pair: tuple[str, str] | None = None
-        headers = {"User-Agent": user_agent, "Accept": JSON, "Accept-Encoding": "identity" if target.loopback else "gzip"}
-        where = {"proxy": target.proxy, "server_name": target.server_name}
-        self._client = Client(target.server, **where, headers=headers, also=target.headers, connect=retries.connect)
+        encoding = "identity" if target.loopback else "gzip"
+        self._client = Client(
+            target.server,
+            proxy=target.proxy,
+            server_name=target.server_name,
+            headers=[("User-Agent", user_agent), ("Accept", JSON), ("Accept-Encoding", encoding), *target.headers],
+            connect=retries.connect,
+        )
 
     @property
     def connections(self) -> int:

@@ -27,7 +27,7 @@ async def server() -> AsyncIterator[RawServer]:
 
 @pytest_asyncio.fixture
 async def client(server: RawServer) -> AsyncIterator[Client]:
-    client = Client(server.url, headers={"User-Agent": "me"})
+    client = Client(server.url, headers=[("User-Agent", "me")])
     yield client
     await client.close()
 
@@ -45,7 +45,7 @@ async def test_a_request_goes_over_the_wire_as_http_says(server: RawServer, clie
 
 
 async def test_several_headers_may_have_one_name(server: RawServer) -> None:
-    client = Client(server.url, headers={}, also=[("A", "1"), ("A", "2")])
+    client = Client(server.url, headers=[("A", "1"), ("A", "2")])
     await client.call(GET, SOON)
     await client.close()
     assert b"\r\nA: 1\r\nA: 2\r\n" in server.requests[0]
@@ -62,7 +62,7 @@ async def test_an_empty_body_is_a_body(server: RawServer, client: Client) -> Non
 
 
 async def test_the_path_of_the_server_comes_before_that_of_the_request(server: RawServer) -> None:
-    client = Client(f"{server.url}/k8s/clusters/c-1/", headers={})
+    client = Client(f"{server.url}/k8s/clusters/c-1/")
     await client.call(GET, SOON)
     assert server.requests[0].startswith(b"GET /k8s/clusters/c-1/version HTTP/1.1\r\n")
     await client.close()
@@ -82,7 +82,7 @@ async def test_requests_at_once_have_connections_of_their_own(server: RawServer,
 @pytest.mark.parametrize("first", [(LAST,), (OK + OK,)], ids=["the server ends it", "more came than was asked for"])
 async def test_a_connection_that_is_spent_is_not_used_again(first: tuple[bytes]) -> None:
     async with serving(first) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         assert [await body(client) for _ in range(2)] == [b"ok"] * 2
         assert len(server.heard) == 2
         await client.close()
@@ -90,7 +90,7 @@ async def test_a_connection_that_is_spent_is_not_used_again(first: tuple[bytes])
 
 async def test_a_connection_that_the_server_ended_while_idle_is_not_used_again() -> None:
     async with serving((OK, END)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         await client.call(GET, SOON)
         while client.connections:
             await asyncio.sleep(0)
@@ -109,7 +109,7 @@ async def test_what_comes_unasked_ends_an_idle_connection() -> None:
         writer.write(OK)
 
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    client = Client(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", headers={})
+    client = Client(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
     await client.call(GET, SOON)
     later.set()
     while client.connections:
@@ -141,7 +141,7 @@ async def test_closing_ends_every_connection(server: RawServer, client: Client) 
 
 async def test_a_request_that_takes_too_long_leaves_no_connection() -> None:
     async with serving((b"HTTP/1.1 200 OK\r\n", SILENCE)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         assert isinstance(await raised(lambda: client.call(GET, 0.02)), TimeoutError)
         assert await body(client) == b"ok"
         assert len(server.heard) == 2
@@ -150,7 +150,7 @@ async def test_a_request_that_takes_too_long_leaves_no_connection() -> None:
 
 async def test_a_request_that_is_given_up_leaves_no_connection() -> None:
     async with serving((SILENCE,)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         task = asyncio.create_task(client.call(GET, SOON))
         while not server.requests:
             await asyncio.sleep(0)
@@ -174,14 +174,14 @@ BROKEN: dict[str, tuple[Script, type[Exception]]] = {
 async def test_an_answer_that_breaks_off_is_an_error(name: str) -> None:
     script, expected = BROKEN[name]
     async with serving(script) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         assert type(await raised(lambda: client.call(GET, SOON))) is expected
         await client.close()
 
 
 async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
     async with serving((b"HTTP/1.1 200 OK\r\n\r\nall of it", END)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         assert await body(client) == b"all of it"
         await client.close()
 
@@ -208,17 +208,17 @@ async def test_a_line_break_in_a_header_is_not_sent(server: RawServer, client: C
 async def test_a_refused_connection_says_why() -> None:
     async with serving() as server:
         port = server.port
-    error = await raised(lambda: Client(f"http://127.0.0.1:{port}", headers={}).call(GET, SOON))
+    error = await raised(lambda: Client(f"http://127.0.0.1:{port}").call(GET, SOON))
     assert isinstance(error, NotConnected)
     assert isinstance(error.__cause__, ConnectionRefusedError)
 
 
 async def test_a_name_that_can_be_none_is_no_connection() -> None:
-    error = await raised(lambda: Client(f"http://{'a' * 70}.example", headers={}).call(GET, SOON))
+    error = await raised(lambda: Client(f"http://{'a' * 70}.example").call(GET, SOON))
     assert isinstance(error, NotConnected)
 
 
 async def test_an_address_of_version_6_keeps_its_brackets() -> None:
-    client = Client("https://[::1]", headers={})
+    client = Client("https://[::1]")
     assert (client.address.host, client.address.port, client.address.authority) == ("::1", 443, "[::1]:443")
     assert client._head == "Host: [::1]\r\n"

@@ -68,7 +68,7 @@ async def tunnelling(tls: ssl.SSLContext | None = None) -> AsyncIterator[Tunnels
 
 
 def through(server: RawServer, proxy: str, ca: Pair) -> Client:
-    client = Client(server.url.replace("http:", "https:"), proxy=proxy, headers={})
+    client = Client(server.url.replace("http:", "https:"), proxy=proxy)
     client.tls = ssl.create_default_context(cafile=str(ca.certificate))
     return client
 
@@ -122,7 +122,7 @@ async def test_a_certificate_that_is_not_trusted_is_the_servers(ca: Pair, tmp_pa
 
 async def test_a_server_without_tls_is_asked_by_the_proxy() -> None:
     async with serving() as proxy:
-        client = Client("http://kubernetes.example:8080/base", proxy=f"http://me:you@127.0.0.1:{proxy.port}", headers={})
+        client = Client("http://kubernetes.example:8080/base", proxy=f"http://me:you@127.0.0.1:{proxy.port}")
         assert (await client.call(GET, SOON)).body == b"ok"
         first, host, authorization, *_ = proxy.requests[0].split(b"\r\n")
         assert first == b"GET http://kubernetes.example:8080/base/version HTTP/1.1"
@@ -140,7 +140,7 @@ async def test_a_proxy_that_refuses_says_its_status(status: int) -> None:
 
 
 def encrypted(proxy: str) -> Client:
-    client = Client("https://kubernetes.example", proxy=proxy, headers={})
+    client = Client("https://kubernetes.example", proxy=proxy)
     client.tls = ssl.create_default_context()
     return client
 
@@ -167,7 +167,7 @@ async def test_a_proxy_that_is_away_is_named() -> None:
 
 async def test_a_proxy_that_is_silent_is_given_up() -> None:
     async with serving((SILENCE,)) as proxy:
-        client = Client("https://kubernetes.example", proxy=proxy.url, headers={}, connect=0.05)
+        client = Client("https://kubernetes.example", proxy=proxy.url, connect=0.05)
         client.tls = ssl.create_default_context()
         error = await raised(lambda: client.call(GET, SOON))
         assert isinstance(error, NotConnected)

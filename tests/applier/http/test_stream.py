@@ -24,7 +24,7 @@ def chunk(piece: bytes) -> bytes:
 
 async def read(*script: bytes | str, silence: float = SOON) -> tuple[int, bytes]:
     async with serving(script) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         stream = await client.open(GET, SOON, silence)
         try:
             return stream.status, await stream.read()
@@ -48,7 +48,7 @@ async def test_a_stream_comes_whole(name: str) -> None:
 
 async def test_pieces_are_given_as_they_come() -> None:
     async with serving((HEAD, chunk(b"one"), SILENCE)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         assert await stream.chunk() == b"one"
         stream.close()
@@ -75,7 +75,7 @@ async def test_a_stream_that_breaks_off_is_an_error(name: str) -> None:
 
 async def test_what_came_before_the_break_is_given_first() -> None:
     async with serving((HEAD + chunk(b"one"), END)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         assert await stream.chunk() == b"one"
         assert isinstance(await raised(stream.chunk), Ended)
@@ -85,7 +85,7 @@ async def test_what_came_before_the_break_is_given_first() -> None:
 async def test_the_server_waits_while_nobody_takes_what_has_come() -> None:
     piece = chunk(b"x" * 100_000)
     async with serving((HEAD, *[piece] * 300, chunk(b""))) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         reader = stream._connection.reader
         while reader.size <= FULL:
@@ -99,7 +99,7 @@ async def test_the_server_waits_while_nobody_takes_what_has_come() -> None:
 
 async def test_a_closed_stream_ends_its_connection() -> None:
     async with serving((HEAD, SILENCE)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         stream.close()
         while client.connections or server.open:
@@ -109,7 +109,7 @@ async def test_a_closed_stream_ends_its_connection() -> None:
 
 async def test_a_head_that_does_not_come_leaves_no_connection() -> None:
     async with serving((SILENCE,)) as server:
-        client = Client(server.url, headers={})
+        client = Client(server.url)
         assert isinstance(await raised(lambda: client.open(GET, 0.02, SOON)), TimeoutError)
         while client.connections:
             await asyncio.sleep(0)
