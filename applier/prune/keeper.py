@@ -51,7 +51,7 @@ class Keeper:
             if not self._has_to_be_written(self.record.scope | scope):
                 return
             try:
-                await self._write(self.record.scope | scope)
+                return await self._write(self.record.scope | scope)
             except WriteConflict:
                 await self.read()
         raise ApplySetError(f"{self.applyset.parent} is written by somebody else all the time: is another run of this set under way?")

@@ -103,7 +103,7 @@ def _check(applyset: ApplySet, labels: dict[str, str], annotations: dict[str, st
 
 
 def _listed(annotations: dict[str, str], name: str) -> list[str]:
-    text = annotations.get(name) or ""
+    text = annotations.get(name)
     return text.split(",") if text else []
 
 

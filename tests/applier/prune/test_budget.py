@@ -108,6 +108,18 @@ async def test_what_is_being_deleted_already_does_not_count(cluster: MemoryClust
     assert said(outcomes) == {"d": "pruned", "e": "pruned"}
 
 
+async def test_within_the_limit_no_approval_is_asked_for(cluster: MemoryCluster) -> None:
+    pruning = await Pruning.of(applyset(), graph(config("a")), cluster, budget=Budget.read("4"))
+    assert pruning.approval == ""
+
+
+async def test_what_is_held_anyway_does_not_count(cluster: MemoryCluster) -> None:
+    other = applyset(name="other")
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "extra"}}
+    await run(cluster, namespace, config("x", "extra"), config("y"), of=other)
+    assert said(await run(cluster, config("x", "extra"), of=other, limit="1")) == {"extra": "held", "y": "pruned"}
+
+
 async def test_the_record_names_what_is_held(cluster: MemoryCluster) -> None:
     other = applyset(name="other")
     await run(cluster, config("x", "kube-system"), of=other)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.cluster import Resource
+from applier.cluster import Listing, Resource
 from applier.errors import Forbidden, ServerFailure, UnknownKind
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
@@ -36,14 +36,33 @@ def lists(cluster: MemoryCluster) -> list[str]:
     return [f"{request.resource.plural} {request.namespace}".strip() for request in cluster.log if request.verb == "list"]
 
 
-async def test_an_empty_record_needs_no_request(cluster: MemoryCluster) -> None:
+async def test_an_empty_record_needs_no_request(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(MemoryCluster, "resources")  # discovery is not in the log
     assert (await find_members(applyset(), Scope(), cluster)).objects == []
     assert cluster.log == []
 
 
 async def test_in_few_namespaces_each_is_listed(cluster: MemoryCluster) -> None:
-    await find_members(applyset(), scope("ConfigMap", namespaces=("a", "b")), cluster)
-    assert lists(cluster) == ["configmaps a", "configmaps b"]
+    await find_members(applyset(), scope("ConfigMap", namespaces=("c", "a", "b")), cluster)
+    assert lists(cluster) == ["configmaps a", "configmaps b", "configmaps c"]
+
+
+async def test_only_what_has_the_label_is_listed(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    listed = cluster.list
+
+    async def recorded(*where: Any, labels: str = "", **more: Any) -> Listing:
+        asked.append(labels)
+        return await listed(*where, labels=labels, **more)
+
+    monkeypatch.setattr(cluster, "list", recorded)
+    await find_members(applyset(), scope("ConfigMap"), cluster)
+    assert asked == [applyset().selector]
+
+
+async def test_a_server_that_serves_every_kind_is_asked_for_nothing_anew(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(MemoryCluster, "resource")
+    assert (await find_members(applyset(), scope("ConfigMap", "Secret"), cluster)).unserved == frozenset()
 
 
 async def test_in_many_namespaces_one_list_is_enough(cluster: MemoryCluster) -> None:
@@ -84,9 +103,9 @@ async def test_what_is_no_refusal_is_not_hidden(cluster: MemoryCluster) -> None:
 WIDGETS = Scope(frozenset({("example.org", "Widget")}), frozenset({"default"}))
 
 
-def api_service(group: str, *, server: bool, available: str = "True") -> Manifest:
+def api_service(group: str, *, server: bool, available: str = "True", **others: str) -> Manifest:
     spec: dict[str, Any] = {"group": group, "version": "v1", "service": {"name": "s"} if server else None}
-    conditions = [{"type": "Available", "status": available}]
+    conditions = [{"type": name, "status": status} for name, status in {"Available": available, **others}.items()]
     return {
         "apiVersion": "apiregistration.k8s.io/v1",
         "kind": "APIService",
@@ -103,9 +122,25 @@ def api_service(group: str, *, server: bool, available: str = "True") -> Manifes
         (api_service("example.org", server=False), False),
         (api_service("example.org", server=True), False),
         (api_service("example.org", server=True, available="False"), True),
+        (api_service("example.org", server=True, available="False", Synced="True"), True),
+        (api_service("example.org", server=True, Synced="False"), False),
+        ({**api_service("example.org", server=True), "status": {}}, True),
+        ({**api_service("example.org", server=True), "status": None}, True),
+        (api_service("example.org", server=False, available="False"), False),
         (api_service("other.org", server=True, available="False"), False),
     ],
-    ids=["no definition", "served by definitions", "served by a server", "server is away", "another server is away"],
+    ids=[
+        "no definition",
+        "served by definitions",
+        "served by a server",
+        "server is away",
+        "away with another condition",
+        "there with another condition",
+        "no conditions yet",
+        "no status yet",
+        "no server to be away",
+        "another server is away",
+    ],
 )
 async def test_a_kind_that_is_not_served_is_gone_unless_its_server_is_away(
     cluster: MemoryCluster, service: Manifest | None, comes_back: bool

@@ -6,15 +6,19 @@ from typing import Any
 
 import pytest
 
+from applier.cache.snapshot import Snapshot
 from applier.cluster import Listing
 from applier.errors import ServerFailure
+from applier.events import Event, Finished
 from applier.outcome import Action, Outcome, Step
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError, Pruning
-from applier.ref import Ref
+from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 
 from .sets import account, annotation, applyset, cluster_role, config, graph, run, said, there
+
+A = Ref.of(config("a"))
 
 
 @pytest.fixture
@@ -92,6 +96,26 @@ async def test_nothing_is_pruned_when_something_could_not_be_applied(cluster: Me
     assert there(cluster) == {"default/a", "default/b"}
 
 
+async def test_all_that_is_undone_is_counted(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a"))
+    pruning = await Pruning.of(applyset(), graph(), cluster)
+    undone = [Outcome(Step(A, Action.CONFIGURED), action) for action in (Action.HELD, Action.FAILED, Action.HELD)]
+    [held] = await pruning.finish(undone)
+    assert held.reason == "of the set, 1 failed and 2 held: nothing is pruned before all is applied"
+
+
+@pytest.mark.parametrize("broken", ["nothing", "the apply", "the record"])
+async def test_what_became_of_each_object_is_told_too(cluster: MemoryCluster, broken: str) -> None:
+    await run(cluster, config("a"), account("b"))
+    pruning = await Pruning.of(applyset(), graph(), cluster)
+    if broken == "the record":
+        cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
+    failed = Outcome(Step(A, Action.CONFIGURED), Action.FAILED)
+    told: list[Event] = []
+    outcomes = await pruning.finish([failed] if broken == "the apply" else [], sink=told.append)
+    assert [event.outcome for event in told if isinstance(event, Finished)] == outcomes
+
+
 async def test_the_record_stays_wide_when_something_could_not_be_deleted(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
     cluster.fail("delete", ServerFailure(500, "InternalError", "no"), times=-1)
@@ -106,6 +130,7 @@ async def test_a_record_that_cannot_be_written_in_the_end_is_told_beside_what_wa
     pruned, parent = await pruning.finish([])
     assert (pruned.action, parent.action) == (Action.PRUNED, Action.FAILED)
     assert (parent.step.ref, parent.reason) == (applyset().parent, "the record of the set could not be written: no")
+    assert (parent.uid, type(parent.error)) == (uid_of(cluster.store.objects[applyset().parent]), ServerFailure)
 
 
 async def test_a_list_that_fails_ends_the_run_before_anything_is_written(cluster: MemoryCluster) -> None:
@@ -172,12 +197,40 @@ async def test_another_object_of_the_same_name_stays(cluster: MemoryCluster) -> 
     assert there(cluster) == {"default/a", "default/b"}
 
 
-async def test_an_object_that_the_apply_wrote_under_another_name_stays(cluster: MemoryCluster) -> None:
+@pytest.mark.parametrize("said_by", ["outcome", "step"])
+async def test_an_object_that_the_apply_left_in_place_under_another_name_stays(cluster: MemoryCluster, said_by: str) -> None:
     await run(cluster, config("a"), config("b"))
     pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
-    written_too = Outcome(Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED), Action.CONFIGURED, uid=pruning.steps[0].uid)
-    assert await pruning.finish([written_too]) == []
+    [uid] = [step.uid for step in pruning.steps]
+    step = Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED, uid=uid if said_by == "step" else "")
+    outcome = Outcome(step, Action.CONFIGURED, uid=uid if said_by == "outcome" else "")
+    assert await pruning.finish([outcome]) == []
     assert there(cluster) == {"default/a", "default/b"}
+
+
+async def test_an_object_that_is_wanted_under_another_name_is_no_orphan(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a"))
+    live = Snapshot()
+    same = {**config("b"), "metadata": {**cluster.store.objects[A]["metadata"], "name": "b"}}
+    live.add_all(Kind("", "v1", "ConfigMap"), "default", [same])
+    pruning = await Pruning.of(applyset(), graph(config("b"), config("not there"), account("not read")), cluster, live=live)
+    assert pruning.steps == []
+
+
+async def test_a_step_says_why_and_when_its_object_goes(cluster: MemoryCluster) -> None:
+    owner = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "1"}]
+    await run(cluster, config("a"), config("b", ownerReferences=owner, finalizers=["example.org/hold", "example.org/keep"]))
+    pruning = await Pruning.of(applyset(), graph(), cluster)
+    assert [(step.ref.name, step.wave, step.reason) for step in pruning.steps] == [
+        ("b", 0, "is no longer in the set; waits for example.org/hold, example.org/keep"),
+        ("a", 1, "is no longer in the set"),
+    ]
+
+
+async def test_a_step_is_about_the_version_that_was_read(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a"))
+    [step] = (await Pruning.of(applyset(), graph(), cluster)).steps
+    assert (step.uid, step.resource_version) == (uid_of(cluster.store.objects[A]), resource_version_of(cluster.store.objects[A]))
 
 
 async def test_an_object_that_is_gone_already_counts_as_pruned(cluster: MemoryCluster) -> None:
@@ -193,6 +246,23 @@ async def test_a_namespace_that_holds_wanted_objects_is_held(cluster: MemoryClus
     await run(cluster, namespace, config("a", "extra"))
     [outcome] = await run(cluster, config("a", "extra"))
     assert (outcome.action, outcome.reason) == (Action.HELD, "would take ConfigMap/extra/a with it")
+
+
+async def test_of_many_objects_that_would_go_along_one_is_named(cluster: MemoryCluster) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "extra"}}
+    inside = [config(name, "extra") for name in "abc"]
+    await run(cluster, namespace, *inside)
+    [outcome] = await run(cluster, *inside)
+    assert outcome.reason == "would take ConfigMap/extra/a with it and 2 more"
+
+
+async def test_a_namespace_that_holds_the_record_is_held(cluster: MemoryCluster) -> None:
+    extra = applyset(namespace="extra")
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "extra"}}
+    cluster.seed(namespace)
+    await run(cluster, namespace, of=extra)
+    [outcome] = await run(cluster, of=extra)
+    assert (outcome.action, outcome.reason) == (Action.HELD, "would take Secret/extra/shop with it")
 
 
 async def test_an_object_being_deleted_is_reported_with_its_finalizers_and_not_deleted_again(cluster: MemoryCluster) -> None:

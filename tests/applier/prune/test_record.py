@@ -23,6 +23,11 @@ def parent(annotations: dict[str, str] | None = None, label: str = applyset().id
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {**metadata, "labels": labels, "annotations": annotations or {}}}
 
 
+def bare(**metadata: Any) -> Manifest:
+    """A parent without the fields that a server leaves out when nothing is in them."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shop", "namespace": "default", **metadata}}
+
+
 @pytest.mark.parametrize(("tooling", "tool"), [("kubectl/v1.35", "kubectl"), ("helm/v3/x", "helm/v3"), ("kpt", "kpt"), ("", "")])
 def test_the_tool_is_what_stands_before_its_version(tooling: str, tool: str) -> None:
     assert tool_of(tooling) == tool
@@ -31,6 +36,11 @@ def test_the_tool_is_what_stands_before_its_version(tooling: str, tool: str) -> 
 def test_a_record_says_where_members_are() -> None:
     record = read_record(applyset(), parent(GOOD))
     assert record.scope == Scope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"a", "b", "default"}))
+
+
+def test_a_parent_without_a_namespace_adds_none() -> None:
+    cluster_wide = applyset(kind=Kind("example.org", "v1", "Shop"), namespace="")
+    assert read_record(cluster_wide, parent(GOOD, label=cluster_wide.id)).scope.namespaces == {"a", "b"}
 
 
 def test_a_record_says_which_parent_it_was_read_from() -> None:
@@ -60,9 +70,12 @@ def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
         (parent({**GOOD, TOOLING: "helm/v4"}), "kept by helm/v4, not by grove: share it with helm, or take it over"),
         (parent(GOOD, label=""), "was copied or renamed"),
         (parent(GOOD, label="applyset-other-v1"), "was copied or renamed"),
+        (bare(), f"is no parent of a set: it has no annotation {TOOLING}"),
+        (bare(annotations=GOOD), "was copied or renamed"),
         (parent({TOOLING: "grove/1"}), "does not say which kinds"),
+        (parent({TOOLING: "grove/1", GROUP_RESOURCES: ""}), "does not say which kinds"),
     ],
-    ids=["no tooling", "another tool's", "no id", "another id", "no kinds"],
+    ids=["no tooling", "another tool's", "no id", "another id", "neither label nor annotation", "no label", "no kinds", "no resources"],
 )
 def test_a_parent_that_is_not_ours_is_refused(found: Manifest, said: str) -> None:
     with pytest.raises(ApplySetError, match=said):

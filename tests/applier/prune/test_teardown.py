@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,6 +88,10 @@ def test_an_owner_may_have_a_namespace_or_none() -> None:
     assert owners_of(manifest) == [Ref("apps", "Deployment", "default", "web"), Ref("apps", "Deployment", "", "web")]
 
 
+def test_an_owner_of_what_has_no_namespace_has_none() -> None:
+    assert owners_of({"metadata": {"name": "a", "ownerReferences": [owner("b", "Node")]}}) == [Ref("", "Node", "", "b")]
+
+
 def test_a_namespace_is_needed_by_what_is_in_it() -> None:
     assert still_needed(NAMESPACE, [Ref.of(config("a")), Ref.of(WIDGET)]) == [Ref.of(config("a"))]
 
@@ -95,8 +100,15 @@ def test_a_definition_is_needed_by_objects_of_its_kind() -> None:
     assert still_needed(DEFINITION, [Ref.of(config("a")), Ref.of(WIDGET)]) == [Ref.of(WIDGET)]
 
 
-def test_other_objects_take_nothing_with_them() -> None:
-    assert still_needed(config("default"), [Ref.of(config("a"))]) == []
+@pytest.mark.parametrize("other", [config("default"), {**WIDGET, "spec": DEFINITION["spec"]}], ids=["name", "spec"])
+def test_what_only_looks_like_a_namespace_or_a_definition_takes_nothing_with_it(other: Manifest) -> None:
+    assert still_needed(other, [Ref.of(config("a")), Ref.of(WIDGET)]) == []
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": None}, {"spec": {"group": "example.org"}}])
+def test_a_definition_that_says_no_kind_takes_nothing_with_it(spec: dict[str, Any]) -> None:
+    nameless = {"apiVersion": DEFINITION["apiVersion"], "kind": DEFINITION["kind"], "metadata": {"name": "x"}, **spec}
+    assert still_needed(nameless, [Ref.of(WIDGET)]) == []
 
 
 edges = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda pair: pair[0] > pair[1]), max_size=12)
