@@ -17,7 +17,7 @@ class Limits:
 
     size: int = 64 * 1024 * 1024
     nodes: int = 5_000_000
-    documents: int = 200_000
+    documents: int = 100_000
     depth: int = 100
     findings: int = 1000
 
