@@ -103,12 +103,12 @@ def _wrap(text: str, terminal: Terminal) -> list[str]:
 
 
 class _Excerpts:
-    """Lines of the files that findings point into, split once per file."""
+    """Lines of the files that findings point into."""
 
     def __init__(self, find_file: FindFile) -> None:
         self._find_file = find_file
         self._files: dict[str, InputFile | None] = {}
-        self._lines: dict[str, list[str]] = {}
+        self._texts: dict[str, _Lines] = {}
 
     def file(self, file: str) -> InputFile | None:
         if file not in self._files:
@@ -133,12 +133,30 @@ class _Excerpts:
         text = self.file(finding.file)
         if text is None or not finding.line:
             return None
-        if finding.file not in self._lines:
-            self._lines[finding.file] = _decoded(text.data).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        lines = self._lines[finding.file]
-        if finding.line > len(lines):
-            return None
-        return lines[finding.line - 1].replace("\t", " ")
+        if finding.file not in self._texts:
+            self._texts[finding.file] = _Lines(_decoded(text.data).replace("\r\n", "\n").replace("\r", "\n"))
+        line = self._texts[finding.file].line(finding.line)
+        return None if line is None else line.replace("\t", " ")
+
+
+class _Lines:
+    """One text. It is walked and not split: findings come nearly in the order of its lines, which may be millions."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._number, self._start = 1, 0  # where it was looked at last
+
+    def line(self, number: int) -> str | None:
+        """A line, counted from 1; none after the end."""
+        if number < self._number:
+            self._number, self._start = 1, 0
+        while self._number < number:
+            end = self._text.find("\n", self._start)
+            if end < 0:
+                return None
+            self._number, self._start = self._number + 1, end + 1
+        end = self._text.find("\n", self._start)
+        return self._text[self._start : end if end >= 0 else None]
 
 
 def _decoded(data: bytes) -> str:

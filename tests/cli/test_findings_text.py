@@ -243,3 +243,15 @@ def test_of_very_many_findings_the_first_are_shown_and_all_are_counted() -> None
     findings.write([finding()] * (findings.MOST_SHOWN + 5), texts(), stream)
     *shown, last = stream.getvalue().splitlines()
     assert (len(shown), last) == (findings.MOST_SHOWN, f"1005 errors, the first {findings.MOST_SHOWN} of which are shown")
+
+
+def test_lines_are_shown_in_whatever_order_findings_come() -> None:
+    stream = io.StringIO()
+    found = [finding(file="a.yaml", line=line, column=1) for line in (3, 1, 2, 9, 3)]
+    findings.write(found, texts(a=b"one\r\ntwo\nthree"), stream)
+    assert [line[8:] for line in stream.getvalue().splitlines() if line[5:7] == " |" and line[:5].strip()] == [
+        "three",
+        "one",
+        "two",
+        "three",
+    ]
