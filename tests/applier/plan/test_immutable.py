@@ -70,6 +70,25 @@ def test_nothing_in_an_object_that_calls_itself_immutable_may_change(kind: str, 
     assert fixed(kind, *path, immutable=True)
 
 
+def test_the_type_of_an_immutable_secret_is_as_fixed_as_that_of_any_other() -> None:
+    assert fixed("Secret", "type", immutable=True)
+
+
+@pytest.mark.parametrize("value", [False, "true", None])
+def test_what_does_not_call_itself_immutable_may_change(value: Any) -> None:
+    assert not fixed("ConfigMap", "data", "a", immutable=value)
+
+
+def test_immutable_is_a_word_of_configuration_and_secrets_only() -> None:
+    assert fixed("Deployment", "spec", "selector", immutable=True)
+    assert not fixed("Engine", "data", "a", immutable=True)
+
+
+@pytest.mark.parametrize("old", [ABSENT, ""])
+def test_only_a_few_fields_may_be_set_as_long_as_they_are_empty(old: Any) -> None:
+    assert fixed("PersistentVolumeClaim", "spec", "volumeMode", old=old)
+
+
 def test_labels_of_an_object_that_calls_itself_immutable_may_change() -> None:
     assert not fixed("ConfigMap", "metadata", "labels", "a", immutable=True)
 

@@ -10,8 +10,8 @@ import pytest
 
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden
-from applier.outcome import Outcome
-from applier.plan.membership import LABEL, PART_OF, set_of
+from applier.outcome import Conflict, Outcome, Owner
+from applier.plan.membership import LABEL, PART_OF, may_leave, part_of, set_of, staying
 from applier.prune import ApplySet, adopt
 from applier.ref import Kind, Manifest
 from applier.run import KeepSet, apply, diff, survey
@@ -50,6 +50,43 @@ OTHER_FIELDS = {"operation": "Apply", "manager": "grove", "fieldsV1": {"f:data":
 )
 def test_members_have_the_label_by_somebodys_wish(metadata: Manifest, member: bool) -> None:
     assert (set_of(manifest("a", metadata=metadata)) == OURS) is member
+
+
+BY_ANOTHER = {**APPLIED, "manager": "helm"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "stays"),
+    [
+        ([APPLIED], True),
+        ([OTHER_FIELDS | {"manager": "helm"}, APPLIED], True),
+        ([BY_ANOTHER], False),
+        ([OTHER_FIELDS], False),
+        ([{**APPLIED, "operation": "Update"}], False),
+        ([], False),
+        (None, False),
+    ],
+    ids=["ours", "ours beside others", "another's", "other fields of ours", "an update of ours", "nobody's", "unknown"],
+)
+def test_a_label_that_we_applied_is_said_again(entries: list[dict[str, Any]] | None, stays: bool) -> None:
+    live = manifest("a", metadata={"labels": {PART_OF: OURS}, "managedFields": entries})
+    assert (part_of(staying(manifest("a"), live, "grove")) == OURS) is stays
+
+
+@pytest.mark.parametrize(
+    ("owners", "may", "expected"),
+    [
+        ((), (), False),
+        ((), ("a",), False),
+        ((), ("*",), True),
+        (("a",), ("a",), True),
+        (("a", "b"), ("a", "b"), True),
+        (("a", "b"), ("a",), False),
+        (("a", "b"), ("*",), True),
+    ],
+)
+def test_a_member_may_leave_by_force_against_all_who_own_the_label(owners: tuple[str, ...], may: tuple[str, ...], expected: bool) -> None:
+    assert may_leave([Conflict(LABEL, Owner(name, "Apply", "")) for name in owners], may) is expected
 
 
 def applyset(name: str, namespace: str = "shop") -> KeepSet:

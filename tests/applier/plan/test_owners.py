@@ -23,6 +23,12 @@ def test_the_uid_is_filled_in() -> None:
     assert with_owner(owned(ENTRY), OWNER, "u1")["metadata"]["ownerReferences"] == [{**ENTRY, "uid": "u1"}]
 
 
+def test_all_else_is_kept_when_the_uid_is_filled_in() -> None:
+    given = manifest("a", metadata={"ownerReferences": [ENTRY], "labels": {"x": "1"}}, data={"y": "2"})
+    filled = {**given["metadata"], "ownerReferences": [{**ENTRY, "uid": "u1"}]}
+    assert with_owner(given, OWNER, "u1") == {**given, "metadata": filled}
+
+
 def test_other_owners_are_left_alone() -> None:
     other = {**ENTRY, "name": "other"}
     assert with_owner(owned(other, ENTRY), OWNER, "u1")["metadata"]["ownerReferences"] == [other, {**ENTRY, "uid": "u1"}]

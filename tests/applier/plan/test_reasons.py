@@ -39,8 +39,9 @@ def test_drift_names_who_caused_it() -> None:
     assert what_differs([change]) == "spec.replicas; last set by kubectl-edit (Update at 2026-01-01T00:00:00Z)"
 
 
-def test_a_new_field_blames_nobody() -> None:
-    assert what_differs([FieldChange(("data", "a"), ABSENT, 1)]) == "data.a"
+@pytest.mark.parametrize("owners", [(), (EDIT,)])
+def test_a_new_field_blames_nobody(owners: tuple[Owner, ...]) -> None:
+    assert what_differs([FieldChange(("data", "a"), ABSENT, 1, owners)]) == "data.a"
 
 
 def test_a_change_of_ownership_alone_is_said() -> None:

@@ -36,7 +36,7 @@ def live(version: str = "1", uid: str = "u", **fields: Any) -> Manifest:
 
 
 def plan_of(*steps: Step, found: Manifest | None = None) -> Plan:
-    return Plan(list(steps), Intent("me", ("x",), ("y",)), {A: [ref("b")]}, {}, {A: found} if found else {})
+    return Plan(list(steps), Intent("me", ("x",), ("y",)), {A: [ref("b")]}, {A: [ref("c")]}, {A: found} if found else {})
 
 
 def saved(action: Action = Action.CONFIGURED, found: Manifest | None = None, *objects: Desired) -> SavedPlan:
@@ -50,7 +50,8 @@ def test_a_plan_comes_back_as_it_was() -> None:
     step = Step(A, Action.CONFIGURED, "why", uid="u", resource_version="1", wave=3, unsure=True)
     back = load(save(plan_of(step), Graph([desired("a")]))).plan
     assert [step_form(one) for one in back.steps] == [step_form(step)]
-    assert (back.intent.manager, back.intent.force, back.intent.take_over, back.needs) == ("me", ("x",), ("y",), {A: [ref("b")]})
+    assert (back.intent.manager, back.intent.force, back.intent.take_over) == ("me", ("x",), ("y",))
+    assert (back.needs, back.follows) == ({A: [ref("b")]}, {A: [ref("c")]})
 
 
 def test_the_same_plan_is_the_same_bytes() -> None:
@@ -126,7 +127,12 @@ def test_another_owner_of_a_field_makes_it_void() -> None:
 
 def test_any_change_of_a_secret_makes_it_void() -> None:
     """Its values are not known, so that only the same version is the same."""
-    assert fingerprint(manifest("s", "Secret", metadata={"uid": "u"})) == ""
+    before, now = (manifest("s", "Secret", metadata={"uid": "u", "resourceVersion": version}) for version in ("1", "2"))
+    step = Step(Ref.of(before), Action.CONFIGURED, uid="u", resource_version="1")
+    plan = load(save(Plan([step], Intent("me"), found={step.ref: before}), Graph([secret("x")])))
+    assert fingerprint(before) == ""
+    assert check(plan, Snapshot({step.ref: before})) == []
+    assert check(plan, Snapshot({step.ref: now})) == ["Secret/shop/s has changed"]
 
 
 def test_every_reason_is_told_at_once() -> None:
@@ -184,6 +190,10 @@ def test_secrets_that_are_written_lack_their_values() -> None:
 def test_secrets_that_are_not_written_lack_nothing() -> None:
     step = Step(ref("s", "Secret"), Action.UNCHANGED, uid="u")
     assert load(save(plan_of(step), Graph([secret("swordfish")]))).lacks_values() == []
+
+
+def test_what_is_written_and_holds_no_secret_values_lacks_nothing() -> None:
+    assert saved(Action.CREATED).lacks_values() == []
 
 
 def test_the_same_input_gives_the_values_back() -> None:

@@ -62,12 +62,21 @@ def test_another_tool_is_taken_over_by_name_whatever_it_did() -> None:
 
 
 def test_whoever_keeps_the_annotation_of_client_side_apply_counts_as_it() -> None:
-    mine = entry("deployer", "Update", "a")
-    mine["fieldsV1"]["f:metadata"] = {"f:annotations": {f"f:{LAST_APPLIED}": {}}}
-    assert moved(mine) == [("me", "Apply", ["a"])]
+    assert moved(keeps_annotation("Update")) == [("me", "Apply", ["a"])]
+
+
+def keeps_annotation(operation: str) -> dict[str, Any]:
+    """Somebody who owns the annotation of client-side apply."""
+    return {**entry("deployer", operation), "fieldsV1": {"f:data": {"f:a": {}}, "f:metadata": {"f:annotations": {f"f:{LAST_APPLIED}": {}}}}}
+
+
+def test_whoever_keeps_the_annotation_counts_only_where_client_side_apply_is_taken_over() -> None:
+    assert others_in(live(keeps_annotation("Update")), "me", ("helm",)) == []
 
 
 NOT_TAKEN = [
+    keeps_annotation("Apply"),
+    {"manager": "deployer", "operation": "Update"},
     entry("me", "Apply", "a"),
     entry("helm", "Apply", "a"),
     entry("kubectl-edit", "Update", "a"),
@@ -110,11 +119,18 @@ def test_a_field_that_is_owned_as_a_whole_stays_so_next_to_one_inside_it() -> No
 
 
 @pytest.mark.parametrize(
-    ("one", "expected"),
-    [(entry("me"), True), (entry("me", "Update"), True), (entry("me", "Update", subresource="status"), False), (entry("other"), False)],
+    ("entries", "expected"),
+    [
+        ([entry("me")], True),
+        ([entry("me", "Update")], True),
+        ([entry("other"), entry("me")], True),
+        ([entry("me", "Update", subresource="status")], False),
+        ([entry("other")], False),
+        ([], False),
+    ],
 )
-def test_an_object_is_ours_when_we_have_written_it(one: dict[str, Any], expected: bool) -> None:
-    assert applied_by(live(one), "me") is expected
+def test_an_object_is_ours_when_we_have_written_it(entries: list[dict[str, Any]], expected: bool) -> None:
+    assert applied_by(live(*entries), "me") is expected
 
 
 def test_an_object_without_managed_fields_has_nothing_to_take() -> None:
