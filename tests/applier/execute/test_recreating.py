@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
-from applier.errors import Cause, Invalid, Unreachable
+from applier.errors import Cause, Invalid, Unreachable, WriteConflict
 from applier.execute import Patience, Stop
 from applier.ref import uid_of
 
@@ -135,6 +135,47 @@ async def test_an_object_that_somebody_else_makes_again_first_is_decided_on_anew
     again = manifest("a", "Service", spec={"clusterIP": "2"})
     lab.meanwhile("get", lambda: lab.cluster.seed(again, manager="somebody"))
     assert await lab.apply(service("2", policy=RECREATE)) == "a=configured"
+
+
+async def test_a_delete_that_surely_was_not_done_is_not_repeated() -> None:
+    lab = Lab()
+    await lab.apply(service("1"))
+    lab.cluster.fail("delete", Unreachable("no connection", maybe_done=False), times=-1)
+    assert await lab.apply(service("2", policy=RECREATE)) == "a=failed"
+    assert lab.requests().count("delete a") == 1
+
+
+async def test_a_delete_that_is_lost_every_time_fails_in_the_end() -> None:
+    lab = Lab()
+    await lab.apply(service("1"))
+    lab.cluster.fail("delete", LOST, times=-1)
+    assert await lab.apply(service("2", policy=RECREATE)) == "a=failed"
+    assert lab.live(SERVICE)["spec"] == {"clusterIP": "1"}
+
+
+async def test_a_delete_that_is_lost_is_not_repeated_while_the_object_goes() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", "Service", spec={"clusterIP": "1"}, metadata={"finalizers": ["example.com/wait"]}))
+    lab.cluster.fail("delete", LOST, after=True)
+    assert await lab.apply(service("2", policy=RECREATE)) == "a=held"
+    assert lab.requests().count("delete a") == 1
+
+
+async def test_a_delete_that_is_lost_does_not_hit_what_others_made_since() -> None:
+    lab = Lab()
+    await lab.apply(service("1"))
+    lab.cluster.fail("delete", LOST, after=True)
+    lab.meanwhile("get", lambda: lab.cluster.seed(manifest("a", "Service", spec={"clusterIP": "2"}), manager="somebody"))
+    assert await lab.apply(service("2", policy=RECREATE)) == "a=configured"
+    assert lab.requests().count("delete a") == 1
+
+
+async def test_an_object_that_nobody_deletes_is_said_to_be_there_still() -> None:
+    lab = Lab()
+    await lab.apply(service("1"))
+    lab.cluster.fail("delete", WriteConflict(409, "Conflict", "no"), times=-1)
+    assert await lab.apply(service("2", policy=RECREATE)) == "a=held"
+    assert lab.reason(SERVICE).endswith("could not be deleted within 0.05 s")
 
 
 async def test_what_we_deleted_is_made_again_although_the_run_is_stopped_meanwhile() -> None:

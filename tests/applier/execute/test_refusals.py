@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.errors import Cause, FieldConflict, Forbidden, Invalid, NotFound, UnknownKind
-from applier.execute.refusals import conflicts_of, is_immutable, is_passing
+from applier.execute.refusals import conflicts_of, is_immutable, is_other_object, is_passing
 from applier.outcome import Conflict, Owner
 
 IMMUTABLE = [
@@ -39,6 +39,7 @@ def test_another_fault_is_not_taken_for_it(message: str) -> None:
 
 def test_a_refusal_without_causes_is_judged_by_its_message() -> None:
     assert is_immutable(Invalid(422, "Invalid", "spec.a: field is immutable"))
+    assert not is_immutable(Invalid(422, "Invalid", "spec.a: must be greater than 0"))
 
 
 def test_a_second_fault_means_that_it_could_not_be_made_again_either() -> None:
@@ -48,6 +49,25 @@ def test_a_second_fault_means_that_it_could_not_be_made_again_either() -> None:
 def test_only_what_validation_refuses_counts() -> None:
     assert not is_immutable(invalid("field is immutable", status=400))
     assert not is_immutable(Forbidden(403, "Forbidden", "field is immutable"))
+    assert not is_immutable(Forbidden(422, "Forbidden", "field is immutable"))
+
+
+UID, SPEC = (Cause("FieldValueInvalid", field, "field is immutable") for field in ("metadata.uid", "spec.x"))
+
+
+@pytest.mark.parametrize(
+    ("error", "other"),
+    [
+        (Invalid(422, "Invalid", "", (UID,)), True),
+        (Invalid(422, "Invalid", "", (SPEC, UID)), True),
+        (Invalid(422, "Invalid", "", (SPEC,)), False),
+        (Invalid(422, "Invalid", "", ()), False),
+        (FieldConflict(409, "Conflict", "", (UID,)), False),
+    ],
+    ids=["uid", "uid and more", "another field", "nothing", "another error"],
+)
+def test_another_object_is_known_by_the_uid_that_cannot_change(error: Exception, other: bool) -> None:
+    assert is_other_object(error) is other
 
 
 PASSING = [
@@ -64,6 +84,11 @@ def test_what_controllers_are_about_to_put_right_passes(message: str) -> None:
 @pytest.mark.parametrize("error", [Forbidden(403, "Forbidden", "exceeded quota"), NotFound(404, "NotFound", "no"), UnknownKind("no")])
 def test_other_refusals_do_not_pass(error: Exception) -> None:
     assert not is_passing(error, defined=False)
+
+
+@pytest.mark.parametrize("error", [Forbidden(403, "Forbidden", "exceeded quota"), NotFound(404, "NotFound", "no"), invalid("no")])
+def test_a_definition_of_this_run_excuses_no_other_refusal(error: Exception) -> None:
+    assert not is_passing(error, defined=True)
 
 
 def test_a_kind_that_was_just_defined_is_served_in_a_moment() -> None:

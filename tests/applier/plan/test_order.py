@@ -117,7 +117,15 @@ def test_what_the_graph_says_and_what_kubernetes_implies_are_told_apart() -> Non
 
 def test_the_kinds_that_a_graph_defines_are_known() -> None:
     crd = definition()
-    assert defined_kinds(Graph([crd])) == {("example.com", "Engine"): crd.ref}
+    assert defined_kinds(Graph([crd, desired("e", "Engine", spec=crd.manifest["spec"])])) == {("example.com", "Engine"): crd.ref}
+
+
+def test_a_definition_without_a_specification_defines_nothing_that_is_asked_for() -> None:
+    assert waves(desired("x", "CustomResourceDefinition"), desired("e", "Engine")) == ["x e"]
+
+
+def test_a_role_is_waited_for_by_bindings_of_its_own_group_only() -> None:
+    assert waves(desired("b", "Role", roleRef={"kind": "ClusterRole", "name": "r"}), desired("r", "ClusterRole")) == ["b r"]
 
 
 @st.composite

@@ -200,6 +200,26 @@ def test_taking_over_is_a_change() -> None:
     assert (found.action, found.reason) == (Action.CONFIGURED, "ownership is taken over from helm")
 
 
+def test_a_conflict_with_a_third_stays_one_when_something_is_taken_over() -> None:
+    found = there("a", manager="helm", data={"x": "1"})
+    found["data"]["y"] = "1"
+    rival = {**found["metadata"]["managedFields"][0], "manager": "rival", "fieldsV1": {"f:data": {"f:y": {}}}}
+    found["metadata"]["managedFields"].append(rival)
+    said = step(live(found), desired("a", data={"x": "1", "y": "2"}), take_over=("helm",))
+    assert (said.action, [conflict.path for conflict in said.conflicts]) == (Action.HELD, [("data", "y")])
+
+
+@pytest.mark.parametrize(("force", "action"), [((), Action.HELD), (("rival",), Action.CONFIGURED), (("*",), Action.CONFIGURED)])
+def test_an_object_may_be_forced_by_its_own_policy(force: tuple[str, ...], action: Action) -> None:
+    rival = live(there("a", manager="rival", data={"x": "1"}))
+    assert step(rival, desired("a", data={"x": "2"}, policy=Policy(force=force))).action is action
+
+
+def test_an_object_that_nobody_owns_is_changed_where_something_is_asked_for() -> None:
+    found = manifest("a", metadata={"uid": "u", "resourceVersion": "1"}, data={"x": "1"})
+    assert step(live(found), desired("a", data={"x": "1"})).action is Action.CONFIGURED
+
+
 # Owners.
 
 
@@ -222,6 +242,18 @@ def test_an_owner_that_is_made_first_changes_what_it_owns() -> None:
     found = step(live(owned("older")), desired("a"), desired("child", owner=A))
     assert (found.action, found.unsure) == (Action.CONFIGURED, True)
     assert found.reason == "gets the UID of its owner ConfigMap/shop/a once that is known"
+
+
+def test_an_owner_that_is_made_again_changes_what_it_owns() -> None:
+    owner = desired("a", "Service", spec={"clusterIP": "2"}, policy=Policy(recreate=True))
+    found = step(live(FIXED, there("child")), owner, desired("child", owner=owner.ref))
+    assert (found.action, found.unsure) == (Action.CONFIGURED, True)
+    assert found.reason == "gets the UID of its owner Service/shop/a once that is known"
+
+
+def test_an_owner_that_the_object_does_not_refer_to_changes_nothing() -> None:
+    child = Desired(manifest("child", data={"x": "1"}), owner=A)
+    assert step(live(there("child", data={"x": "1"})), desired("a"), child).action is Action.UNCHANGED
 
 
 # The plan as a whole.
