@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
+from applier.errors import Cause, FieldConflict
 
 from ..things import desired, manifest, ref
 from .lab import ME, Lab
@@ -52,3 +53,16 @@ async def test_a_dry_run_of_a_take_over_meets_no_conflict_with_those_taken_over(
     lab = Lab()
     lab.cluster.seed(manifest("a", data={"x": "1"}), manager="kubectl-client-side-apply")
     assert await lab.apply(desired("a", data={"x": "2"}), dry_run=True) == "a=configured"
+
+
+async def test_a_dry_run_meets_no_conflict_with_a_plain_create_of_ours() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager=ME)
+    assert await lab.apply(desired("a", data={"x": "2"}), dry_run=True) == "a=configured"
+
+
+async def test_a_dry_run_meets_the_conflicts_that_a_run_would_meet() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", data={"x": "1"}))
+    lab.cluster.fail("apply", FieldConflict(409, "Conflict", "", (Cause("FieldManagerConflict", ".data.x", 'conflict with "hpa"'),)))
+    assert await lab.apply(desired("a", data={"x": "2"}), dry_run=True) == "a=held"

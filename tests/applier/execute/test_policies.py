@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.desired import Policy
+from applier.errors import Cause, FieldConflict
 
 from ..things import desired, manifest, ref
 from .lab import ME, Lab
@@ -37,6 +38,33 @@ async def test_a_field_is_taken_where_that_is_allowed(force: tuple[str, ...]) ->
     lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
     assert await lab.apply(desired("a", data={"x": "2"}), force=force) == "a=configured"
     assert lab.live(A)["data"] == {"x": "2"}
+
+
+async def test_a_field_that_may_be_taken_is_taken_at_the_first_request() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
+    await lab.apply(desired("a", data={"x": "2"}), force=("hpa",))
+    assert lab.requests() == "apply a"
+
+
+async def test_who_may_be_overruled_does_not_open_the_object_to_who_writes_meanwhile() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
+    lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"x": "3"}), manager="flux"))
+    assert await lab.apply(desired("a", data={"x": "2"}), force=("hpa",)) == "a=held"
+    assert lab.live(A)["data"] == {"x": "3"}
+
+
+@pytest.mark.parametrize(
+    ("force", "said"),
+    [((), "held"), (("hpa",), "held"), (("helm",), "held"), (("hpa", "helm"), "configured"), (("*",), "configured")],
+)
+async def test_all_whom_the_server_names_have_to_be_among_those_who_may_be_overruled(force: tuple[str, ...], said: str) -> None:
+    lab = Lab()
+    await lab.apply(desired("a", data={"x": "1"}))
+    causes = [Cause("FieldManagerConflict", ".data.x", f'conflict with "{manager}"') for manager in ("hpa", "helm")]
+    lab.cluster.fail("apply", FieldConflict(409, "Conflict", "", tuple(causes)))
+    assert await lab.apply(desired("a", data={"x": "2"}), force=force) == f"a={said}"
 
 
 async def test_the_policy_of_an_object_may_allow_it_too() -> None:

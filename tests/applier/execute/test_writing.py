@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from applier.cluster import Resource
 from applier.desired import DEFAULT_POLICY, Desired, Policy
-from applier.errors import Cause, Forbidden, Invalid, Unreachable, WriteConflict
+from applier.errors import Cause, Forbidden, Invalid, UnknownKind, Unreachable, WriteConflict
+from applier.ref import Kind
 
-from ..things import desired, manifest, ref
+from ..things import definition, desired, manifest, ref
 from .lab import ME, Lab
 
 A = ref("a")
@@ -142,6 +144,15 @@ async def test_a_refusal_that_passes_is_tried_again() -> None:
     )
     lab.cluster.fail("apply", waits, times=2)
     assert await lab.apply(desired("a", "Pod")) == "a=created"
+
+
+@pytest.mark.parametrize(("defined", "said"), [(True, "created"), (False, "failed")])
+async def test_a_kind_that_is_not_served_yet_is_tried_again_where_it_was_just_defined(defined: bool, said: str) -> None:
+    lab = Lab()
+    lab.cluster.serve(Resource(Kind("example.com", "v1", "Engine"), "engines", namespaced=True))
+    lab.cluster.fail(lambda request: request.name == "e", UnknownKind("no such kind"))
+    await lab.apply(*[definition()] * defined, desired("e", "Engine"))
+    assert str(lab.outcomes[ref("e", "Engine")].action) == said
 
 
 async def test_a_refusal_that_does_not_pass_is_not_tried_for_ever() -> None:
