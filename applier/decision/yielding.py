@@ -7,7 +7,7 @@ default a Deployment's replicas to 1), so the live value is sent again. One that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from applier.decision.fields import path_of
@@ -39,8 +39,7 @@ def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Manager
     differing: list[FieldChange] = []
     ours = applier_of(manager)
     mine = managers.get(ours)
-    places = [place for place in (_place(intent, type, pointer) for pointer in pointers) if place is not None]
-    for place in sorted(places, key=lambda place: tuple(map(str, place.keys)), reverse=True):
+    for place in _outermost(place for place in (_place(intent, type, pointer) for pointer in pointers) if place is not None):
         now = _value_at(live, type, place.steps)
         owners = tuple(owners_among(managers, place.steps, besides=ours))
         if not equal(now, place.value) and not same_form(place.type.form, now, place.value):
@@ -51,6 +50,15 @@ def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Manager
         elif now is not ABSENT and not _holds_hash(now):
             intent = _replaced(intent, place.keys, now)
     return Yielded(intent, differing[::-1])
+
+
+def _outermost(places: Iterable[_Place]) -> list[_Place]:
+    """Each place once and none inside another; the last first, so that positions in lists stay right while items go."""
+    kept: list[_Place] = []
+    for place in sorted(places, key=lambda place: place.keys):
+        if not kept or place.keys[: len(kept[-1].keys)] != kept[-1].keys:
+            kept.append(place)
+    return kept[::-1]
 
 
 def _holds_hash(value: Any) -> bool:

@@ -41,6 +41,14 @@ def test_other_kinds_are_left_alone(manifest: Any) -> None:
     assert hide_secrets(manifest) is manifest
 
 
+def test_nothing_but_values_is_hidden() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "secret", "a": "b"}
+    secret = _secret({"a": "YQ=="}, type="Opaque", metadata={"name": "a", "labels": {"c": "d"}, "annotations": annotations})
+    hidden = hide_secrets(secret)
+    shown = {**hidden["metadata"]["annotations"], **annotations}
+    assert {**hidden, "data": secret["data"], "metadata": {**hidden["metadata"], "annotations": shown}} == secret
+
+
 def test_the_original_keeps_its_values() -> None:
     secret = _secret({"a": "YQ=="})
     hide_secrets(secret)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from applier.decision import Verdict
+from applier.decision import Verdict, hide_secrets
 from applier.outcome import FieldChange, Owner
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
@@ -86,6 +88,56 @@ def test_pointers_lead_into_lists_and_through_slashes() -> None:
     live = applied(config(annotations={"a/b": "2"}, finalizers=["x/a"]), by="them")
     decision = decided(manifest, live, yields=("/metadata/annotations/a~1b", "/metadata/finalizers/0"))
     assert decision.intent["metadata"] == {"name": "a", "finalizers": ["x/b"]}
+
+
+@pytest.mark.parametrize(
+    ("pointers", "left"),
+    [
+        (("/data/a", "/data/a"), {"b": "1"}),
+        (("/data/a", "/data/b"), None),
+        (("/data", "/data/a"), None),
+        (("/data/a", "/data"), None),
+    ],
+    ids=["twice", "all of a map", "inside another", "around another"],
+)
+def test_pointers_may_name_one_place_several_times(pointers: tuple[str, ...], left: Any) -> None:
+    decision = decided(config({"a": "1", "b": "1"}), applied(config({"a": "2", "b": "2"}), by="them"), yields=pointers)
+    assert decision.intent.get("data") == left
+
+
+ITEMS = [f"x/{number}" for number in range(12)]
+
+
+def test_every_position_of_a_list_is_that_of_the_manifest() -> None:
+    live = applied(config(finalizers=ITEMS), by="them")
+    decision = decided(config(finalizers=ITEMS), live, yields=("/metadata/finalizers/2", "/metadata/finalizers/11"))
+    assert decision.intent["metadata"]["finalizers"] == [item for item in ITEMS if item not in ("x/2", "x/11")]
+
+
+def test_a_list_that_yielding_empties_is_not_sent() -> None:
+    live = applied(config(finalizers=["x/a"]), by="them")
+    assert "finalizers" not in decided(config(finalizers=["x/a"]), live, yields=("/metadata/finalizers/0",)).intent["metadata"]
+
+
+def test_changes_that_are_yielded_stand_in_the_order_of_their_places() -> None:
+    live = applied(config({"a": "2", "b": "2"}), by="them")
+    decision = decided(config({"a": "1", "b": "1"}), live, yields=("/data/b", "/data/a"))
+    assert [change.path[-1] for change in decision.changes] == ["a", "b"]
+
+
+def test_an_item_of_a_list_is_the_one_with_its_key_wherever_it_stands() -> None:
+    live = applied(deployment(image="busybox:9"))
+    pod = live["spec"]["template"]["spec"]
+    pod["containers"] = [{"name": "side", "image": "sidecar:1"}, *pod["containers"]]
+    decision = decided(deployment(image="busybox:1"), live, yields=("/spec/template/spec/containers/0/image",))
+    assert (decision.verdict, decision.intent["spec"]["template"]["spec"]["containers"][0]["image"]) == (Verdict.YIELDED, "busybox:9")
+
+
+@pytest.mark.parametrize("pointer", ["/data/a", "/data"])
+def test_a_hash_of_a_secret_value_is_never_sent_for_it(pointer: str) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "YQ=="}}
+    decision = decided({**secret, "data": {"a": "Yg=="}}, hide_secrets(applied(secret)), yields=(pointer,))
+    assert decision.intent["data"] == {"a": "Yg=="}
 
 
 def test_a_secret_yields_by_hash_and_sends_plain_values() -> None:
