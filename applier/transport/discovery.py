@@ -114,5 +114,6 @@ class Discovery:
             group = kind.group or "the core"
             return UnknownKind(f"the server serves {kind.kind} of {group} not in {kind.version}, but in {', '.join(others)}")
         groups = sorted({known.api_version for known in served.by_kind if known.kind == kind.kind})
-        hint = f"; {kind.kind} is known in {', '.join(groups)}" if groups else "; install its CustomResourceDefinition first"
+        missing = "install its CustomResourceDefinition first" if kind.group else "is the address that of a Kubernetes API server?"
+        hint = f"; {kind.kind} is known in {', '.join(groups)}" if groups else f"; {missing}"
         return UnknownKind(f"the server serves no {kind.kind} of {kind.api_version}{hint}")

@@ -49,6 +49,10 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, 
     causes = _causes(details, asked)
     if status == 400 and "HTTP request to an HTTPS server" in message:
         return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
+    if 300 <= status < 400:
+        there = f" to {where}" if (where := headers.get("Location", "").partition("?")[0]) else ""  # a query may hold secrets
+        why = "as login pages and proxies do; is the address that of the API server?"
+        return ApiError(status, "Redirect", f"{target.server} redirects us{there}, {why}")
     made = _type(status, reason, message, causes)
     if made is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {asked.plural}; is its definition installed, in this version?")

@@ -55,8 +55,9 @@ def trust(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContex
             what = "client certificate"
         return tls(target, certificate, key)
     except (ssl.SSLError, ValueError) as error:
-        said = str(getattr(error, "reason", None) or error).replace("_", " ").lower()
-        raise CredentialsError(f"{target.said or target.server}: its {what} cannot be used: {said}") from None
+        said = str(getattr(error, "reason", None) or error).partition("(_ssl.c")[0].replace("_", " ").strip().lower()
+        reason = "it is not in PEM" if "no start line" in said else said
+        raise CredentialsError(f"{target.said or target.server}: its {what} cannot be used: {reason}") from None
 
 
 def tls(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:

@@ -101,6 +101,10 @@ UNKNOWN: dict[str, tuple[Kind, str]] = {
     "no such group": (WIDGET, "the server serves no Widget of example.com/v1; install its CustomResourceDefinition first"),
     "another version": (Kind("apps", "v1beta1", "Deployment"), "the server serves Deployment of apps not in v1beta1, but in v1"),
     "another group": (Kind("", "v1", "Deployment"), "the server serves no Deployment of v1; Deployment is known in apps/v1"),
+    "no Kubernetes at all": (
+        Kind("", "v1", "Gizmo"),
+        "the server serves no Gizmo of v1; is the address that of a Kubernetes API server?",
+    ),
     "a broken API service": (
         Kind("metrics.k8s.io", "v1", "PodMetrics"),
         "the API service of metrics.k8s.io/v1 does not answer, so that PodMetrics cannot be read or written",
