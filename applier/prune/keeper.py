@@ -51,9 +51,11 @@ class Keeper:
             if not self._has_to_be_written(self.record.scope | scope):
                 return
             try:
-                return await self._write(self.record.scope | scope)
+                await self._write(self.record.scope | scope)
             except WriteConflict:
                 await self.read()
+            else:
+                return
         raise ApplySetError(f"{self.applyset.parent} is written by somebody else all the time: is another run of this set under way?")
 
     async def narrow(self, scope: Scope) -> bool:
