@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from applier.desired import Desired, Graph
-from applier.errors import Forbidden, WriteConflict
+from applier.errors import Forbidden, Invalid, WriteConflict
+from applier.events import Event, Finished, Planned, RunEnded
 from applier.outcome import Action, Outcome
 from applier.prune.adoption import adopt, beside_ownership
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import ApiCluster, connect
@@ -67,6 +68,45 @@ async def test_what_belongs_to_others_stays_theirs(cluster: MemoryCluster) -> No
     [outcome] = await adopted(cluster, config("b"))
     assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "nothing in it belongs to helm or kubectl-client-side-apply")
     assert owners(found(cluster, "b")) == [("flux", "Update")]
+
+
+async def test_our_own_plain_writes_alone_are_no_reason(cluster: MemoryCluster) -> None:
+    cluster.seed(config("b"), manager="grove")
+    [outcome] = await adopted(cluster, config("b"))
+    assert (outcome.action, owners(found(cluster, "b"))) == (Action.UNCHANGED, [("grove", "Update")])
+
+
+async def test_who_listens_is_told_of_the_plan_of_each_object_and_of_the_end(cluster: MemoryCluster) -> None:
+    cluster.seed(config("b"), manager="flux")
+    told: list[Event] = []
+    outcomes = await adopted(cluster, config("a"), config("b"), config("none"), sink=told.append)
+    assert told[0] == Planned({Action.CONFIGURED: 1, Action.UNCHANGED: 2}, 1)
+    assert {id(event.outcome) for event in told if isinstance(event, Finished)} == set(map(id, outcomes))
+    assert isinstance(told[-1], RunEnded)
+    assert told[-1].counts == told[0].counts
+
+
+async def test_a_change_that_an_apply_would_have_to_force_is_told_too(cluster: MemoryCluster) -> None:
+    cluster.seed({**config("a"), "data": {"a": "1", "b": "1"}}, manager="flux")
+    [outcome] = await adopted(cluster, {**config("a"), "data": {"a": "1", "b": "2"}})
+    assert [(change.path, change.old, change.new) for change in outcome.step.changes] == [(("data", "b"), "1", "2")]
+
+
+@pytest.mark.parametrize(("times", "refused"), [(1, False), (4, False), (-1, True)])
+async def test_who_writes_while_an_apply_is_tried_is_no_change_of_ours(cluster: MemoryCluster, times: int, refused: bool) -> None:
+    cluster.fail("apply", WriteConflict(409, "Conflict", "has changed"), times=times)
+    [outcome] = await adopted(cluster)
+    assert (outcome.action, outcome.step.changes) == (Action.CONFIGURED, [])
+    assert outcome.reason.endswith("An apply would be refused: has changed") is refused
+
+
+async def test_a_patch_whose_version_has_moved_on_counts_as_a_conflict(cluster: MemoryCluster) -> None:
+    cluster.fail("patch", Invalid(422, "Invalid", "the test has failed"))
+    assert [outcome.action for outcome in await adopted(cluster)] == [Action.CONFIGURED]
+    cluster.seed(config("b"), manager="helm")
+    cluster.fail("patch", Invalid(422, "Invalid", "the test has failed"), times=-1)
+    [outcome] = await adopted(cluster, config("b"))
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "ConfigMap/default/b changes all the time: the test has failed")
 
 
 async def test_what_is_not_there_is_left_out(cluster: MemoryCluster) -> None:
@@ -124,7 +164,9 @@ async def test_an_object_that_moves_on_meanwhile_is_looked_at_again(cluster: Mem
 
 async def test_an_object_that_moves_on_all_the_time_fails(cluster: MemoryCluster) -> None:
     cluster.fail("patch", WriteConflict(409, "Conflict", "has changed"), times=-1)
-    assert [(outcome.action, outcome.reason) for outcome in await adopted(cluster)] == [(Action.FAILED, "has changed")]
+    [outcome] = await adopted(cluster)
+    assert (outcome.action, outcome.reason, type(outcome.error)) == (Action.FAILED, "has changed", WriteConflict)
+    assert (outcome.uid, outcome.step.resource_version) == (uid_of(found(cluster)), resource_version_of(found(cluster)))
 
 
 async def test_a_refusal_concerns_its_object_only(cluster: MemoryCluster) -> None:
