@@ -15,7 +15,15 @@ from grove_operator.cli.cluster.folding import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.listeners import listening
-from grove_operator.cli.cluster.options import FIELD_MANAGER, input_options, journal_option, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import (
+    FIELD_MANAGER,
+    MANAGER,
+    input_options,
+    journal_option,
+    take_asked,
+    take_target,
+    target_options,
+)
 from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.cli.options import text_or_json_option
 from grove_operator.terminal import terminal_of
@@ -34,8 +42,12 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 )
 @input_options
 @target_options
-@click.option("--from", "managers", multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable.")
-@click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours.")
+@click.option(
+    "--from", "managers", type=MANAGER, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable."
+)
+@click.option(
+    "--field-manager", type=MANAGER, default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours."
+)
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
 @journal_option
 @text_or_json_option

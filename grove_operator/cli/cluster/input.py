@@ -45,6 +45,8 @@ class ClusterInput:
             wanted = desired_graph(Sources(compiled, items), selects=self._selects(), force=self.asked.force)
         except (OtherNamespace, Twice) as error:
             raise Failed(str(error)) from None
+        if self.asked.selector and not wanted.objects:
+            raise Failed(f"-l {self.asked.selector} selects none of these objects")  # with --prune, it would stand for "delete them all"
         await _check_kinds(session, wanted)
         return wanted
 

@@ -18,6 +18,19 @@ BARE_FORCE = {"--force-conflicts": "*"}
 """Without a manager it is about all of them."""
 
 
+class _Manager(click.ParamType[str]):
+    """The name of a field manager. An empty one would quietly mean nobody."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name as it stands. Fails for an empty one."""
+        return value or self.fail("the name of a manager is empty", param, ctx)
+
+
+MANAGER = _Manager()
+
+
 @dataclass(slots=True, eq=False)
 class Target:
     """Which cluster, and which namespace of it; empty is what the kubeconfig says."""
@@ -101,12 +114,18 @@ _INPUT = (
 
 _MANAGER = (
     click.option(
-        "--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which fields become ours."
+        "--field-manager",
+        type=MANAGER,
+        default=FIELD_MANAGER,
+        show_default=True,
+        metavar="NAME",
+        help="The name under which fields become ours.",
     ),
     click.option(
         "--force-conflicts",
         "force",
         multiple=True,
+        type=MANAGER,
         metavar="[=MANAGER]",
         help="Take fields that others own: from everybody, or from the managers named; repeatable.",
     ),

@@ -82,6 +82,23 @@ def test_a_selector_that_is_none_is_refused(bench: Bench) -> None:
     assert (ended.code, ended.out, "app in web" in ended.err) == (2, "", True)
 
 
+@pytest.mark.parametrize("pruning", [(), ("--prune", "--applyset", "web")], ids=["alone", "with a set to prune"])
+def test_a_selector_that_selects_nothing_is_no_wish_for_nothing(bench: Bench, pruning: tuple[str, ...]) -> None:
+    ended = bench.run("apply", bench.file(config_map("a")), "-l", "app=wbe", *pruning)
+    assert (ended.code, ended.out, ended.err) == (2, "", "grove: -l app=wbe selects none of these objects\n")
+    assert bench.writes() == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("apply", "--force-conflicts="), ("apply", "--field-manager="), ("adopt", "--from="), ("adopt", "--from=helm", "--field-manager=")],
+)
+def test_an_empty_name_of_a_manager_is_refused(bench: Bench, arguments: tuple[str, ...]) -> None:
+    ended = bench.run(*arguments, bench.file(config_map("a")))
+    assert (ended.code, ended.out) == (2, "")
+    assert "the name of a manager is empty" in ended.err
+
+
 @pytest.mark.parametrize(
     ("option", "suffix"), [("--dry-run", "(dry run)"), ("--dry-run=client", "(dry run)"), ("--dry-run=server", "(server dry run)")]
 )
