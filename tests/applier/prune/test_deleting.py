@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -83,11 +84,19 @@ async def test_what_goes_in_time_has_not_failed(cluster: MemoryCluster, whole_se
 
     async def release(request: Request) -> None:
         if request.verb == "watch":
+            for _ in range(20):  # turns in which whoever does not wait has given up
+                await asyncio.sleep(0)
             cluster.store.remove(Ref.of(config("a")))
 
     cluster.before = release
     deleting = delete_set(applyset(), cluster) if whole_set else delete(graph(config("a")), cluster)
     assert said(await deleting)["a"] == "pruned"
+
+
+async def test_a_member_that_stays_has_failed_and_keeps_the_record(cluster: MemoryCluster) -> None:
+    await run(cluster, config("a", finalizers=HOLD))
+    assert said(await delete_set(applyset(), cluster, seconds=SOON)) == {"a": "failed"}
+    assert there(cluster, "Secret") == {"default/shop"}
 
 
 async def test_whoever_does_not_wait_is_told_what_was_asked_for(cluster: MemoryCluster) -> None:
