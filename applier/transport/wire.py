@@ -57,7 +57,7 @@ class Wire:
             target.server,
             proxy=target.proxy,
             server_name=target.server_name,
-            headers=[("User-Agent", user_agent), ("Accept", JSON), ("Accept-Encoding", encoding), *target.headers],
+            headers=[("User-Agent", user_agent), ("Accept-Encoding", encoding), *target.headers],
             connect=retries.connect,
         )
 
@@ -160,7 +160,9 @@ class Wire:
         credentials = self.target.credentials
         if self._pair != credentials.pair:
             self._trust()
-        headers = {"Authorization": authorization} if (authorization := credentials.authorization()) else {}
+        headers = {"Accept": JSON}
+        if authorization := credentials.authorization():
+            headers["Authorization"] = authorization
         if content_type:
             headers["Content-Type"] = content_type
         return headers | more if more else headers
