@@ -234,6 +234,10 @@ def test_the_uid_of_a_live_owner_is_known() -> None:
     assert step(live(there("a"), owned("uid of a")), desired("child", owner=A)).action is Action.UNCHANGED
 
 
+def test_the_uid_of_an_owner_that_stays_as_it_is_is_known() -> None:
+    assert step(live(there("a"), owned("uid of a")), desired("a"), desired("child", owner=A)).action is Action.UNCHANGED
+
+
 def test_another_uid_of_the_owner_is_a_change() -> None:
     assert step(live(there("a"), owned("older")), desired("child", owner=A)).action is Action.CONFIGURED
 
