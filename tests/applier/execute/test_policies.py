@@ -55,6 +55,14 @@ async def test_who_may_be_overruled_does_not_open_the_object_to_who_writes_meanw
     assert lab.live(A)["data"] == {"x": "3"}
 
 
+async def test_who_takes_a_field_while_it_is_written_is_not_overruled() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", data={"x": "1"}))
+    lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"x": "3"}), manager="hpa"))
+    assert await lab.apply(desired("a", data={"x": "2"})) == "a=held"
+    assert lab.live(A)["data"] == {"x": "3"}
+
+
 @pytest.mark.parametrize(
     ("force", "said"),
     [((), "held"), (("hpa",), "held"), (("helm",), "held"), (("hpa", "helm"), "configured"), (("*",), "configured")],
