@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Headers(Mapping[str, str]):
@@ -19,10 +19,19 @@ class Headers(Mapping[str, str]):
         wanted = name.lower().encode()
         return [value.decode("latin-1") for key, value in self.pairs if key.lower() == wanted]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """As for any mapping; without an exception on the way, since most headers are not there."""
+        wanted = name.lower().encode()
+        for key, value in self.pairs:
+            if key.lower() == wanted:
+                return value.decode("latin-1")
+        return default
+
     def __getitem__(self, name: str) -> str:
-        if values := self.all(name):
-            return values[0]
-        raise KeyError(name)
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return str(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(key.decode("latin-1").lower() for key, _ in self.pairs))
