@@ -20,9 +20,9 @@ from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
 from applier.transport.listing import list_all
+from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
 from applier.transport.retries import Retries
-from applier.transport.target import Target
 from applier.transport.watching import Watching
 from applier.transport.wire import Answer, Uncertain, Wire
 

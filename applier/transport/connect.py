@@ -13,8 +13,8 @@ from applier.events import Sink
 from applier.transport.api_cluster import ApiCluster, Warn
 from applier.transport.login.credentials import Fixed
 from applier.transport.login.find import find_target
+from applier.transport.login.target import Target
 from applier.transport.retries import Retries
-from applier.transport.target import Target
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ from applier.transport.sentences import Refused, hide_values, sentence
 
 if TYPE_CHECKING:
     from applier.transport.asked import Asked
-    from applier.transport.target import Target
+    from applier.transport.login.target import Target
 
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)

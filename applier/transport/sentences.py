@@ -13,7 +13,7 @@ from applier.transport.clocks import certificate_times, skew, token_times, why_n
 
 if TYPE_CHECKING:
     from applier.transport.asked import Asked
-    from applier.transport.target import Target
+    from applier.transport.login.target import Target
 
 
 class Refused(NamedTuple):

@@ -14,9 +14,9 @@ from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.asked import Asked
 from applier.transport.breakage import Breakage, unreachable
 from applier.transport.login.renewal import Renewal
+from applier.transport.login.target import Target, trust
 from applier.transport.refusals import refusal
 from applier.transport.retries import Retries, RetryBudget, Tries
-from applier.transport.target import Target, trust
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from applier.transport.login.following import Followed
 from applier.transport.login.impersonation import impersonation
 from applier.transport.login.kubeconfig import Chosen, choose, locate, read
 from applier.transport.login.pem import pem, read_text
-from applier.transport.target import Target, trust
+from applier.transport.login.target import Target, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -16,8 +16,8 @@ from applier.errors import Unauthorized
 from applier.transport.asked import Asked
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 from applier.transport.login.credentials import Fixed
+from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
-from applier.transport.target import Target
 
 from .certificates import authority, needs_openssl, signed
 

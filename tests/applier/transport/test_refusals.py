@@ -28,8 +28,8 @@ from applier.errors import (
 from applier.ref import Manifest, Ref
 from applier.transport.asked import Asked
 from applier.transport.login.credentials import Fixed
+from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
-from applier.transport.target import Target
 
 from .scripted import Answer, config_map, status
 

@@ -12,7 +12,7 @@ from applier.errors import CredentialsError
 from applier.transport.login.credentials import TokenFile
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import choose, read
-from applier.transport.target import Target
+from applier.transport.login.target import Target
 
 from ..certificates import authority, needs_openssl, signed
 from .test_kubeconfig import write
