@@ -21,11 +21,6 @@ GET = Request("GET", "/version", {})
 SOON = 5.0
 
 
-@pytest.fixture(scope="module")
-def ca(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return authority(tmp_path_factory.mktemp("certificates"))
-
-
 def server_tls(pair: Pair) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pair.certificate, pair.key)

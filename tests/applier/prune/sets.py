@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
+from applier.cluster import Listing
 from applier.desired import Desired, Graph
 from applier.outcome import Action, Outcome, Step
 from applier.prune import ApplySet, Budget, Pruning
@@ -69,3 +72,16 @@ def annotation(cluster: MemoryCluster, name: str, parent: Ref | None = None) -> 
     """An annotation of the parent, without its prefix."""
     found = cluster.find(parent or applyset().parent)
     return ((found or {}).get("metadata", {}).get("annotations") or {}).get(f"applyset.kubernetes.io/{name}")
+
+
+def selectors_of_lists(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by the label selector of each list that is made from now on."""
+    asked: list[str] = []
+    listed = cluster.list
+
+    async def recorded(*where: Any, labels: str = "", **more: Any) -> Listing:
+        asked.append(labels)
+        return await listed(*where, labels=labels, **more)
+
+    monkeypatch.setattr(cluster, "list", recorded)
+    return asked

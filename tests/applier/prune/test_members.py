@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.cluster import Listing, Resource
+from applier.cluster import Resource
 from applier.errors import Forbidden, ServerFailure, UnknownKind
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
@@ -15,7 +15,7 @@ from applier.prune.record import Scope
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
-from .sets import account, annotation, applyset, cluster_role, config, run
+from .sets import account, annotation, applyset, cluster_role, config, run, selectors_of_lists
 
 SPACES = ("a", "b", "c", "d", "e")
 LABEL = {PART_OF: applyset().id}
@@ -48,14 +48,7 @@ async def test_in_few_namespaces_each_is_listed(cluster: MemoryCluster) -> None:
 
 
 async def test_only_what_has_the_label_is_listed(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    listed = cluster.list
-
-    async def recorded(*where: Any, labels: str = "", **more: Any) -> Listing:
-        asked.append(labels)
-        return await listed(*where, labels=labels, **more)
-
-    monkeypatch.setattr(cluster, "list", recorded)
+    asked = selectors_of_lists(cluster, monkeypatch)
     await find_members(applyset(), scope("ConfigMap"), cluster)
     assert asked == [applyset().selector]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from applier.cache.snapshot import Snapshot
-from applier.cluster import Listing
 from applier.errors import ServerFailure
 from applier.events import Event, Finished
 from applier.outcome import Action, Outcome, Step
@@ -16,7 +13,7 @@ from applier.prune import ApplySetError, Pruning
 from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 
-from .sets import account, annotation, applyset, cluster_role, config, graph, run, said, there
+from .sets import account, annotation, applyset, cluster_role, config, graph, run, said, selectors_of_lists, there
 
 A = Ref.of(config("a"))
 
@@ -290,14 +287,7 @@ async def test_what_rests_on_nothing_else_is_deleted_first(cluster: MemoryCluste
 async def test_only_members_are_watched_while_they_go(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     await run(cluster, config("a", finalizers=["example.org/hold"]))
     pruning = await Pruning.of(applyset(), graph(), cluster)
-    asked: list[str] = []
-    listed = cluster.list
-
-    async def recorded(*where: Any, labels: str = "", **more: Any) -> Listing:
-        asked.append(labels)
-        return await listed(*where, labels=labels, **more)
-
-    monkeypatch.setattr(cluster, "list", recorded)
+    asked = selectors_of_lists(cluster, monkeypatch)
     await pruning.finish([], seconds=0.05, wait_for_all=True)
     assert asked == [applyset().selector]
 

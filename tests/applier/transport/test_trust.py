@@ -16,15 +16,10 @@ from applier.http import Ended, Malformed, NotConnected, ProxyRefused
 from applier.transport import connect_to
 from applier.transport.breakage import Breakage, unreachable
 
-from .certificates import Pair, authority, needs_openssl, signed
+from .certificates import Pair, needs_openssl, signed
 from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, scripted
 
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"
-
-
-@pytest.fixture(scope="module")
-def ca(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return authority(tmp_path_factory.mktemp("certificates"))
 
 
 def serving(pair: Pair, clients: Pair | None = None) -> ssl.SSLContext:

@@ -14,14 +14,9 @@ from kubernetes.config.kube_config import load_kube_config
 
 from applier.transport.login.find import find_target
 
-from ..certificates import Pair, authority, needs_openssl, signed
+from ..certificates import Pair, needs_openssl, signed
 
 pytestmark = needs_openssl
-
-
-@pytest.fixture(scope="module")
-def ca(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return authority(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="module")

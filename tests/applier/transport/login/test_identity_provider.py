@@ -17,17 +17,12 @@ from applier.transport.login.kubeconfig import choose, read
 from applier.transport.login.oidc import IdentityProvider
 from applier.transport.login.plugins import Granted
 
-from ..certificates import Pair, authority, needs_openssl, signed
+from ..certificates import Pair, needs_openssl, signed
 from ..scripted import raised
 from .issuer import CLIENT, METADATA, Issuer, issuing
 from .test_kubeconfig import write
 
 pytestmark = needs_openssl
-
-
-@pytest.fixture(scope="module")
-def ca(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return authority(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="module")

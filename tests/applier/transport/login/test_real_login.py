@@ -23,7 +23,7 @@ from applier.transport.login import credentials, following
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import choose, locate, read
 
-from ..certificates import Pair, authority, needs_openssl, signed
+from ..certificates import Pair, needs_openssl, signed
 from ..scripted import raised
 from .issuer import CLIENT, Issuer, issuing
 from .programs import end, plugin, runs
@@ -32,11 +32,6 @@ from .test_kubeconfig import write
 pytestmark = [pytest.mark.cluster, needs_openssl]
 
 REVIEWS = Resource(Kind("authentication.k8s.io", "v1", "SelfSubjectReview"), "selfsubjectreviews", False)
-
-
-@pytest.fixture(scope="module")
-def ca(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return authority(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="module")
