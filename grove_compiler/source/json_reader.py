@@ -22,11 +22,14 @@ _MEANINGS = {
     "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",
 }
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
+_BLANK = r"[ \t\n\r]*"
+_BLANK_OR_SEPARATOR = r"(?:[ \t\n\r]|^---(?=[ \t\r]*$))*"  # with re.MULTILINE
 
 
-def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
+def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separated: bool = False) -> tuple[list[Document], list[Diagnostic]]:
     """The values of a JSON text, one after another, and what is wrong with it in the order of the text.
 
+    With `separated`, lines of `---` may stand between them, as between the documents of a YAML file that are written in JSON.
     Never raises, whatever the text. After a syntax error (`json/syntax`) the values before it are still there; a value with
     another error (a duplicate key, NaN) is there, for further checks, but must not be used.
     """
@@ -37,7 +40,7 @@ def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[li
         if len(text) > limits.size:
             findings.error("json/too-large", f"{len(text)} characters are more than {limits.size}; split the file", 0)
         else:
-            _Reader(text, findings, limits).read(documents)
+            _Reader(text, findings, limits, separated).read(documents)
     except Refused:
         pass
     return documents, findings.diagnostics()
@@ -46,7 +49,7 @@ def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[li
 class _Reader:
     """Reads one file. `suspicious` says that a value has something that only a scan of its text can place."""
 
-    def __init__(self, text: str, findings: Findings, limits: Limits) -> None:
+    def __init__(self, text: str, findings: Findings, limits: Limits, separated: bool) -> None:
         # Only a run with JSON input needs them.
         import re
         from json import JSONDecoder
@@ -54,14 +57,14 @@ class _Reader:
         self.text = text
         self.findings = findings
         self.limits = limits
-        self.blank = re.compile(r"[ \t\n\r]*")
+        self.between = re.compile(_BLANK_OR_SEPARATOR if separated else _BLANK, re.MULTILINE)
         self.nodes = 0
         self.suspicious = False
         self.decoder = JSONDecoder(object_pairs_hook=self._object, parse_float=self._float, parse_constant=self._constant)
 
     def read(self, documents: list[Document]) -> None:
         line, previous = 1, 0
-        start = self._skip_blank(0)
+        start = self._next(0)
         half_characters = "\\ud" in self.text or "\\uD" in self.text or not _is_encodable(self.text)
         while start < len(self.text):
             self.suspicious = half_characters
@@ -79,11 +82,12 @@ class _Reader:
                     raise Refused
                 origin = Origin(self.text, start, end, line, _scan)
                 documents.append(Document(value, self.findings.file, len(documents), line, origin))
-            start = self._skip_blank(end)
+            start = self._next(end)
 
-    def _skip_blank(self, offset: int) -> int:
-        blank = self.blank.match(self.text, offset)
-        return blank.end() if blank else offset
+    def _next(self, offset: int) -> int:
+        """Where the next value begins."""
+        between = self.between.match(self.text, offset)
+        return between.end() if between else offset
 
     def _decode(self, start: int) -> tuple[Any, int] | None:
         """The value that begins at `start` and where it ends; None after an error that ends the reading."""
