@@ -8,7 +8,6 @@ import datetime
 import re
 import ssl
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from itertools import pairwise
 
 import orjson
@@ -70,6 +69,8 @@ def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
 
 def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
     """The server's clock as the Date of its answer tells it."""
+    from email.utils import parsedate_to_datetime  # only when something went wrong
+
     try:
         return parsedate_to_datetime(headers["Date"])
     except (KeyError, ValueError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -121,6 +120,8 @@ def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float |
         return float(seconds) if isinstance(seconds, int | float) and seconds else None
     if said.strip().isdigit():
         return float(said)
+    from email.utils import parsedate_to_datetime  # next to never
+
     try:
         until = parsedate_to_datetime(said)
     except ValueError:
