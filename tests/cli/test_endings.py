@@ -22,6 +22,7 @@ class Interrupting:
         def read(size):
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # or a test run in the background would ignore it
 sys.stdin = Interrupting
 entry.main()
 """
