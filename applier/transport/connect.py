@@ -24,7 +24,8 @@ class Options(TypedDict, total=False):
 
     `user_agent` is what its audit log calls us ("applier"). `cache_dir` keeps discovery and compiled schemas from run to run. `sink` takes
     events, `warn` the server's warnings. `validation` is Strict, Warn or Ignore: what the server does about fields that it does not know
-    (Strict). `retries` says how often and how long a request is tried.
+    in what we create and patch (Strict); of what is applied it refuses them always. `retries` says how often and how long a request is
+    tried.
     """
 
     user_agent: str

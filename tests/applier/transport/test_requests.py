@@ -15,7 +15,8 @@ from applier.transport.asked import Asked
 from ..http.raw_server import serving
 from .scripted import CONFIG_MAPS, DEPLOYMENTS, HASTY, NAMESPACES, Answer, Scripted, config_map, raised, status
 
-APPLY = {"fieldManager": "m", "fieldValidation": "Strict"}
+APPLY = {"fieldManager": "m", "fieldValidation": "Ignore"}
+WRITE = APPLY | {"fieldValidation": "Strict"}
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"
 
 
@@ -65,15 +66,6 @@ CASES = [
         PATCHED,
     ),
     Case(
-        "apply that only warns of unknown fields",
-        lambda c: c.apply(CONFIG_MAPS, config_map(), manager="m", validation="Warn"),
-        "PATCH",
-        OBJECT,
-        APPLY | {"fieldValidation": "Warn"},
-        config_map(),
-        PATCHED,
-    ),
-    Case(
         "apply of a status",
         lambda c: c.apply(DEPLOYMENTS, deployment(), manager="m", subresource="status"),
         "PATCH",
@@ -87,7 +79,7 @@ CASES = [
         lambda c: c.create(CONFIG_MAPS, config_map(), manager="m"),
         "POST",
         "/api/v1/namespaces/ns/configmaps",
-        APPLY,
+        WRITE,
         config_map(),
         "application/json",
     ),
@@ -96,7 +88,7 @@ CASES = [
         lambda c: c.patch(CONFIG_MAPS, "ns", "a", {"data": None}, manager="m"),
         "PATCH",
         OBJECT,
-        APPLY,
+        WRITE,
         {"data": None},
         "application/merge-patch+json",
     ),
