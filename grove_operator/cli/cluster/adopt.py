@@ -16,8 +16,8 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.options import (
-    FIELD_MANAGER,
     MANAGER,
+    field_manager_option,
     input_options,
     journal_option,
     take_asked,
@@ -45,9 +45,7 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 @click.option(
     "--from", "managers", type=MANAGER, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable."
 )
-@click.option(
-    "--field-manager", type=MANAGER, default=FIELD_MANAGER, show_default=True, metavar="NAME", help="The name under which they become ours."
-)
+@field_manager_option("The name under which they become ours.")
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
 @journal_option
 @text_or_json_option

@@ -112,15 +112,14 @@ _INPUT = (
     mnnvl_shape_option,
 )
 
+
+def field_manager_option(help: str) -> Callable[[F], F]:
+    """`--field-manager`, for commands to which the name means different things."""
+    return click.option("--field-manager", type=MANAGER, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
+
+
 _MANAGER = (
-    click.option(
-        "--field-manager",
-        type=MANAGER,
-        default=FIELD_MANAGER,
-        show_default=True,
-        metavar="NAME",
-        help="The name under which fields become ours.",
-    ),
+    field_manager_option("The name under which fields become ours."),
     click.option(
         "--force-conflicts",
         "force",

@@ -91,7 +91,13 @@ def test_a_selector_that_selects_nothing_is_no_wish_for_nothing(bench: Bench, pr
 
 @pytest.mark.parametrize(
     "arguments",
-    [("apply", "--force-conflicts="), ("apply", "--field-manager="), ("adopt", "--from="), ("adopt", "--from=helm", "--field-manager=")],
+    [
+        ("apply", "--force-conflicts="),
+        ("apply", "--field-manager="),
+        ("adopt", "--from="),
+        ("adopt", "--from=helm", "--field-manager="),
+        ("delete", "--field-manager="),
+    ],
 )
 def test_an_empty_name_of_a_manager_is_refused(bench: Bench, arguments: tuple[str, ...]) -> None:
     ended = bench.run(*arguments, bench.file(config_map("a")))

@@ -11,9 +11,9 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
-    FIELD_MANAGER,
     dry_run_option,
     duration,
+    field_manager_option,
     input_options,
     journal_option,
     take_asked,
@@ -50,7 +50,7 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
 @click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="How long is waited at most.")
 @dry_run_option("Delete nothing: say what would go, or have the server try it.")
-@click.option("--field-manager", default=FIELD_MANAGER, show_default=True, metavar="NAME", help="Whose compiled objects are ours.")
+@field_manager_option("Whose compiled objects are ours.")
 @journal_option
 @output_option("text", "name", "json")
 def command(**given: Any) -> int:
