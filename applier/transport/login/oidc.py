@@ -22,6 +22,7 @@ from applier.transport.login.credentials import bearer
 from applier.transport.login.kubeconfig import Chosen, Entry, read
 from applier.transport.login.pem import pem
 from applier.transport.login.plugins import Granted, utc_now
+from applier.transport.login.target import trusting
 from applier.transport.login.write_back import alone, write_back
 
 PATIENCE = 30.0  # seconds for each of the two answers of an issuer
@@ -136,12 +137,9 @@ class IdentityProvider:
     def _trusted(self) -> ssl.SSLContext:
         """TLS as the provider's authority, or else this machine, trusts it."""
         try:
-            authority = pem(self.config, "idp-certificate-authority", self.said)
-            context = ssl.create_default_context(cadata=authority or None)
+            return trusting(pem(self.config, "idp-certificate-authority", self.said))
         except (ssl.SSLError, ValueError):
             raise CredentialsError(f"{self.said} has an idp-certificate-authority that is no certificate") from None
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # as for API servers
-        return context
 
 
 class _NoDetour(urllib.request.HTTPRedirectHandler):

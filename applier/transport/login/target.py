@@ -62,14 +62,20 @@ def trust(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContex
 
 def tls(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:
     """How to speak TLS to a target, with a client certificate where there is one. Raises `ssl.SSLError` and ValueError on bad PEM."""
-    context = ssl.create_default_context(cadata=target.ca or None)
-    # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context = trusting(target.ca)
     if target.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if certificate:
         _load_pair(context, certificate, key)
+    return context
+
+
+def trusting(authority: str) -> ssl.SSLContext:
+    """TLS that trusts an authority, given as PEM text, or where that is empty whom this machine trusts. Raises as `tls`."""
+    context = ssl.create_default_context(cadata=authority or None)
+    # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
