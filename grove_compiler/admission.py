@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_compiler.engine.growing import Growing
-from grove_compiler.engine.program import Program, RuleFailure
+from grove_compiler.engine.runtime.program import Program, RuleFailure
 from grove_compiler.engine.sources import Subject, Vocabulary
 from grove_compiler.former import Former
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.intake import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Admitted, Intake
 from grove_compiler.known_topologies import known_topologies
-from grove_compiler.model.configuration import Configuration, read_configuration
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.derived import ExpandedSet
-from grove_compiler.model.lazy import mark
-from grove_compiler.model.object_count import count_objects
-from grove_compiler.model.settings import Settings
-from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import Topology
+from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.expanded.object_count import count_objects
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.declared import PodCliqueSet
 from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.source.document import Document
 
@@ -28,7 +26,7 @@ VOCABULARY = Vocabulary(
     ROOTS,
     FUNCTIONS,
     subjects={kind: Subject(*names) for kind, names in SUBJECTS.items()},
-    growing=Growing("set.replicas", mark),
+    slices="set.replicas",
 )
 """The names that rules may use; programs for `compile` are built with it."""
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grove_compiler.admission import VOCABULARY, Admission, Inputs, admit, too_many
-from grove_compiler.engine.program import Condition, Program, RuleFailure, TooManyObjects
+from grove_compiler.engine.runtime.program import Condition, Program, RuleFailure, TooManyObjects
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.recompile import Made, Records, basis_of
 
 __all__ = ["VOCABULARY", "Inputs", "Result", "SetStatus", "compile", "lint"]
 
@@ -29,40 +28,32 @@ class SetStatus:
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """The graph of all objects in apply order, a status for each set, and everything that was found. With errors, both are empty.
-
-    `made` is what a later compilation may reuse; none with errors.
-    """
+    """The graph of all objects in apply order, a status for each set, and everything that was found. With errors, both are empty."""
 
     graph: Graph
     statuses: list[SetStatus] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    made: Made | None = field(default=None, repr=False)
 
 
-def compile(inputs: Inputs, program: Program, former: Result | None = None) -> Result:
+def compile(inputs: Inputs, program: Program) -> Result:
     """Every object that should exist for the sets and topologies of `inputs`.
 
-    Equal inputs give equal results; nothing is raised for bad ones. With a `former` result of the same program, what only more or
-    fewer replicas of the sets cannot have changed is taken from there; the result is the same, only sooner. Neither inputs nor
-    results may be changed by anybody once they were compiled.
+    Equal inputs give equal results; nothing is raised for bad ones. Neither inputs nor results may be changed by anybody once they
+    were compiled, for their objects share parts.
     """
     admissions, findings = admit(inputs, program)
     result = Result(Graph([], _after(program)), [], findings)
     if has_errors(findings):
         return result
-    result.made = Made(basis_of(inputs, program, admissions))
-    usable = former.made if former is not None and former.made is not None and result.made.can_reuse(former.made) else None
     for number, admission in enumerate(admissions):
         try:
-            _expand(number, admission, inputs.settings.max_objects, program, result, result.made.add(usable))
+            _expand(number, admission, inputs.settings.max_objects, program, result)
         except TooManyObjects:
             finding = too_many(inputs.settings.max_objects)
             findings.append(admission.entry.locate(finding) if admission.entry else finding)
         except RuleFailure as failure:
             findings.append(failure.diagnostic)
     findings += result.graph.collisions()
-    result.made.settle()
     return result if not has_errors(findings) else Result(Graph([], {}), [], findings)
 
 
@@ -75,16 +66,13 @@ def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
     return findings
 
 
-def _expand(number: int, admission: Admission, limit: int, program: Program, result: Result, records: Records) -> None:
+def _expand(number: int, admission: Admission, limit: int, program: Program, result: Result) -> None:
     """Adds the objects of one set or topology to the result; the first position of every loop is its number."""
     room = limit - len(result.graph.nodes)
-    if admission.set is not None and records.hashes is not None:
-        admission.set.template_hashes = records.hashes
-    result.graph.nodes += program.generate(admission.scope, room, (number,), admission.kind, records.objects)
-    conditions = program.conditions(admission.scope, admission.kind, records.conditions)
+    result.graph.nodes += program.generate(admission.scope, room, (number,), admission.kind)
+    conditions = program.conditions(admission.scope, admission.kind)
     if admission.set is not None:
         result.statuses.append(SetStatus(admission.set.ref, admission.set.generation_hash, conditions, number))
-        records.hashes = vars(admission.set).get("template_hashes")  # there unless somebody looked at the number of replicas
 
 
 def _after(program: Program) -> After:

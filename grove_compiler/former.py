@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.intake import Admitted, Intake
-from grove_compiler.model.declared import API_VERSION, PodCliqueSet
-from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import Topology
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.declared import API_VERSION, PodCliqueSet
 from grove_compiler.source.document import Document
 
 Key = tuple[str, str, str]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from grove_compiler.intake import TOPOLOGY_KINDS, Admitted, Intake
-from grove_compiler.model.configuration import Configuration
-from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, default_topology
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, default_topology
 from grove_compiler.source.document import Document
 
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
 from grove_compiler.admission import VOCABULARY, Admission, Inputs, admit
-from grove_compiler.engine.observing import Observer
-from grove_compiler.engine.ordering import matches
-from grove_compiler.engine.program import Program, RuleInfo
-from grove_compiler.engine.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.runtime.program import Program, RuleInfo
 from grove_compiler.engine.sources import RuleSource
-from grove_compiler.engine.watching import Input, Recorder
+from grove_compiler.engine.tracing.observer import Observer
+from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.tracing.tracking import Input, Recorder
 from grove_compiler.explain.inputs import SETTINGS, WatchedInputs
 from grove_compiler.explain.said import Given, Said
 from grove_compiler.graph.node import Node
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
 
 MODEL = "grove_compiler.model."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.cliques import Pods, pods_of

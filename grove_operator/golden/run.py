@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.observing import Observer
-from grove_compiler.engine.provenance import Trace, Tracer
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.codegen.trace_codegen import conjunction
 from grove_compiler.engine.sources import RuleSource, Vocabulary
-from grove_compiler.engine.trace_writer import conjunction
-from grove_compiler.engine.watching import Input, Recorder, WatchedMap, inputs_of, plain, watched
+from grove_compiler.engine.tracing.observer import Observer
+from grove_compiler.engine.tracing.provenance import Trace, Tracer
+from grove_compiler.engine.tracing.tracking import Input, Recorder, WatchedMap, inputs_of, plain, watched
 from grove_compiler.graph.field_path import FieldPath, render
 
 

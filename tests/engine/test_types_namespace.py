@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grove_compiler.engine import types
+from grove_compiler.engine.expressions import types
 
 from . import bookshop
 

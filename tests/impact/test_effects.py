@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.impact.cliques import gpus_of
 from grove_compiler.impact.impact import MOST_CAUSES, Impact, impact
-from tests.features.compiling import documents_of, shipped_program
+from tests.features.compiling import documents_of, program_with, shipped_program
 from tests.features.random_sets import pod_cliques_sets
-from tests.recompile.compiling import program_with
 
 from .editing import amounts, base, counts, effect, inputs, restarts
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from grove_compiler.compile import VOCABULARY, Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
-from grove_compiler.model.constraints import read_constraint, translate
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.placement_change import placement_changes
+from grove_compiler.model.checks.placement_change import placement_changes
+from grove_compiler.model.spec.constraints import read_constraint, translate
+from grove_compiler.model.spec.declared import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 

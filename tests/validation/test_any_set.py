@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.compile import Inputs, lint
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 
 ROOMY = settings(max_examples=150, deadline=None)

@@ -54,7 +54,7 @@ class ClusterInput:
         """What the sets become, given what exists; empty with errors among the findings."""
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
-        from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
+        from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_operator.cli.program import Rules
         from grove_operator.cluster.snapshot import read_snapshot
 
