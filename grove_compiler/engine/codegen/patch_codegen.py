@@ -25,7 +25,7 @@ class PatchWriter:
         self.traced = traced
         self.counted = counted
         self.shapes = ShapeWriter(compiler, patch.source, traced, patch.id)
-        self.object = "seen(o)" if traced else "o"
+        self.object = "tracked_result(o)" if traced else "o"
 
     def write(self, rule: Rule, scope: Scope, block: Block, depth: int) -> None:
         """All operations, inside the patch's own loops and guards."""
@@ -36,14 +36,10 @@ class PatchWriter:
             scope = self._let(word, Bare(text, ("let", word)), scope)
         scope = self._loops(self.patch.keys, (), scope)
         inside = block.indent
-        if self.traced:
-            block.add(f"said_by({self.patch.id!r})")
         for number, operation in enumerate(self.patch.keys["do"]):
             block.indent = inside
             self._operation(operation, ("do", number), scope)
         block.indent = indent
-        if self.traced:
-            block.add(f"said_by({rule.id!r})")
 
     def _let(self, word: str, expression: Bare, scope: Scope) -> Scope:
         code = self._code(expression, scope, may_omit=True)
@@ -87,7 +83,7 @@ class PatchWriter:
     def _call(self, word: str, path: FieldPath) -> str:
         """The operation's function, up to its first argument."""
         place = (self.patch.source.file, self.patch.source.line(path))
-        function = f"change({word!r}, {place!r}," if self.traced else f"patch_{word}("
+        function = f"change({word!r}, {self.patch.id!r}, {place!r}," if self.traced else f"patch_{word}("
         return f"{function}{self._mark(path)}"
 
     def _condition(self, expression: Bare, scope: Scope) -> str:

@@ -135,7 +135,7 @@ class ShapeWriter:
         return self._trace(code, shape) if self.traced else code
 
     def _trace(self, code: Code, shape: Literal | Text | Bare) -> Code:
-        python = traced_value(code.python, shape, (self.source.file, self.source.line(shape.path)))
+        python = traced_value(code.python, shape, self.rule, (self.source.file, self.source.line(shape.path)))
         return Code(python, code.type, code.depth, code.may_omit)
 
     def _filled(self, code: Code, shape: Shape) -> Code:
@@ -143,7 +143,7 @@ class ShapeWriter:
         if not isinstance(shape, MapShape | ListShape):
             return code
         place = (self.source.file, self.source.line(shape.path))
-        return Code(f"filled({code.python}, {place!r})", code.type, code.depth, code.may_omit)
+        return Code(f"filled({code.python}, {self.rule!r}, {place!r})", code.type, code.depth, code.may_omit)
 
     def _condition(self, expression: Bare, scope: Scope) -> str:
         """An `$if`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jinja2 import nodes
 
 from grove_compiler.engine.codegen.module_codegen import Place
@@ -12,12 +14,12 @@ from grove_compiler.engine.language.template_ast import Bare, Literal, Text
 from grove_compiler.graph.field_path import FieldPath
 
 
-def traced_value(python: str, shape: Literal | Text | Bare, place: Place) -> str:
-    """A scalar, or what a `$merge` brings in, with its place, what is said there, and where that is in the document."""
-    said = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
+def traced_value(python: str, shape: Literal | Text | Bare, rule: str, place: Place) -> str:
+    """A scalar, or what a `$merge` brings in, with its rule, its place, the text that stands there, and where that is in the document."""
+    text = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
     if isinstance(shape, Bare) and shape.origin:
-        place, said = shape.origin[:2], shape.origin[2]
-    return f"trace(lambda: {python}, {place!r}, {said!r}, {_names(shape)!r}, {shape.path!r})"
+        place, text = shape.origin[:2], shape.origin[2]
+    return f"trace(lambda: {python}, {rule!r}, {place!r}, {text!r}, {_names(shape)!r}, {shape.path!r})"
 
 
 def traced_name(word: str, python: str, expression: Bare) -> str:
@@ -40,31 +42,25 @@ def traced_condition(compiler: ExpressionCompiler, text: str, scope: Scope, rule
 
 
 def conjunction(text: str) -> list[str]:
-    """The parts of `a and b and c`; an expression that is no conjunction is its only part."""
-    if not isinstance(parse_expression(text), nodes.And):
-        return [text.strip()]
-    parts, start, depth, quote, position = [], 0, 0, "", 0
-    while position < len(text):
-        letter = text[position]
-        if quote:
-            position += letter == "\\"
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif depth == 0 and _is_and(text, position):
-            parts.append(text[start:position].strip())
-            start = position + 3
-        position += 1
-    return [*parts, text[start:].strip()]
+    """Returns the parts of `a and b and c`; an expression that is no conjunction is its only part.
+
+    Jinja2's syntax tree does not tell where a part begins, so each `and` is tried: one inside of brackets or quotes leaves nothing
+    that can be parsed on its left. Whatever binds less than `and` would have made the whole something else than a conjunction.
+    """
+    if isinstance(parse_expression(text), nodes.And):
+        for word in re.finditer(r"\band\b", text):
+            left, right = text[: word.start()], text[word.end() :]
+            if _is_expression(left) and _is_expression(right):
+                return [left.strip(), *conjunction(right)]
+    return [text.strip()]
 
 
-def _is_and(text: str, position: int) -> bool:
-    before, after = text[position - 1 : position], text[position + 3 : position + 4]
-    return text.startswith("and", position) and not any(letter.isalnum() or letter in "_." for letter in before + after)
+def _is_expression(text: str) -> bool:
+    try:
+        parse_expression(text)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:

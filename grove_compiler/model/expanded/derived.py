@@ -22,7 +22,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot, is_terminating
 from grove_compiler.model.inputs.topology import Topology
 from grove_compiler.model.inputs.topology_use import scheduled_pods
-from grove_compiler.model.lazy import MadeOnDemand, lazy
+from grove_compiler.model.lazy import MadeOnDemand, is_draft, lazy
 from grove_compiler.model.spec.declared import API_VERSION, CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 from grove_compiler.model.spec.gpu import GpuContainer
 from grove_compiler.model.spec.mnnvl import Membership
@@ -156,6 +156,8 @@ class Replica:
     address: str = field(init=False)
 
     def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
         self.name = names.replica(self.set.name, self.index)
         self.address = names.service_address(self.name, self.set.namespace)
 
@@ -311,6 +313,8 @@ class Clique:
     min_available: int = field(init=False)
 
     def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
         self.name = names.clique(owner.name, self.template.name)
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name

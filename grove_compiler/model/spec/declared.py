@@ -25,15 +25,16 @@ VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 
 @dataclass(eq=False)
 class CliqueTemplate:
-    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3).
-
-    `group` is the scaling group that names this clique, found by its exact name; of several (an error) the first.
-    """
+    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
 
     set: PodCliqueSet = field(repr=False)
     manifest: Manifest
     index: int
-    group: ScalingGroupTemplate | None = field(default=None, repr=False)
+
+    @lazy
+    def group(self) -> ScalingGroupTemplate | None:
+        """The scaling group that names this clique, found by its exact name; of several (an error) the first."""
+        return next((group for group in self.set.groups if self.name in group.clique_names), None)
 
     @lazy
     def path(self) -> str:
@@ -135,14 +136,17 @@ class CliqueTemplate:
 
 @dataclass(eq=False)
 class ScalingGroupTemplate:
-    """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4).
+    """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 
-    `cliques` holds the templates that `clique_names` names, in that order; names that nobody has are left out.
-    """
-
+    set: PodCliqueSet = field(repr=False)
     manifest: Manifest
     index: int
-    cliques: list[CliqueTemplate] = field(default_factory=list, repr=False)
+
+    @lazy
+    def cliques(self) -> list[CliqueTemplate]:
+        """The templates that `clique_names` names, in that order; names that nobody has are left out, of two of a name the second."""
+        named = {clique.name: clique for clique in reversed(self.set.cliques)}
+        return [named[name] for name in self.clique_names if name in named]
 
     @lazy
     def path(self) -> str:
@@ -313,28 +317,14 @@ class PodCliqueSet:
         return read_sharing(self.template, "spec.template")
 
     @lazy
-    def _members(self) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
-        entries = self.template.get("cliques") or []
-        cliques = [CliqueTemplate(self, entry, index) for index, entry in enumerate(entries)]
-        named = {clique.name: clique for clique in reversed(cliques)}
-        groups = []
-        for index, entry in enumerate(self.template.get("podCliqueScalingGroups") or []):
-            group = ScalingGroupTemplate(entry, index)
-            group.cliques = [named[name] for name in group.clique_names if name in named]
-            groups.append(group)
-        for clique in cliques:
-            clique.group = next((group for group in groups if clique.name in group.clique_names), None)
-        return cliques, groups
-
-    @lazy
     def cliques(self) -> list[CliqueTemplate]:
         """The clique templates in the manifest's order."""
-        return self._members[0]
+        return [CliqueTemplate(self, entry, index) for index, entry in enumerate(self.template.get("cliques") or [])]
 
     @lazy
     def groups(self) -> list[ScalingGroupTemplate]:
         """The scaling-group templates in the manifest's order."""
-        return self._members[1]
+        return [ScalingGroupTemplate(self, entry, index) for index, entry in enumerate(self.template.get("podCliqueScalingGroups") or [])]
 
     @lazy
     def clique_names(self) -> list[str]:
