@@ -23,7 +23,7 @@ from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
 from grove_compiler.engine.tracing.traced import Origin, Traced
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
-from grove_compiler.engine.tracing.tracking import READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
+from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
@@ -159,6 +159,7 @@ class Tracer:
         """Before a run; `wanted` is the only position of the loops that is of interest."""
         self._trace, self._wanted, self._is_dry = Trace(), wanted, is_dry
         self._bound: dict[str, tuple[Input, ...]] = {}
+        self._parts: dict[str, tuple[Input, ...]] = {}
 
     def _call(self, rule: str, scope: Mapping[str, Any], *rest: Any) -> Any:
         index = next(number for number, info in enumerate(self.rules) if info.id == rule)
@@ -177,7 +178,8 @@ class Tracer:
         value, reads = self.recorder.listen(thunk)
         if not reads and not isinstance(value, Tracked):
             reads = {one: READ for name in names for one in self._bound.get(name, ())}
-        return value, reads
+        parts = {one: PASSED for name in names for one in self._parts.get(name, ())}
+        return value, parts | reads
 
     def _value(self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath) -> Any:
         value, reads = self._evaluate(thunk, names)
@@ -198,6 +200,8 @@ class Tracer:
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
         value, reads = self._evaluate(lambda: access.each(thunk()), names)
         self._bound[name] = inputs_of(reads)
+        if name not in dict(self._loops):
+            self._parts[name] = self._bound[name]
         return self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads)
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:

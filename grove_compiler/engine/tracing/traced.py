@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import patching
 from grove_compiler.engine.tracing.tracking import (
+    LISTED,
     PASSED,
     READ,
     Input,
@@ -54,13 +55,24 @@ class Traced:
             return self.copied or inputs_of(self.reads), bool(self.copied)
         if self.value.direct:
             return self.value.inputs, True
-        more = inputs_of({one: strength for one, strength in self.reads.items() if strength > PASSED})
+        more = inputs_of({one: how for one, how in self.reads.items() if how})
         return tuple(dict.fromkeys(self.value.inputs + more)), False
 
     @property
     def passed(self) -> tuple[Input, ...]:
-        """The inputs that decide which parts of the model there are, if the expression went through such parts."""
-        return inputs_of({one: PASSED for one, strength in self.reads.items() if strength == PASSED})
+        """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
+        inputs, is_copied = self.sources
+        if not is_copied:
+            return inputs_of({one: how for one, how in self.reads.items() if not how})
+        others = sorted((one for one in self.reads if not self._leads_to(one, inputs[0])), key=lambda one: -(self.reads[one] & READ))
+        return inputs_of(dict.fromkeys(others, READ))
+
+    def _leads_to(self, one: Input, copied: Input) -> bool:
+        """Whether an input was only read on the way to the one that is copied: something around it, or listed with something around it."""
+        if one.source != copied.source:
+            return False
+        around = one.path[:-1] if self.reads.get(copied, LISTED) & LISTED else one.path
+        return copied.path[: len(around)] == around or one.path[: len(copied.path)] == copied.path
 
     @property
     def rests(self) -> Reads:

@@ -61,7 +61,7 @@ class TrackedModel:
         if kind in self._classes.values():
             return instance
         if id(instance) not in self._copies:
-            copy = object.__new__(self._classes.setdefault(kind, self._subclass(kind)))
+            copy: Any = object.__new__(self._classes.setdefault(kind, self._subclass(kind)))
             self._copies[id(instance)] = instance, copy
             for name, field in kind.__dataclass_fields__.items():
                 if field.init or not hasattr(kind, "__post_init__"):
@@ -94,10 +94,10 @@ class TrackedModel:
         if id(copy) in self._described:
             self.recorder.read(dict.fromkeys(self._described[id(copy)](name), READ))
         elif isinstance(value, Tracked):
-            self.recorder.read(dict.fromkeys(value.inputs, READ))
+            self.recorder.read(dict.fromkeys(value.inputs, READ) | dict.fromkeys(reads.keys() - value.inputs, PASSED))
         elif not isinstance(value, TrackedDict | TrackedList) and not _is_model(value):
             # None says that a part of the model is not there, and the items of a list know their own inputs.
-            self.recorder.read(reads, PASSED if value is None or isinstance(value, list | dict) else READ)
+            self.recorder.read(reads, PASSED if value is None or isinstance(value, list | dict) else None)
         return value
 
     def _lazy(self, copy: Any, attribute: cached_property[Any]) -> Any:
@@ -107,7 +107,7 @@ class TrackedModel:
             value, reads = self.recorder.listen(lambda: attribute.func(copy))
             self._results[key] = self.track(value, reads), reads
         value, reads = self._results[key]
-        self.recorder.read(reads, PASSED if _is_model(value) else READ)
+        self.recorder.read(reads, PASSED if _is_model(value) else None)
         return value
 
 

@@ -13,8 +13,8 @@ from grove_compiler.graph.field_path import FieldPath
 
 T = TypeVar("T")
 
-PASSED, LISTED, READ = range(3)
-"""How strongly something was read: only gone through to reach something else, listed together with its neighbours, or itself."""
+PASSED, LISTED, READ = 0, 1, 2
+"""How something was read: only gone through to reach something else, listed together with its neighbours, by itself; or both (3)."""
 
 
 class Input(NamedTuple):
@@ -29,7 +29,7 @@ class Input(NamedTuple):
 
 
 Reads = dict[Input, int]
-"""What was read, in order, and how strongly."""
+"""What was read, in order, and how."""
 
 
 class Place(Protocol):
@@ -47,14 +47,15 @@ class Recorder:
     def __init__(self) -> None:
         self._frames: list[Reads] = []
 
-    def read(self, reads: Reads, at_most: int = READ) -> None:
-        """Notes reads for the function that is listened to, none more strongly than `at_most`. Nobody listens: nothing is noted."""
+    def read(self, reads: Reads, how: int | None = None) -> None:
+        """Notes reads for the function that is listened to, in another way than they say with `how`. If nobody listens, nothing."""
         if self._frames:
             frame = self._frames[-1]
-            for one, strength in reads.items():
-                if min(strength, at_most) > frame.get(one, -1):
-                    frame.pop(one, None)  # it stands where it was first read as strongly
-                    frame[one] = min(strength, at_most)
+            for one, was in reads.items():
+                now = was if how is None else how
+                if not frame.get(one) and now:
+                    frame.pop(one, None)  # it stands where it was first more than passed
+                frame[one] = frame.get(one, PASSED) | now
 
     def take(self) -> Reads:
         """Returns what the function that is listened to has read so far, which then does not count as read by it any more."""
@@ -74,7 +75,7 @@ class Recorder:
 
 def inputs_of(reads: Reads) -> tuple[Input, ...]:
     """Returns the inputs that were read, else those that were passed; none that only leads to another one of them."""
-    inputs = [one for one, strength in reads.items() if strength > PASSED] or list(reads)
+    inputs = [one for one, how in reads.items() if how] or list(reads)
     parents = {Input(one.source, one.path[:length]) for one in inputs for length in range(len(one.path))}
     return tuple(one for one in inputs if one not in parents)
 
