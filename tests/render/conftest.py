@@ -76,11 +76,15 @@ class Pages:
         page = self.contexts[-1].new_page()
         page.on("console", lambda message: self.wrong.append(message.text))
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", self._dismiss)
         page.on("request", lambda request: self.asked(request.url))
         page.goto(self.path.as_uri() + fragment)
         page.wait_for_selector("html[data-ready]")
         return page
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.wrong.append(dialog.message)
+        dialog.dismiss()
 
     def asked(self, url: str) -> None:
         if url.partition("#")[0] != self.path.as_uri():

@@ -110,7 +110,7 @@ NAMES = "abcdefgh"
 @st.composite
 def acyclic(draw: st.DrawFn) -> list[Edge]:
     """Edges of many sources and targets that all lead from left to right; an object has at most one owner."""
-    edges, owned = [], set()
+    edges, owned = list[Edge](), set[str]()
     for _ in range(draw(st.integers(0, 8))):
         cut = draw(st.integers(1, len(NAMES) - 1))
         sources = draw(st.lists(st.sampled_from(NAMES[:cut]), min_size=1, unique=True))

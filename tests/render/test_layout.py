@@ -54,7 +54,7 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(scope="module", params=GRAPHS.values(), ids=GRAPHS.keys())
+@pytest.fixture(scope="module", params=list(GRAPHS.values()), ids=list(GRAPHS))
 def layout(request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     pages = Pages(browser, tmp_path_factory.mktemp("layout"))
     picture = for_people(request.param)

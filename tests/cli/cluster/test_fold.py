@@ -128,15 +128,20 @@ def step(number: int, action: Action = Action.FAILED, wave: int = 0) -> Step:
     return Step(ref(number), action, "why", wave=wave)
 
 
+def itself(step: Step) -> Step:
+    return step
+
+
 def test_what_would_be_done_is_never_folded() -> None:
     steps = [step(number, Action.CREATED) for number in range(9)]
-    assert list(folded(steps, lambda one: one)) == steps
+    shown = folded(steps, itself)
+    assert list(shown) == steps
 
 
 def test_the_number_stands_behind_the_last_that_is_named_and_in_each_wave() -> None:
     steps = [step(number, wave=number // 10) for number in range(20)]
-    found = list(folded(steps, lambda one: one))
-    assert found == [*steps[:3], More(7, "failed: why"), *steps[10:13], More(7, "failed: why")]
+    shown = folded(steps, itself)
+    assert list(shown) == [*steps[:3], More(7, "failed: why"), *steps[10:13], More(7, "failed: why")]
 
 
 @pytest.fixture
