@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, pod_claims, quoted_names
+from grove_compiler.gangs.clique import Key, key_of, section
+from grove_compiler.gangs.gang import GANG_KIND, LevelName, read_gang
 from grove_compiler.graph.node import Manifest, Node
-from grove_operator.render.gangs import GANG_KIND, groups
 
 DomainType = Literal["topology", "mnnvl"]
 Scope = Literal["", "gang", "scaling group", "clique"]
-CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
+SCOPES: Mapping[LevelName, Scope] = {"gang": "gang", "group": "scaling group", "podgroup": "clique"}
+"""A level of a PodGang in the words of people who write sets."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +47,7 @@ class Domain:
 
 
 def find_domains(nodes: Sequence[Node]) -> list[Domain]:
-    """Every domain of the objects, topology first, in apply order of the gangs and ComputeDomains."""
+    """Returns every domain of the objects, topology first, in apply order of the gangs and ComputeDomains."""
     pods = _pods_by_clique(nodes)
     topology = [domain for node in nodes if node.object.get("kind") == GANG_KIND for domain in _of_gang(node, pods)]
     return [*topology, *_compute_domains(nodes)]
@@ -59,98 +62,52 @@ def _pods_by_clique(nodes: Sequence[Node]) -> Mapping[str, list[str]]:
 
 
 def _of_gang(node: Node, pods: Mapping[str, list[str]]) -> Iterator[Domain]:
-    """The constraints of a whole gang, of the replicas of its scaling groups and of its cliques (PodGang's API, shipped §1.10)."""
-    metadata = node.object.get("metadata") or {}
-    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
-    for scope, name, holder, held in _scopes(node.object):
-        pack = (holder.get("topologyConstraint") or {}).get("packConstraint") or {}
-        required, preferred = str(pack.get("required") or ""), str(pack.get("preferred") or "")
-        if required or preferred:
-            cliques = [f"PodClique/{place}{clique}" for clique in held]
+    """Yields the constraints of a whole gang, of the replicas of its scaling groups and of its cliques."""
+    gang = read_gang(node.object)
+    place = f"{gang.namespace}/" if gang.namespace else ""
+    for level in gang.levels:
+        if level.required or level.preferred:
+            cliques = [f"PodClique/{place}{name}" for name in level.podgroups]
             members = [*cliques, *(pod for clique in cliques for pod in pods.get(clique, ()))]
-            id = f"{node.id}/{scope}/{name}"
-            yield Domain(id, "topology", name, required, preferred, scope, node.id, [node.id, *members] if scope == "gang" else members)
-
-
-def _scopes(gang: Manifest) -> Iterator[tuple[Scope, str, Manifest, list[str]]]:
-    """What may carry a constraint: its scope, its name, the part of the manifest, and the names of its PodCliques."""
-    spec = gang.get("spec") or {}
-    cliques = groups(gang)
-    yield "gang", str((gang.get("metadata") or {}).get("name", "")), spec, [str(group["name"]) for group in cliques]
-    for config in spec.get("topologyConstraintGroupConfigs") or []:
-        yield "scaling group", str(config.get("name", "")), config, config.get("podGroupNames") or []
-    for group in cliques:
-        yield "clique", str(group["name"]), group, [str(group["name"])]
+            scope = SCOPES[level.level]
+            held = [node.id, *members] if scope == "gang" else members
+            yield Domain(f"{node.id}/{scope}/{level.name}", "topology", level.name, level.required, level.preferred, scope, node.id, held)
 
 
 def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
-    """Each ComputeDomain, the claims and templates that stand for it, and the PodCliques and Pods that use these."""
-    domains = {_key(node.object): Domain(node.id, "mnnvl", _key(node.object)[1], members=[node.id]) for node in nodes if _is_domain(node)}
+    """Returns each ComputeDomain with the claims and templates that stand for it, and the PodCliques and Pods that use these."""
+    domains: dict[Key, Domain] = {}
+    claims: dict[Key, Domain] = {}
+    for node in nodes:
+        if node.object.get("kind") == DOMAIN_KIND:
+            namespace, name = key_of(node.object)
+            domain = domains[namespace, name] = Domain(node.id, "mnnvl", name, members=[node.id])
+            if template := domain_template(node.object):  # the driver makes it, so that it need not be in the graph
+                claims[namespace, template] = domain
     if not domains:
         return []
-    claims = _templates_of_drivers(nodes, domains)
     for node in nodes:
-        domain = _claimed(node, domains)
-        if domain is not None:
-            domain.members.append(node.id)
-            claims[_key(node.object)] = domain
+        claimed = _claimed(node.object, domains)
+        if claimed is not None:
+            claimed.members.append(node.id)
+            claims[key_of(node.object)] = claimed
     for node in nodes:
-        found = {id(claims[key]): claims[key] for key in _used_claims(node.object) if key in claims}
-        for domain in found.values():
+        used = {id(claims[key]): claims[key] for key in _used_claims(node.object) if key in claims}
+        for domain in used.values():
             domain.members.append(node.id)
     return list(domains.values())
 
 
-def _is_domain(node: Node) -> bool:
-    return node.object.get("kind") == "ComputeDomain"
-
-
-def _key(manifest: Manifest) -> tuple[str, str]:
-    metadata = manifest.get("metadata") or {}
-    return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-
-
-def _templates_of_drivers(nodes: Sequence[Node], domains: Mapping[tuple[str, str], Domain]) -> dict[tuple[str, str], Domain]:
-    """Templates that the driver makes, under the name that the ComputeDomain asks for."""
-    found = {}
-    for node in nodes:
-        if _is_domain(node):
-            channel = (node.object.get("spec") or {}).get("channel") or {}
-            name = (channel.get("resourceClaimTemplate") or {}).get("name")
-            if name:
-                key = _key(node.object)
-                found[key[0], str(name)] = domains[key]
-    return found
-
-
-def _claimed(node: Node, domains: Mapping[tuple[str, str], Domain]) -> Domain | None:
-    """The ComputeDomain that a claim or a template selects: the one whose name one of its CEL expressions quotes."""
-    if node.object.get("kind") not in CLAIM_KINDS:
+def _claimed(manifest: Manifest, domains: Mapping[Key, Domain]) -> Domain | None:
+    """Returns the ComputeDomain that a claim or a template selects."""
+    if manifest.get("kind") not in CLAIM_KINDS:
         return None
-    namespace = _key(node.object)[0]
-    for expression in _expressions(node.object.get("spec")):
-        for part in expression.replace("'", '"').split('"')[1::2]:
-            if (namespace, part) in domains:
-                return domains[namespace, part]
-    return None
+    namespace = key_of(manifest)[0]
+    return next((domains[namespace, name] for name in quoted_names(manifest) if (namespace, name) in domains), None)
 
 
-def _expressions(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        cel = value.get("cel")
-        if isinstance(cel, dict) and isinstance(cel.get("expression"), str):
-            yield cel["expression"]
-        for child in value.values():
-            yield from _expressions(child)
-    elif isinstance(value, list):
-        for child in value:
-            yield from _expressions(child)
-
-
-def _used_claims(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    spec = manifest.get("spec") or {}
-    pod_spec = spec if manifest.get("kind") == "Pod" else spec.get("podSpec") if manifest.get("kind") == "PodClique" else None
-    for claim in (pod_spec or {}).get("resourceClaims") or []:
-        name = claim.get("resourceClaimName") or claim.get("resourceClaimTemplateName")
-        if name:
-            yield _key(manifest)[0], str(name)
+def _used_claims(manifest: Manifest) -> Iterator[Key]:
+    path = {"Pod": ("spec",), "PodClique": ("spec", "podSpec")}.get(str(manifest.get("kind")))
+    if path:
+        namespace = key_of(manifest)[0]
+        yield from ((namespace, source) for _, source in pod_claims(section(manifest, *path)) if source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_operator.render.gangs import find_gangs, groups
+from grove_operator.render.gangs import find_gangs
 
 from .sample import clique, domain, gang, node, pods, ref, workload
 
@@ -51,10 +51,6 @@ def test_gangs_of_one_name_in_two_namespaces_are_two() -> None:
     there = here._replace(id="PodGang/other/demo-0", object={**here.object, "metadata": {"name": "demo-0", "namespace": "other"}})
     found = find_gangs([here, there])
     assert (found["PodClique/ml/a"], found["PodClique/other/a"]) == (here.id, there.id)
-
-
-def test_a_gang_without_spec_or_with_odd_groups_has_no_groups() -> None:
-    assert groups({}) == groups({"spec": {"podgroups": None}}) == groups({"spec": {"podgroups": ["odd", {}]}}) == []
 
 
 def test_pods_of_the_sample_are_in_the_gang_of_their_clique() -> None:

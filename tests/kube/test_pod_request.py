@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.fit.amounts import amount, amounts, host_ports, request
+from grove_compiler.kube.pod_request import amount, amounts, host_ports, request
 from grove_compiler.kube.quantity import QuantityError
 
 

@@ -1,20 +1,13 @@
-"""Pods, GPUs and restarts, read from the PodCliques that an edit touches."""
+"""Counts the pods and GPUs that an edit makes, restarts and deletes, and puts the restarts into order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from grove_compiler.fit.amounts import request
-from grove_compiler.graph.node import Manifest, Node
-from grove_compiler.impact.fate import GROUP_REPLICA, Fate, id_of, is_member, is_rolled
-from grove_compiler.kube.quantity import QuantityError
-
-REPLICA = "grove.io/podcliqueset-replica-index"
-GROUP = "grove.io/podcliquescalinggroup"
-GANG = "grove.io/podgang"
-GPU_SUFFIX = "/gpu"
+from grove_compiler.gangs.clique import Clique, read_clique
+from grove_compiler.graph.node import Node
+from grove_compiler.impact.fate import Fate, id_of, is_member, is_rolled
 
 
 @dataclass(slots=True, eq=False)
@@ -30,19 +23,6 @@ class Amounts:
         self.made += made * each
         self.restarted += restarted * each
         self.deleted += deleted * each
-
-
-@dataclass(slots=True, eq=False)
-class Clique:
-    """One PodClique as far as pods are concerned. `group` is empty outside of scaling groups; `gpus` are those of one pod."""
-
-    name: str
-    replica: int
-    group: str
-    group_replica: int
-    gang: str
-    pods: int
-    gpus: int
 
 
 @dataclass(slots=True, eq=False)
@@ -80,29 +60,6 @@ class Pods:
         return list(dict.fromkeys(clique.gang for replica in self.restarts for clique in replica.all_cliques))
 
 
-def read_clique(node: Node) -> Clique:
-    """The facts of a PodClique."""
-    metadata, spec = node.object["metadata"], node.object["spec"]
-    labels: Manifest = metadata.get("labels") or {}
-    return Clique(
-        metadata["name"],
-        _number(labels.get(REPLICA)),
-        labels.get(GROUP, ""),
-        _number(labels.get(GROUP_REPLICA)),
-        labels.get(GANG, ""),
-        spec.get("replicas") or 0,
-        gpus_of(spec.get("podSpec") or {}),
-    )
-
-
-def gpus_of(pod_spec: Manifest) -> int:
-    """GPUs of any vendor that one pod sets aside; 0 where a quantity is none."""
-    try:
-        return sum(amount for name, amount in request(pod_spec).items() if name.endswith(GPU_SUFFIX))
-    except QuantityError:
-        return 0
-
-
 def pods_of(before: Sequence[Node], found: Iterable[Fate], strategy: str) -> Pods:
     """The pods that come, restart and go with the PodCliques of one set."""
     there = {id_of(node): node for node in before if node.object["kind"] == "PodClique"}
@@ -110,9 +67,9 @@ def pods_of(before: Sequence[Node], found: Iterable[Fate], strategy: str) -> Pod
     for fate in found:
         if fate.kind != "PodClique":
             continue
-        clique = read_clique(fate.node)
-        former = there.get(id_of(fate.node))
-        made, restarted, deleted = _counts(fate, clique, former, strategy)
+        clique = read_clique(fate.node.object)
+        old = there.get(id_of(fate.node))
+        made, restarted, deleted = _counts(fate, clique, old, strategy)
         total.pods.add(made, restarted, deleted)
         total.gpus.add(made, restarted, deleted, clique.gpus)
         if restarted:
@@ -121,17 +78,17 @@ def pods_of(before: Sequence[Node], found: Iterable[Fate], strategy: str) -> Pod
     return total
 
 
-def _counts(fate: Fate, clique: Clique, former: Node | None, strategy: str) -> tuple[int, int, int]:
+def _counts(fate: Fate, clique: Clique, old: Node | None, strategy: str) -> tuple[int, int, int]:
     """Pods made, restarted and deleted."""
-    if former is None or fate.what == "made":
+    if old is None or fate.what == "made":
         return clique.pods, 0, 0
     if fate.what == "deleted":
         return 0, 0, clique.pods
-    had = read_clique(former).pods
+    had = read_clique(old.object).pods
     if fate.what == "replaced" and is_member(fate.node):
         both = min(had, clique.pods)
         return clique.pods - both, both, had - both
-    return (0, had, 0) if is_rolled(former, fate.node, strategy) else (0, 0, 0)
+    return (0, had, 0) if is_rolled(old, fate.node, strategy) else (0, 0, 0)
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
@@ -150,7 +107,3 @@ def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
     for group in groups.values():
         group.replicas = dict(sorted(group.replicas.items()))
     return [replicas[index] for index in sorted(replicas)]
-
-
-def _number(text: Any) -> int:
-    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() else -1

@@ -30,21 +30,31 @@ def amount(resource: str, value: Any) -> int:
     return max(-LARGEST_INT64, min(number, LARGEST_INT64))
 
 
-def amounts(quantities: Any) -> Amounts:
-    """A `requests`, `allocatable` or `overhead` map in whole units. What is no map is empty. Raises `QuantityError`."""
+def amounts(quantities: Any, ending: str = "") -> Amounts:
+    """Reads a `requests`, `allocatable` or `overhead` map into whole units; of resources with other endings nothing is read.
+
+    What is no map is empty. Raises `QuantityError`.
+    """
     if not isinstance(quantities, Mapping):
         return {}
-    found = {}
+    result = {}
     for resource, value in quantities.items():
-        try:
-            found[str(resource)] = amount(str(resource), value)
-        except QuantityError as error:
-            raise QuantityError(f"{resource}: {error}") from None
-    return found
+        name = str(resource)
+        if name.endswith(ending):
+            try:
+                result[name] = amount(name, value)
+            except QuantityError as error:
+                raise QuantityError(f"{resource}: {error}") from None
+    return result
 
 
 def request(pod_spec: Mapping[str, Any]) -> Amounts:
-    """What one pod sets aside on its node, itself included (`pods: 1`). Raises `QuantityError`.
+    """Returns what one pod sets aside on its node, itself included (`pods: 1`). Raises `QuantityError`."""
+    return request_of(pod_spec) | {PODS: 1}
+
+
+def request_of(pod_spec: Mapping[str, Any], ending: str = "") -> Amounts:
+    """Returns what the containers of one pod set aside of the resources whose names have this ending. Raises `QuantityError`.
 
     As kube-scheduler computes it: the sum of the containers and sidecars, or the peak while init containers run where that is
     more; requests for the whole pod replace the sum; the runtime's overhead comes on top.
@@ -52,17 +62,17 @@ def request(pod_spec: Mapping[str, Any]) -> Amounts:
     running: Amounts = {}
     peak: Amounts = {}
     for container in _containers(pod_spec, "initContainers"):
-        asked = _asked(container)
+        asked = _asked(container, ending)
         if container.get("restartPolicy") == "Always":  # a sidecar runs on beside what follows
             running = _sum(running, asked)
             peak = _most(peak, running)
         else:
             peak = _most(peak, _sum(running, asked))
     for container in _containers(pod_spec, "containers"):
-        running = _sum(running, _asked(container))
-    total = {**_most(running, peak), **_asked(pod_spec)}
-    total = _sum(total, amounts(pod_spec.get("overhead")))
-    return {resource: number for resource, number in total.items() if number > 0} | {PODS: 1}
+        running = _sum(running, _asked(container, ending))
+    total = {**_most(running, peak), **_asked(pod_spec, ending)}
+    total = _sum(total, amounts(pod_spec.get("overhead"), ending))
+    return {resource: number for resource, number in total.items() if number > 0}
 
 
 def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
@@ -91,12 +101,12 @@ def _maps(values: Any) -> list[Mapping[str, Any]]:
     return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
 
 
-def _asked(holder: Mapping[str, Any]) -> Amounts:
+def _asked(holder: Mapping[str, Any], ending: str) -> Amounts:
     """Requests; a limit stands in for a request that is not there, as the API server defaults it."""
     resources = holder.get("resources")
     if not isinstance(resources, Mapping):
         return {}
-    return {**amounts(resources.get("limits")), **amounts(resources.get("requests"))}
+    return {**amounts(resources.get("limits"), ending), **amounts(resources.get("requests"), ending)}
 
 
 def _sum(left: Amounts, right: Amounts) -> Amounts:
