@@ -101,7 +101,7 @@ def beside_others(program: Program, config: Document, big: list[Manifest]) -> li
 
 def copies(objects: list[Manifest], count: int) -> list[Manifest]:
     """So many objects, those of the big set first and then again in other namespaces."""
-    made = []
+    made: list[Manifest] = []
     while len(made) < count:
         namespace = f"{NAMESPACE}-{len(made)}"
         made += [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in objects[: count - len(made)]]
