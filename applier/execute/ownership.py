@@ -6,9 +6,9 @@ from functools import partial
 
 from applier.cluster import Resource
 from applier.decision import old_versions
+from applier.decision.managers import Patch, entries_of, ownership_patch, taken_over
 from applier.errors import Invalid, UnknownKind, WriteConflict
 from applier.execute.state import Run
-from applier.plan.takeover import Patch, entries_of, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from applier.decision import prepared
+from applier.decision.managers import applied_by, entries_of
 from applier.desired import Desired
 from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, Unreachable, WriteConflict
 from applier.execute.applying import Blocked, apply, apply_over, is_same, passing
@@ -17,7 +18,6 @@ from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.state import Run
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
-from applier.plan.takeover import applied_by, entries_of
 from applier.ref import Kind, Manifest, uid_of
 from applier.terminating import being_deleted, is_being_deleted
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from applier.cluster import Live
 from applier.decision import Schemas
+from applier.decision.managers import CLIENT_SIDE
 from applier.desired import Graph
 from applier.outcome import QUIET, Action, Step
 from applier.plan.order import defined_kinds, order
 from applier.plan.steps import Intent, KnownLive, step_for
-from applier.plan.takeover import CLIENT_SIDE
 from applier.ref import Kind, Manifest, Ref
 
 

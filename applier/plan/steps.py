@@ -8,13 +8,13 @@ from typing import Protocol
 
 from applier.cluster import Live
 from applier.decision import Decision, Type, Verdict, decide
+from applier.decision.managers import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.desired import Desired
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
 from applier.plan.owners import refers_to, with_owner
 from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed, which_set
-from applier.plan.takeover import CLIENT_SIDE, applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.ref import GroupKind, Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.terminating import being_deleted
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster
 from applier.decision import decide, hide_secrets, merged, prepared
-from applier.decision.items import Misfit
-from applier.decision.secret_values import is_secret
-from applier.decision.shape import check
+from applier.decision.intent import is_secret
+from applier.decision.managers import ownership_patch, taken_over
+from applier.decision.values import Misfit, check
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
 from applier.outcome import WRITTEN, Action, Step
@@ -17,7 +17,6 @@ from applier.plan import CLIENT_SIDE
 from applier.plan.holding import hold_back
 from applier.plan.membership import staying
 from applier.plan.owners import with_owner
-from applier.plan.takeover import ownership_patch, taken_over
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.run.keeping import KeepSet
 from applier.run.reading import Survey, survey

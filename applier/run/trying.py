@@ -8,10 +8,10 @@ from typing import Any
 from applier.cluster import Cluster
 from applier.decision import hide_secrets
 from applier.decision.fields import path_of
+from applier.decision.intent import is_secret
+from applier.decision.persisted_form import differences
 from applier.decision.schema import Type
-from applier.decision.secret_values import is_secret
-from applier.decision.serverside import without_managed_fields
-from applier.decision.storing import differences
+from applier.decision.server_side_apply import without_managed_fields
 from applier.desired import Graph
 from applier.errors import ClusterError
 from applier.execute import execute

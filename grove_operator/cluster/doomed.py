@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from applier.account import Account
 from applier.cluster import Cluster
+from applier.decision.managers import applied_by
 from applier.desired import Desired, Graph
 from applier.events import Finished
 from applier.outcome import Action, Outcome, Step
-from applier.plan.takeover import applied_by
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of

@@ -1,4 +1,4 @@
-"""The object that the server would store after an apply, with the managers of its fields."""
+"""The object that the server would store after an apply, with the managers of its fields, in the spelling in which it keeps them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 from applier.decision.fields import Fields, members, read_step
-from applier.decision.items import Misfit
+from applier.decision.intent import folded, is_secret
 from applier.decision.managers import Entry, Identity, Managers, applier_of, managers_of, recorded_twice, written
+from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
-from applier.decision.secret_values import folded, is_secret
-from applier.decision.serverside import apply, without_managed_fields
-from applier.decision.spelling import as_kept
-from applier.decision.storing import differences
+from applier.decision.server_side_apply import simulate, without_managed_fields
+from applier.decision.values import LIST, Misfit, is_empty, is_leaf, steps_to
 from applier.errors import Cause, FieldConflict, Invalid
-from applier.outcome import ItemKey
+from applier.outcome import ABSENT, ItemKey
 from applier.ref import Manifest
 
 
@@ -29,7 +28,7 @@ def merged(
     """
     before = live or {}
     try:
-        applied = apply(before, manifest, schema, managers_of(before), manager=manager, version=str(manifest.get("apiVersion", "")))
+        applied = simulate(before, manifest, schema, managers_of(before), manager=manager, version=str(manifest.get("apiVersion", "")))
     except Misfit as misfit:
         raise Invalid(422, "Invalid", f"failed to create typed patch object: .{misfit}") from misfit
     refused = {one: lost for one, lost in applied.conflicts.items() if not (force is True or (force and _may_take(one, force)))}
@@ -121,3 +120,36 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def as_kept(live: Any, sent: Any, type: Type, owned: Fields) -> Any:
+    """A sent value with the live one wherever the two are one to the server.
+
+    `owned` is what we owned of it in FieldsV1: an empty value of ours that is not there was left out by the server, and is left out here.
+    """
+    if sent is live or stored_alike(live, sent, type):
+        return live
+    if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:
+        return _map_as_kept(live, sent, type, owned)
+    if isinstance(sent, list) and isinstance(live, list) and type.is_list and not is_leaf(type, LIST):
+        found = dict(zip(steps_to(live, type), live, strict=True))
+        steps = steps_to(sent, type)
+        return [as_kept(found.get(step, ABSENT), item, type.item, owned.get(step) or {}) for step, item in zip(steps, sent, strict=True)]
+    return sent
+
+
+def _map_as_kept(live: dict[str, Any], sent: dict[str, Any], type: Type, owned: Fields) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for name in dict.fromkeys([*live, *sent]):
+        known = type.fields.get(name)
+        below = known[1] if known else type.element
+        value = sent.get(name, ABSENT)
+        if value is ABSENT:
+            if below is not None and stored_alike(live[name], ABSENT, below):
+                kept[name] = live[name]
+            continue
+        mine = owned.get(f"f:{name}")
+        if below is None or (name not in live and mine == {} and below.go and is_empty(value) and not (value == {} and below.fields)):
+            continue
+        kept[name] = as_kept(live.get(name, ABSENT), value, below, mine or {})
+    return kept

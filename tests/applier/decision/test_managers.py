@@ -78,10 +78,6 @@ def test_subresources_are_not_taken() -> None:
     assert take_over(live, ["them"], "us") == []
 
 
-def test_operations_may_be_chosen() -> None:
-    assert take_over(applied(config({"a": "1"}), by="them"), ["them"], "us", operations=("Update",)) == []
-
-
 def test_client_side_apply_goes_with_its_annotation() -> None:
     live = config({"a": "1"}, annotations={LAST_APPLIED: "{}"}, resourceVersion="1")
     fields = {"f:data": {"f:a": {}}, "f:metadata": {"f:annotations": {".": {}, f"f:{LAST_APPLIED}": {}}}}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from applier.decision.fast_path import surely_same
 from applier.decision.managers import applier_of, managers_of
-from applier.decision.quick import surely_same
-from applier.decision.serverside import apply
-from applier.decision.storing import EMPTY, differences
+from applier.decision.persisted_form import EMPTY, differences
+from applier.decision.server_side_apply import simulate
 from applier.ref import Manifest
 
 from .building import applied, owned
@@ -43,7 +43,7 @@ def test_what_the_short_way_calls_the_same_is_the_same(kind: str, random: Any, m
 
 def _is_same_the_long_way(manifest: Manifest, live: Manifest) -> bool:
     schema, managers = type_of(manifest["apiVersion"], manifest["kind"]), managers_of(live)
-    result = apply(live, manifest, schema, managers, manager="us", version=manifest["apiVersion"])
+    result = simulate(live, manifest, schema, managers, manager="us", version=manifest["apiVersion"])
     ours = applier_of("us")
     same_fields = result.managers.get(ours) == managers.get(ours)
     return same_fields and not result.conflicts and all(one.doubt == EMPTY for one in differences(live, result.object, schema))

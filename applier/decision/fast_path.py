@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision.fields import Fields, intersection
-from applier.decision.ownership import OF_THE_SERVER
+from applier.decision.fields import OF_THE_SERVER, Fields, intersection
+from applier.decision.persisted_form import stored_alike
 from applier.decision.schema import Type
-from applier.decision.storing import Walk
 from applier.decision.values import equal, is_empty
 from applier.ref import Manifest
 
@@ -110,9 +109,7 @@ def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
         return type.go and leeway.allowed() and (value is None or (is_empty(value) and not (value == {} and type.fields)))
     if value is None or not leeway.allowed():
         return False
-    walk = Walk("")
-    walk.visit(live, value, type, ())
-    return not walk.found
+    return stored_alike(live, value, type)
 
 
 def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int, leeway: _Leeway) -> bool:

@@ -8,14 +8,53 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from applier.decision.defaults import filled_in, without_added
-from applier.decision.items import steps_to
-from applier.decision.ownership import OF_THE_SERVER
+from applier.decision.fields import OF_THE_SERVER
 from applier.decision.schema import Type
-from applier.decision.shape import LIST, MAP, is_leaf, shape_of
-from applier.decision.values import equal, is_empty, same_form
+from applier.decision.values import LIST, MAP, equal, is_empty, is_leaf, same_form, shape_of, steps_to
 from applier.outcome import ABSENT
 from applier.ref import Manifest
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "core.v1.ObjectFieldSelector": {"apiVersion": "v1"},
+    "core.v1.ResourceFieldSelector": {"divisor": "0"},
+    "core.v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
+    "core.v1.PersistentVolumeClaim": {"apiVersion": "v1", "kind": "PersistentVolumeClaim"},
+    "core.v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
+    "core.v1.PersistentVolumeClaimStatus": {"phase": "Pending"},
+    "core.v1.EndpointPort": {"protocol": "TCP"},
+    "discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
+    "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
+    "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.MatchResources": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
+    "rbac.v1.Subject": {"apiGroup": "rbac.authorization.k8s.io"},
+    "batch.v1.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
+    "resource.v1.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": 1},
+    "resource.v1.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
+    "resource.v1beta2.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": 1},
+    "resource.v1beta2.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
+    "resource.v1beta1.DeviceRequest": {"allocationMode": "ExactCount", "count": 1},
+    "resource.v1beta1.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
+}
+
+
+def filled_in(definition: str, field: str) -> Any:
+    """The default of a field of a definition of the OpenAPI document; None where there is none known."""
+    return _DEFAULTS.get(definition.removeprefix("io.k8s.api."), {}).get(field)
+
+
+_POD_TOLERATIONS = [
+    {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for name in ("not-ready", "unreachable")
+]
+
+
+def without_added(definition: str, steps: tuple[str, ...], stored: list[Any], sent: list[Any]) -> list[Any]:
+    """A stored list without the items that admission adds to it whenever they are missing: a Pod's tolerations of lost nodes."""
+    if definition != "io.k8s.api.core.v1.Pod" or steps != ("f:spec", "f:tolerations"):
+        return stored
+    return [item for item in stored if item in sent or item not in _POD_TOLERATIONS]
+
 
 EMPTY = "empty values may be left out"
 """The doubt about an empty value that the live object lacks: nothing differs if we own this very field, for then the server left it out."""
@@ -79,6 +118,13 @@ def may_come_back(steps: Steps, sent: Any, type: Type) -> bool:
 
 def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
     return one.new is ABSENT and not one.doubt and may_come_back(one.steps, sent, type)
+
+
+def stored_alike(stored: Any, sent: Any, type: Type) -> bool:
+    """Whether the server would keep one value, some place below an object, as it keeps the other."""
+    walk = Walk("")
+    walk.visit(stored, sent, type, ("f:",))
+    return not walk.found
 
 
 def _own_metadata(metadata: Any) -> Any:
