@@ -51,6 +51,16 @@ def hide_secrets(manifest: Manifest) -> Manifest:
     return _without_last_applied(manifest)
 
 
+def revealed(intent: Manifest, manifest: Manifest) -> Manifest:
+    """A hidden Secret that was made from a manifest, with the manifest's values; any other kind as it is."""
+    if not is_secret(intent):
+        return intent
+    plain = folded(manifest)
+    parts = {name: (intent[name], plain[name]) for name in ("data", "stringData") if name in intent}
+    values = {name: {key: full[key] for key in some} if isinstance(some, dict) else full for name, (some, full) in parts.items()}
+    return {**intent, **values}
+
+
 def is_hidden(value: Any) -> bool:
     """Whether a value stands for a secret one. No base64 looks like this."""
     return isinstance(value, str) and value.startswith(_MARK)

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from applier.account import Account
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
@@ -21,7 +20,7 @@ from applier.decision import LAST_APPLIED, hide_secrets, prepared
 from applier.decision.managers import others_in, ownership_patch, taken_over
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
-from applier.events import Finished, Sink, nowhere
+from applier.events import Account, Finished, Sink, nowhere
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from applier.readiness.kinds import BUILT_IN, BUILT_IN_GROUPS
 from applier.readiness.rules import Rule
 from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
-from applier.ref import Manifest, Ref
-from applier.terminating import being_deleted
+from applier.ref import Manifest, Ref, being_deleted
 
 
 def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:

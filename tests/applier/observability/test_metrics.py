@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from applier.cache import WatchCache
 from applier.loop import WorkQueue
-from applier.readers.metrics import Metrics
+from applier.observability.metrics import Metrics
 from applier.ref import Kind
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time

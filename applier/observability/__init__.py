@@ -11,7 +11,7 @@ def traces_if_installed(name: str = "apply") -> Sink:
     `name` is that of the span of a run.
     """
     try:
-        from applier.readers.traces import Traces
+        from applier.observability.traces import Traces
     except ImportError:
         return nowhere
     return Traces(name=name)

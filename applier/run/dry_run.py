@@ -14,7 +14,7 @@ from applier.decision.schema import Type
 from applier.decision.server_side_apply import without_managed_fields
 from applier.desired import Graph
 from applier.errors import ClusterError
-from applier.execute import execute
+from applier.execute import ExecuteOptions, execute
 from applier.execute.refusals import is_immutable
 from applier.outcome import Action, FieldChange, Step
 from applier.plan import Plan
@@ -29,12 +29,12 @@ OURS = ("labels", "annotations", "finalizers", "ownerReferences")
 async def try_steps(plan: Plan, steps: list[Step], graph: Graph, cluster: Cluster) -> dict[Ref, Manifest]:
     """Lets the server try an apply of these steps, which take over what it says; what would be there, for those that it accepts."""
     answers: dict[Ref, Manifest] = {}
-    trial = Plan(steps, plan.intent, {}, {}, plan.found, plan.schemas)
+    trial = Plan(steps, plan.intent, live=plan.live, schemas=plan.schemas)
 
     def keep(manifest: Manifest) -> None:
         answers[Ref.of(manifest)] = manifest
 
-    for outcome in await execute(trial, graph, cluster, dry_run=True, after_write=keep):
+    for outcome in await execute(trial, graph, cluster, ExecuteOptions(dry_run=True, after_write=keep)):
         step = outcome.step
         step.action, step.reason, step.unsure = outcome.action, outcome.reason, False
     return answers
@@ -55,7 +55,7 @@ async def try_results(plan: Plan, results: dict[Ref, Manifest], graph: Graph, cl
         step.unsure = False
         try:
             resource = await cluster.resource(Kind.of(graph.objects[ref].manifest))
-            patch = patch_to(plan.found[ref], result)
+            patch = patch_to(plan.live[ref], result)
             async with at_once:
                 answers[ref] = await cluster.patch(resource, ref.namespace, ref.name, patch, manager=plan.intent.manager, dry_run=True)
         except ClusterError as error:
@@ -85,7 +85,7 @@ def settle(step: Step, live: Manifest, answer: Manifest, schema: Type | None) ->
     if schema is None:
         return
     owners = {change.path: change.owners for change in step.changes}
-    found = differences(without_managed_fields(hide_secrets(live)), without_managed_fields(answer), schema)
-    step.changes = [FieldChange(path, one.old, one.new, owners.get(path, ())) for one in found if (path := path_of(one.steps))]
+    differing = differences(without_managed_fields(hide_secrets(live)), without_managed_fields(answer), schema)
+    step.changes = [FieldChange(path, one.old, one.new, owners.get(path, ())) for one in differing if (path := path_of(one.steps))]
     if step.action is Action.CONFIGURED:
         step.reason = what_differs(step.changes)

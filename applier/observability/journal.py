@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal
 
 from applier.events import Event, RunEnded
-from applier.readers.lines import line
+from applier.observability.lines import line
 
 Sync = Literal["never", "run", "always"]
 

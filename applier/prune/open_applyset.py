@@ -1,9 +1,9 @@
-"""Pruning along with an apply: the record is widened before anything is written, and what is no longer wanted goes afterwards.
+"""A recorded set that a run has opened: what of it is no longer wanted, and the record around the writes of an apply.
 
-    pruning = await Pruning.of(applyset, graph, cluster)      # reads, and decides what is to go
-    await pruning.widen()                                     # before the first write of the apply
-    outcomes = ...                                            # of the apply of pruning.graph, the graph with the set's label
-    outcomes += await pruning.finish(outcomes)                # deletes, then makes the record true
+    opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what is to go
+    await opened.widen()                                        # before the first write of the apply
+    outcomes = ...                                              # of the apply of opened.graph, the graph with the set's label
+    outcomes += await opened.finish(outcomes)                   # deletes, then makes the record true
 
 Nothing is deleted unless all of the apply worked, and when too much is to be deleted, nothing is deleted without approval.
 """
@@ -12,61 +12,79 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
-from applier.cluster import Cluster, Live
+from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.events import Finished, Sink, nowhere
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
+from applier.plan.saved import BadPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
 from applier.prune.keeper import Keeper
 from applier.prune.members import Members, find_members, orphans
-from applier.prune.record import Scope
+from applier.prune.record import Record, Scope
 from applier.prune.teardown import still_needed, teardown
-from applier.ref import Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import being_deleted, is_being_deleted
+from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+
+Json = dict[str, Any]
 
 
-class Pruning:
-    """What one run prunes.
+@dataclass(frozen=True, slots=True, eq=False)
+class ApplySetOptions:
+    """The graph is kept as a recorded set; with `prune`, members that are no longer in the graph are deleted.
 
-    `graph` is what is to be applied: the graph with the set's label. `steps` say what is to become of each member that is no longer
-    wanted, in the order of deletion: PRUNED, or HELD with the reason. `approval` is the hash that approves the deletes that are held
-    for being too many; empty when none is asked for.
+    More than `budget` are deleted only with the `approval` that the report of an earlier run names.
     """
 
-    def __init__(self, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest]) -> None:
-        self.keeper, self.graph, self.members = keeper, graph, members
+    applyset: ApplySet
+    prune: bool = True
+    budget: Budget | None = None
+    approval: str = ""
+
+
+class OpenApplySet:
+    """A set as one run found it.
+
+    `graph` is what is to be applied: the graph with the set's label. `steps` say what is to become of each member that is no longer
+    wanted, in the order of deletion: PRUNED, or HELD with the reason; there are none where the options do not prune. `approval` is the
+    hash that approves the deletes that are held for being too many; empty when none is asked for.
+    """
+
+    def __init__(self, options: ApplySetOptions, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest]) -> None:
+        self.options, self.keeper, self.graph, self.members = options, keeper, graph, members
         self.live = {Ref.of(one): one for one in unwanted}
         self.order = teardown(unwanted)
         self.approval = ""
         self.steps: list[Step] = []
 
     @classmethod
-    async def of(
-        cls,
-        applyset: ApplySet,
-        graph: Graph,
-        cluster: Cluster,
-        *,
-        live: Live | None = None,
-        budget: Budget | None = None,
-        approval: str = "",
-    ) -> Pruning:
-        """Reads the set and decides. `live` is what is known of the graph's objects, if anything.
-
-        Raises `ApplySetError` when the set cannot be used, or when a list of its members cannot be had.
-        """
+    async def open(cls, options: ApplySetOptions, graph: Graph, cluster: Cluster) -> OpenApplySet:
+        """Reads the set and decides. Raises `ApplySetError` when it cannot be used, or when a list of its members cannot be had."""
+        applyset = options.applyset
         keeper = await Keeper.open(applyset, cluster)
         members = await find_members(applyset, keeper.before, cluster)
-        unwanted = orphans(members.objects, applyset.parent, graph.objects, _uids(graph, live))
-        pruning = cls(keeper, applyset.label(graph), members, unwanted)
-        pruning._decide(budget, approval)
-        return pruning
+        unwanted = orphans(members.objects, applyset.parent, graph.objects)
+        opened = cls(options, keeper, applyset.label(graph), members, unwanted)
+        if options.prune:
+            opened._decide(options.budget, options.approval)
+        return opened
+
+    @classmethod
+    async def open_saved(cls, saved: SavedPlan, cluster: Cluster) -> OpenApplySet:
+        """Reads the set of a saved plan as it is now. Raises `BadPlan`, and what `open` does."""
+        form = saved.applyset
+        try:
+            group, version, kind, namespace, name = form["parent"]
+            parent = (Kind(group, version, kind), namespace, name)
+            options = ApplySetOptions(ApplySet(*parent, form["tooling"], tuple(form["shares"]), form["takesOver"]), form["prune"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+        return await cls.open(options, saved.graph, cluster)
 
     def _decide(self, budget: Budget | None, approval: str) -> None:
         wanted = [*self.graph.objects, self.keeper.applyset.parent]
@@ -82,6 +100,45 @@ class Pruning:
         reason = f"{len(going)} of {members} members would be deleted, more than the limit of {budget}; approve with {wanted_approval}"
         for step in going:
             step.action, step.reason = Action.HELD, reason
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no record yet."""
+        return not self.keeper.record.resource_version
+
+    def form(self) -> Json:
+        """The set and the state of its record as JSON, for a saved plan."""
+        applyset = self.options.applyset
+        return {
+            "parent": [*applyset.kind, applyset.namespace, applyset.name],
+            "tooling": applyset.tooling,
+            "shares": list(applyset.shares),
+            "takesOver": applyset.takes_over,
+            "prune": self.options.prune,
+            "record": _record_form(self.keeper.record),
+        }
+
+    def why_moved(self, saved: SavedPlan) -> list[str]:
+        """Every reason why the set is not what a plan was decided on, none when it is."""
+        reasons = []
+        if _record_form(self.keeper.record) != saved.applyset["record"]:
+            reasons.append(f"the record of the set, {self.options.applyset.parent}, has changed")
+        if not self.options.prune:
+            return reasons
+        planned = {step.ref: step for step in saved.prunes()}
+        for ref, step in planned.items():
+            live = self.live.get(ref)
+            why = why_moved(step, live, saved.prints[ref]) if live is not None else ["is gone, or no member of the set any more"]
+            reasons += [f"{ref} {one}" for one in why]
+        new = [step.ref for step in self.steps if step.ref not in planned]
+        return reasons + [f"{ref} is a member of the set that the plan does not know" for ref in new]
+
+    def hold(self, saved: SavedPlan) -> None:
+        """Holds what the plan holds, for its reasons: nothing is deleted that was not to be."""
+        planned = {step.ref: step for step in saved.prunes()}
+        for step in self.steps:
+            if planned[step.ref].action is not Action.PRUNED:
+                step.action, step.reason = planned[step.ref].action, planned[step.ref].reason
 
     async def widen(self) -> None:
         """Makes the record name what is to be written. Nothing of the graph may be written before."""
@@ -150,15 +207,15 @@ class Pruning:
         return Scope(unserved, self.keeper.before.namespaces) if unserved else Scope()
 
 
-def _uids(graph: Graph, live: Live | None) -> set[str]:
-    """The UIDs of those objects of the graph that are known to be there."""
-    if live is None:
-        return set()
-    uids = set()
-    for ref in graph.objects:
-        with suppress(KeyError):  # its kind was not read
-            uids.add(uid_of(live.get(ref) or {}))
-    return uids
+def _record_form(record: Record) -> Json:
+    """What a record says, whoever else writes to its object meanwhile."""
+    return {
+        "uid": record.uid,
+        "tooling": record.written_by,
+        "kinds": sorted([group, kind] for group, kind in record.scope.kinds),
+        "namespaces": sorted(record.scope.namespaces),
+        "resources": sorted(record.resources),
+    }
 
 
 def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:

@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from applier import readers
+from applier import observability
 from applier.events import Event, nowhere
-from applier.readers.traces import Traces
+from applier.observability.traces import Traces
 
 from .conftest import RUN
 
@@ -77,9 +77,9 @@ def test_events_without_a_run_do_no_harm() -> None:
 
 def test_without_opentelemetry_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    monkeypatch.delitem(sys.modules, "applier.readers.traces")
-    assert readers.traces_if_installed() is nowhere
+    monkeypatch.delitem(sys.modules, "applier.observability.traces")
+    assert observability.traces_if_installed() is nowhere
 
 
 def test_with_opentelemetry_runs_are_traced() -> None:
-    assert type(readers.traces_if_installed()).__name__ == "Traces"
+    assert type(observability.traces_if_installed()).__name__ == "Traces"

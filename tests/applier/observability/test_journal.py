@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from applier.events import Finished, WaveStarted
+from applier.observability.journal import Journal, Sync, read_journal
 from applier.outcome import Action, FieldChange, Outcome, Step
-from applier.readers.journal import Journal, Sync, read_journal
 
 from .conftest import DENIED, RUN, WEB
 

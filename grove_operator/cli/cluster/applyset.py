@@ -12,7 +12,7 @@ from grove_operator.cli.cluster.options import adding
 from grove_operator.cli.cluster.session import Session
 
 if TYPE_CHECKING:
-    from applier.run import KeepSet
+    from applier.prune import ApplySetOptions
 
 
 def _not_empty(context: click.Context, option: click.Parameter, value: str) -> str:
@@ -22,7 +22,7 @@ def _not_empty(context: click.Context, option: click.Parameter, value: str) -> s
     return value
 
 
-set_options = adding(
+applyset_options = adding(
     (
         click.option("--prune", is_flag=True, help="Delete members of the set of --applyset that are no longer among the manifests."),
         click.option(
@@ -38,11 +38,11 @@ set_options = adding(
         click.option("--approve", default="", metavar="HASH", help="Delete what was held: the hash that was told then."),
     )
 )
-"""Gives what `take_set` takes."""
+"""Gives what `take_applyset` takes."""
 
 
 @dataclass(slots=True, eq=False)
-class SetChoice:
+class ApplySetChoice:
     """What the options of a set say; texts are empty without."""
 
     applyset: str
@@ -50,21 +50,20 @@ class SetChoice:
     limit: str
     approval: str
 
-    async def keep(self, session: Session) -> KeepSet | None:
+    async def options(self, session: Session) -> ApplySetOptions | None:
         """The set that the objects are kept as. Raises `NoSuchObject` and `ApplierError` for a name or limit that is none."""
         if not self.applyset:
             return None
-        from applier.prune import Budget  # only for sets
-        from applier.run import KeepSet
+        from applier.prune import ApplySetOptions, Budget  # only for sets
         from grove_operator.cluster.applysets import named_set
 
         budget = Budget.read(self.limit) if self.limit else None
-        return KeepSet(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
+        return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
 
 
-def take_set(given: dict[str, Any]) -> SetChoice:
+def take_applyset(given: dict[str, Any]) -> ApplySetChoice:
     """The set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
-    choice = SetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
+    choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
         raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")
     if choice.limit and not choice.prune:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from applier.account import Account
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, find
 from applier.desired import Graph
-from applier.events import Finished, Sink, nowhere
+from applier.events import Account, Finished, Sink, nowhere
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.prune.applyset import ApplySet
 from applier.prune.deletion import Deletion
-from applier.prune.pruning import Pruning
+from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
 from applier.prune.record import BUILT_IN_PARENTS, TOOLING, tool_of
 from applier.prune.teardown import teardown
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
@@ -73,21 +72,21 @@ async def delete_set(
     The options are those of `delete`. Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
     account = Account(cluster, sink)
-    pruning = await Pruning.of(applyset, Graph([]), cluster)
-    account.planned(Counter(step.action for step in pruning.steps), len(pruning.order.waves))
+    opened = await OpenApplySet.open(ApplySetOptions(applyset), Graph([]), cluster)
+    account.planned(Counter(step.action for step in opened.steps), len(opened.order.waves))
     seconds = seconds if wait else 0.0
-    outcomes = await pruning.finish([], seconds=seconds, wait_for_all=wait, propagation=propagation, sink=sink, dry_run=dry_run)
-    outcomes += await _record_deleted(pruning, outcomes, propagation, sink, dry_run)
+    outcomes = await opened.finish([], seconds=seconds, wait_for_all=wait, propagation=propagation, sink=sink, dry_run=dry_run)
+    outcomes += await _record_deleted(opened, outcomes, propagation, sink, dry_run)
     account.closed(outcomes)
     return outcomes
 
 
-async def _record_deleted(pruning: Pruning, outcomes: list[Outcome], propagation: str, sink: Sink, dry_run: bool) -> list[Outcome]:
+async def _record_deleted(opened: OpenApplySet, outcomes: list[Outcome], propagation: str, sink: Sink, dry_run: bool) -> list[Outcome]:
     """Deletes the parent of a set of which nothing is left, if it may go; what became of it."""
-    applyset, cluster = pruning.keeper.applyset, pruning.keeper.cluster
-    if any(outcome.action in UNDONE for outcome in outcomes) or pruning.members.unserved:
+    applyset, cluster = opened.keeper.applyset, opened.keeper.cluster
+    if any(outcome.action in UNDONE for outcome in outcomes) or opened.members.unserved:
         return []
-    parent = await _parent_of(pruning)
+    parent = await _parent_of(opened)
     if parent is None:
         return []
     ref = applyset.parent
@@ -96,9 +95,9 @@ async def _record_deleted(pruning: Pruning, outcomes: list[Outcome], propagation
     return await deletion.run([step], {ref: parent}, teardown([parent]))
 
 
-async def _parent_of(pruning: Pruning) -> Manifest | None:
+async def _parent_of(opened: OpenApplySet) -> Manifest | None:
     """The parent, if it may go with its set."""
-    keeper = pruning.keeper
+    keeper = opened.keeper
     applyset = keeper.applyset
     parent = await find(keeper.cluster, keeper.resource, applyset.namespace, applyset.name)
     return parent if parent is not None and _is_only_a_record(parent, applyset) else None
