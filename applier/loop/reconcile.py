@@ -10,15 +10,13 @@ from applier.cluster import Cluster
 from applier.decision import Schemas
 from applier.desired import Graph
 from applier.events import Sink, nowhere
-from applier.execute import execute
-from applier.execute.state import AfterWrite
+from applier.execute import AfterWrite, ExecuteOptions, execute
 from applier.loop.view import View
 from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.plan import plan
+from applier.plan import Intent, plan
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
@@ -54,10 +52,10 @@ class Reconciler(Generic[K]):
         schemas = self._schemas.get(kinds)
         if schemas is None:
             schemas = self._schemas[kinds] = await self.cluster.schemas(kinds)
-        planned = plan(graph, view, schemas, manager=self.manager, force=self.force, unserved=view.unserved())
+        planned = plan(graph, view, schemas, Intent(self.manager, self.force), unserved=view.unserved())
         outcomes: list[Outcome] = []
         if planned.changed():
-            outcomes = await execute(planned, graph, self.cluster, sink=self.sink, after_write=self.after_write)
+            outcomes = await execute(planned, graph, self.cluster, ExecuteOptions(sink=self.sink, after_write=self.after_write))
         undone = [outcome for outcome in outcomes if outcome.action in UNDONE]
         if undone or any(step.unsure for step in planned.steps):
             self._schemas.pop(kinds, None)  # a definition may have changed
