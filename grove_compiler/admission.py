@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import Subject, Vocabulary
 from grove_compiler.former import Former
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors

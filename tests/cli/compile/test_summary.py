@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.compile import Result, SetStatus
-from grove_compiler.engine.runtime.program import Condition
+from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_operator.cli.compile.anatomy import dissect, gpus_of
