@@ -139,8 +139,8 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
     "the time": (RULE.replace(VALUE, "now"), 5, "`now` is for rules about what runs; what is desired must not depend on the time"),
     "a value of another type": (RULE.replace(VALUE, "pages | string"), 5, "it gives text, and a number is needed"),
     "a truth for a number": (RULE.replace(VALUE, "pages > 1"), 5, "it gives a boolean, and a number is needed"),
-    "nothing to decide with": (RULE.replace(f"value: {VALUE}\n", ""), 1, "a decide rule has either `value` or `cases`"),
-    "both": (RULE + "cases: [{value: 1}]\n", 1, "a decide rule has either `value` or `cases`"),
+    "nothing to decide with": (RULE.replace(f"value: {VALUE}\n", ""), 2, "a decide rule has either `value` or `cases`"),
+    "both": (RULE + "cases: [{value: 1}]\n", 2, "a decide rule has either `value` or `cases`"),
     "a condition": (RULE + "when: pages\n", 6, "a decide rule has no key 'when'"),
     "a loop": (RULE + "forEach: {a: pages}\n", 6, "a decide rule has no key 'forEach'"),
     "no last case": (CASES.replace("- {value: 7}\n", ""), 8, "something is always decided, so the last case has no `when`"),
@@ -166,7 +166,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "message"), CALLS.items(), ids=CALLS.keys())
 def test_a_wrong_question_is_reported(call: str, message: str) -> None:
-    found = mistakes([RULE, CARD_RULE], card=CARD + f"spec: \"{{{{ {call} }}}}\"")
+    found = mistakes([RULE, CARD_RULE], card=CARD + f'spec: "{{{{ {call} }}}}"')
     assert [finding.message for finding in found] == [message]
 
 
