@@ -102,7 +102,7 @@ def test_a_decision_that_fails_names_its_own_place(value: str, what: str) -> Non
 
 def test_a_decision_that_fails_is_to_blame_whichever_rule_asked() -> None:
     made = program([RULE.replace("28 if pages > 300 else 14", "pages // 0"), CARD_RULE], card=CARD + "spec: '{{ loan_days(1, none) }}'")
-    with pytest.raises(RuleFailure, match="^rules/shop.yaml:5: the rule 'lending/days' failed"):
+    with pytest.raises(RuleFailure, match=r"^rules/shop.yaml:5: the rule 'lending/days' failed"):
         made.generate(shop(), 9)
 
 

@@ -148,8 +148,8 @@ def test_without_once_the_message_tells_one_occurrence_from_the_next() -> None:
 
 
 def test_the_type_of_an_event_is_one_that_kubernetes_knows() -> None:
-    (found,) = mistakes(EVENT.replace("event: Warning", "event: Warn"))
-    assert (found.message, found.nearest) == ("`event` is one of Normal, Warning; found 'Warn'", "Warning")
+    (found,) = mistakes(EVENT.replace("event: Warning", "event: Warnin"))
+    assert (found.message, found.nearest) == ("`event` is one of Normal, Warning; found 'Warnin'", "Warning")
 
 
 # -- again -------------------------------------------------------------------------------------------------------------------------
