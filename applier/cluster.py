@@ -66,7 +66,7 @@ class Cluster(Protocol):
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
 
-        Raises `Gone` when the version is too old and `Unreachable` when the stream breaks or stalls.
+        Raises `Expired` when the version is too old and `Unreachable` when the stream breaks or stalls.
         """
 
     async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:

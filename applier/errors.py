@@ -82,7 +82,7 @@ class Unauthorized(ApiError):
     """401: the credentials are wrong or too old."""
 
 
-class Gone(ApiError):
+class Expired(ApiError):
     """410: this part of the history is no longer kept; list again."""
 
 

@@ -15,7 +15,7 @@ from applier.cache.compact import Compactor
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted
 from applier.cluster import Cluster, Resource, WatchEvent
-from applier.errors import ApiError, CredentialsError, Forbidden, Gone, Invalid, Unauthorized, UnknownKind, Unreachable
+from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Invalid, Unauthorized, UnknownKind, Unreachable
 from applier.ref import Manifest, Ref, resource_version_of
 
 FATAL = (Forbidden, Unauthorized, CredentialsError)
@@ -52,7 +52,7 @@ class Source:
                 resource = await self._cluster.resource(self.wanted.kind)
                 await self._stream(resource)
                 wait = self._ended()
-            except Gone:
+            except Expired:
                 self.version = ""
                 wait = self._ended()
             except UnknownKind as error:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from applier.cache.selectors import Selector
 from applier.cluster import Resource, WatchEvent
-from applier.errors import Gone
+from applier.errors import Expired
 from applier.ref import Manifest, Ref
 from applier.testing.memory.store import Change, Store, Watcher, copied
 
@@ -14,7 +14,7 @@ from applier.testing.memory.store import Change, Store, Watcher, copied
 def watched(
     store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
 ) -> AsyncIterator[WatchEvent]:
-    """The stream of one watch, which sees everything from this call on. Raises `Gone` when the version is too old."""
+    """The stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
     watcher = Watcher(store)
     wanted = Wanted(resource, namespace, selector)
     from_now = initial or not resource_version
@@ -22,7 +22,7 @@ def watched(
     state = [manifest for manifest in store.objects.values() if wanted.holds(manifest)] if from_now else []
     if past is None:
         watcher.close()
-        raise Gone(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
+        raise Expired(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
     return _stream(store, watcher, wanted, state, past, initial)
 
 

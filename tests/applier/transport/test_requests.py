@@ -10,7 +10,7 @@ import pytest
 from applier.errors import ClusterError
 from applier.ref import Ref
 from applier.transport import ApiCluster, connect_to
-from applier.transport.asked import Asked
+from applier.transport.retries import ApiRequest
 
 from ..http.raw_server import serving
 from .scripted import CONFIG_MAPS, DEPLOYMENTS, HASTY, NAMESPACES, Answer, Scripted, config_map, raised, status
@@ -174,7 +174,7 @@ async def test_the_version_of_the_server_is_read(server: Scripted) -> None:
 
 async def test_each_header_goes_once_and_a_request_may_want_another_answer() -> None:
     async with serving() as server, connect_to(server.url, token="t", retries=HASTY) as cluster:
-        await cluster.wire.call(Asked("get", "discovery"), "GET", "/apis", headers={"Accept": "application/json;as=List"})
+        await cluster.wire.call(ApiRequest("get", "discovery"), "GET", "/apis", headers={"Accept": "application/json;as=List"})
         lines = server.requests[0].strip().split(b"\r\n")[1:]
     assert sorted(line.partition(b":")[0] for line in lines) == [b"Accept", b"Accept-Encoding", b"Authorization", b"Host", b"User-Agent"]
     assert b"Accept: application/json;as=List" in lines
