@@ -11,10 +11,11 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from applier.cluster import Listing, Resource, WatchEvent
+from applier.cluster import Listing, Resource, WatchEvent, find
 from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
 from applier.ref import Kind, Manifest, Ref
+from applier.terminating import is_being_deleted
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
@@ -180,10 +181,11 @@ class ApiCluster:
         resource_version: str = "",
         propagation: str = "Background",
         dry_run: bool = False,
-    ) -> None:
+    ) -> Manifest | None:
         """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
 
-        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that.
+        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that. Gives
+        the object while it is being deleted, None when it is gone.
         """
         request = ApiRequest("delete", resource.plural, _ref(resource, namespace, name))
         wanted = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
@@ -191,14 +193,18 @@ class ApiCluster:
         if dry_run:
             options["dryRun"] = ["All"]
         try:
-            self._heard(request, await self.wire.call(request, "DELETE", _path(resource, namespace, name), body=orjson.dumps(options)))
+            answer = await self.wire.call(request, "DELETE", _path(resource, namespace, name), body=orjson.dumps(options))
         except Uncertain as error:
             if isinstance(error.error, NotFound) or (isinstance(error.error, WriteConflict) and not resource_version):
-                return
+                return None
             raise error.error from None
         except WriteConflict as error:
             if resource.plural != "namespaces" or not _ending(error):
                 raise
+            return await find(self, resource, namespace, name)
+        # Of what is gone at once the server shows a Status, or for some kinds the object as it was last: without a deletionTimestamp.
+        shown = _object(self._heard(request, answer))
+        return shown if is_being_deleted(shown) else None
 
     def _heard(self, request: ApiRequest, answer: Answer) -> Answer:
         """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
