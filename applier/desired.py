@@ -136,8 +136,8 @@ class Twice(Exception):
 
     def __init__(self, first: Desired, second: Desired) -> None:
         self.first, self.second = first, second
-        said = " and ".join(one.source for one in (first, second) if one.source)
-        super().__init__(f"{first.ref} is asked for twice" + (f": by {said}" if said else ""))
+        sources = " and ".join(one.source for one in (first, second) if one.source)
+        super().__init__(f"{first.ref} is asked for twice" + (f": by {sources}" if sources else ""))
 
 
 class Graph:
@@ -165,33 +165,5 @@ class Graph:
 
     def before(self, desired: Desired) -> list[Ref]:
         """The objects of the graph that come first, each once: its owner, then what `after` names."""
-        wanted = dict.fromkeys(desired.after) if desired.owner is None else {desired.owner: None, **dict.fromkeys(desired.after)}
-        return [ref for ref in wanted if ref in self.objects]
-
-    def waves(self) -> list[list[Ref]]:
-        """Objects by the wave in which they may be written, in stable order. Linear in objects and edges. Raises `Cycle`."""
-        wave: dict[Ref, int] = {}
-        for ref in self.objects:
-            if ref not in wave:
-                self._settle(ref, wave)
-        waves: list[list[Ref]] = [[] for _ in range(1 + max(wave.values(), default=-1))]
-        for ref in self.objects:
-            waves[wave[ref]].append(ref)
-        return waves
-
-    def _settle(self, start: Ref, wave: dict[Ref, int]) -> None:
-        """Gives an object and all before it their waves: depth first, without recursion."""
-        path: dict[Ref, list[Ref]] = {start: self.before(self.objects[start])}
-        while path:
-            ref, waiting = next(reversed(path.items()))
-            while waiting and waiting[-1] in wave:
-                waiting.pop()
-            if not waiting:
-                before = self.before(self.objects[ref])
-                wave[ref] = 1 + max((wave[other] for other in before), default=-1)
-                del path[ref]
-            elif waiting[-1] in path:
-                names = list(path)
-                raise Cycle([*names[names.index(waiting[-1]) :], waiting[-1]])
-            else:
-                path[waiting[-1]] = self.before(self.objects[waiting[-1]])
+        named = desired.after if desired.owner is None else (desired.owner, *desired.after)
+        return [ref for ref in dict.fromkeys(named) if ref in self.objects]

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from applier.decision.fast_path import surely_same
 from applier.decision.fields import Fields, difference, members, path_of
-from applier.decision.items import Misfit
+from applier.decision.intent import hide_secrets, is_secret, prepared, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
@@ -19,14 +20,10 @@ from applier.decision.managers import (
     owners_among,
     recorded_twice,
 )
-from applier.decision.preparing import prepared
-from applier.decision.quick import surely_same
+from applier.decision.persisted_form import BACK, EMPTY, Difference, differences
 from applier.decision.schema import Type
-from applier.decision.secret_values import hide_secrets, is_secret
-from applier.decision.serverside import Applied, apply
-from applier.decision.shape import check
-from applier.decision.storing import BACK, EMPTY, Difference, differences
-from applier.decision.yielding import yield_fields
+from applier.decision.server_side_apply import Applied, simulate
+from applier.decision.values import Misfit, check
 from applier.outcome import Conflict, FieldChange, dotted
 from applier.ref import Manifest
 
@@ -76,7 +73,7 @@ def decide(
     """What a server-side apply of a manifest under a manager's name would do to a live object.
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
-    `applier.decision.yielding`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
+    `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
     so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing else.
     Nothing is raised for any object that a server could hand out.
     """
@@ -129,7 +126,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     if owned is not None and not double and surely_same(sent, stored, schema, owned):
         return Decision(Verdict.SAME, intent)
     managers = managers_of(live)
-    applied = apply(stored, sent, schema, managers, manager=manager, version=version, subresource=subresource)
+    applied = simulate(stored, sent, schema, managers, manager=manager, version=version, subresource=subresource)
     ours = applier_of(manager, subresource)
     found = differences(stored, applied.object, schema)
     changes, doubts, refilled = _weigh(found, applied, ours)

@@ -13,8 +13,7 @@ from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
 from applier.prune.teardown import teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
 
 class DeletionWriter:

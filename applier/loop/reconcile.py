@@ -16,15 +16,14 @@ from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
 from applier.errors import NotSynced
 from applier.events import Sink, nowhere
-from applier.execute import execute
+from applier.execute import ExecuteOptions, execute
 from applier.loop.deletions import DeletionWriter
 from applier.loop.event_recorder import EventRecorder
 from applier.loop.status import StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Outcome
-from applier.plan import plan
-from applier.ref import Kind, Manifest, Ref, uid_of
-from applier.terminating import is_being_deleted
+from applier.plan import Intent, plan
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
@@ -100,10 +99,10 @@ class Reconciler(Generic[K]):
         """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""
         leaving = _leaving(graph, view)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
-        planned = plan(staying, view, schemas, manager=self.manager, force=self.force, unserved=view.unserved())
+        planned = plan(staying, view, schemas, Intent(self.manager, self.force), unserved=view.unserved())
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
-        return await execute(planned, staying, self.cluster, sink=self.sink) if planned.changed() else []
+        return await execute(planned, staying, self.cluster, ExecuteOptions(sink=self.sink)) if planned.changed() else []
 
     def _left_over(self, key: K, graph: Graph, view: View) -> list[Deletion]:
         members = self.members(view, key) if self.members else ()

@@ -9,12 +9,12 @@ from typing import Any
 
 from applier.cluster import Cluster, find
 from applier.decision import Schemas, Verdict, decide
+from applier.decision.managers import entries_of
 from applier.desired import StatusWrite
 from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink
 from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
-from applier.plan.takeover import entries_of
 from applier.ref import Manifest, resource_version_of, uid_of
 
 STATUS = "status"

@@ -12,8 +12,7 @@ from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 from applier.wait.gone import wait_gone
 
 AT_ONCE = 16  # deletes in flight

@@ -14,8 +14,7 @@ import orjson
 from applier.cluster import Listing, Resource, WatchEvent, find
 from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
-from applier.ref import Kind, Manifest, Ref
-from applier.terminating import is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established

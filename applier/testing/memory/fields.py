@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from applier.cluster import Resource
 from applier.decision import Type, merged
-from applier.decision.comparing import compare
-from applier.decision.fields import difference, union
+from applier.decision.fields import NEVER_OWNED, difference, union
 from applier.decision.managers import Entry, Identity, Managers, managers_of, written
-from applier.decision.merged import stored
-from applier.decision.ownership import NEVER_OWNED
+from applier.decision.merge_result import stored
 from applier.decision.schema import Table
-from applier.decision.serverside import without_managed_fields
+from applier.decision.server_side_apply import compare, without_managed_fields
 from applier.ref import Manifest
 from applier.testing.memory.store import copied
 

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from applier.cache import Wanted, WatchCache
+from applier.cluster import Cluster
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
@@ -46,7 +47,9 @@ class Lab:
     def __init__(self, cluster: MemoryCluster, *, lease: str = "", kinds: Sequence[Wanted] = (), **options: Any) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
         self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
-        written = FencedCluster(cluster, self.lease.fence) if self.lease else cluster
+        written: Cluster = cluster
+        if self.lease:
+            written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
         self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, attribution=WHY)
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired

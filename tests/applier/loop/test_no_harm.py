@@ -55,6 +55,12 @@ def members_and_pods(view: View, key: str) -> Iterable[Manifest]:
     return [*members(view, key), *view.by_label("", "Pod", f"app={key}")]
 
 
+def broken_members(view: View, key: str) -> Iterable[Manifest]:
+    if key == "set":
+        raise LookupError("no uid")
+    return members(view, key)
+
+
 def of(*plurals: str) -> Callable[[Request], bool]:
     return lambda request: request.resource.plural in plurals and not request.writes
 
@@ -114,7 +120,7 @@ CASES = {
     ),
     "a watch that has fallen silent": Case("Pod cannot be followed: no route", members=members_and_pods, kinds=PODS, broken=stall),
     "a failed write in the same graph": Case("for ConfigMap/default/set-0 is failed: no", broken=refuse),
-    "a bug in what finds the members": Case("KeyError", members=lambda view, key: [{}["uid"]] if key == "set" else members(view, key)),
+    "a bug in what finds the members": Case("LookupError: no uid", members=broken_members),
 }
 
 

@@ -241,7 +241,7 @@ async def test_what_is_on_its_way_out_is_not_waited_for_and_made_again_when_it_i
             WHY: "of an old make",
             "example.com/budget": "training",
         }
-        resource = world.cluster.kinds.get(world.reconciler.cluster and ObjectReference.of(old).kind)
+        resource = world.cluster.kinds.get(CONFIG_MAP)
         await world.cluster.patch(resource, "default", "set-0", {"metadata": {"finalizers": None}}, manager="slow")
         await asyncio.sleep(1)
         assert uid_of(world.cluster.store.objects[ref("set-0")]) != uid_of(old)

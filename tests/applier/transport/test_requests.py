@@ -149,7 +149,23 @@ async def test_warnings_of_the_server_are_handed_on_with_the_object(server: Scri
 async def test_a_namespace_that_is_being_deleted_is_left_to_that(server: Scripted, cluster: ApiCluster) -> None:
     message = 'Operation cannot be fulfilled on namespaces "ns": The system is ensuring all content is removed from this namespace.'
     server.on("DELETE", "/api/v1/namespaces/ns", status(409, "Conflict", message))
-    await cluster.delete(NAMESPACES, "", "ns", uid="1")
+    ending = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    server.on("GET", "/api/v1/namespaces/ns", Answer(200, ending))
+    assert await cluster.delete(NAMESPACES, "", "ns", uid="1") == ending
+
+
+LAST = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ns", "uid": "1"}}
+LEAVING = {**LAST, "metadata": {**LAST["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, None), (LAST, None), (LEAVING, LEAVING)],
+    ids=["a Status", "the object as it was last", "an object that has finalizers"],
+)
+async def test_a_delete_says_what_is_left(server: Scripted, cluster: ApiCluster, answer: Any, left: Any) -> None:
+    server.on("DELETE", OBJECT, Answer(200, answer))
+    assert await cluster.delete(CONFIG_MAPS, "ns", "a", uid="1") == left
 
 
 async def test_an_answer_that_is_no_json_is_an_error(server: Scripted, cluster: ApiCluster) -> None:
