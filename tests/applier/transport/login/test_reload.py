@@ -12,8 +12,8 @@ import pytest
 from applier.errors import CredentialsError
 from applier.transport import connect
 from applier.transport.login.credentials import REREAD
-from applier.transport.login.following import Followed
 from applier.transport.login.kubeconfig import choose, read
+from applier.transport.login.reload import Followed
 
 from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, status
 from .programs import plugin, runs

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from applier.errors import ApiError, Cause, FieldConflict, Forbidden, Gone, Invalid, NotFound, ServerFailure, Unauthorized, WriteConflict
+from applier.errors import ApiError, Cause, Expired, FieldConflict, Forbidden, Invalid, NotFound, ServerFailure, Unauthorized, WriteConflict
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 
 if TYPE_CHECKING:
-    from applier.transport.asked import Asked
     from applier.transport.login.target import Target
+    from applier.transport.retries import ApiRequest
 
 
 class Refused(NamedTuple):
@@ -24,7 +24,7 @@ class Refused(NamedTuple):
     message: str
     causes: tuple[Cause, ...]
     details: dict[str, Any]
-    asked: Asked
+    request: ApiRequest
     target: Target
     headers: Mapping[str, str]
 
@@ -33,7 +33,7 @@ def sentence(refused: Refused) -> str:
     """What a refusal says to a person: one line, without values of Secrets."""
     say = SAYS.get(refused.made)
     text = say(refused) if say else refused.message
-    return hide_values(" ".join(text.split()), refused.asked)
+    return hide_values(" ".join(text.split()), refused.request)
 
 
 RBAC = re.compile(
@@ -48,11 +48,11 @@ WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P
 def _forbidden(refused: Refused) -> str:
     message = refused.message
     if match := RBAC.search(message):
-        return _permission(match, applying=isinstance(refused.asked.sent, dict) and "apiVersion" in refused.asked.sent)
+        return _permission(match, applying=isinstance(refused.request.sent, dict) and "apiVersion" in refused.request.sent)
     if match := QUOTA.search(message):
         return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
     if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
-        namespace = refused.asked.ref.namespace if refused.asked.ref else ""
+        namespace = refused.request.ref.namespace if refused.request.ref else ""
         return f"namespace {namespace!r} is being deleted: nothing can be made in it until it is gone and made again"
     return message
 
@@ -100,8 +100,8 @@ def _unauthorized(refused: Refused) -> str:
 
 
 def _not_found(refused: Refused) -> str:
-    details, asked = refused.details, refused.asked
-    if details.get("kind") == "namespaces" and asked.plural != "namespaces":
+    details, request = refused.details, refused.request
+    if details.get("kind") == "namespaces" and request.plural != "namespaces":
         return f"namespace {str(details.get('name'))!r} does not exist"
     return refused.message
 
@@ -145,19 +145,19 @@ SAYS = {
     Invalid: _invalid,
     ServerFailure: _failure,
     WriteConflict: _write_conflict,
-    Gone: _gone,
+    Expired: _gone,
 }
 
 GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
 SHORTEST = 3  # characters of a value that is looked for: shorter ones would be found everywhere
 
 
-def hide_values(text: str, asked: Asked) -> str:
+def hide_values(text: str, request: ApiRequest) -> str:
     """Text without the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
-    if asked.ref is None or (asked.ref.group, asked.ref.kind) != ("", "Secret"):
+    if request.ref is None or (request.ref.group, request.ref.kind) != ("", "Secret"):
         return text
     text = GO_VALUE.sub("a hidden value", text)
-    for value in sorted(_values(asked.sent), key=len, reverse=True):
+    for value in sorted(_values(request.sent), key=len, reverse=True):
         if len(value) >= SHORTEST:
             text = text.replace(value, "(hidden)")
     return text

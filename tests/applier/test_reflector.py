@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from applier.cluster import Listing, Resource, WatchEvent
-from applier.errors import Forbidden, Gone, ServerFailure, TooManyRequests, Unreachable
-from applier.listening import listen
+from applier.errors import Expired, Forbidden, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest
+from applier.reflector import list_and_watch
 from applier.testing.memory import MemoryCluster
 
 CONFIG_MAPS = Resource(Kind("", "v1", "ConfigMap"), "configmaps", True)
@@ -44,7 +44,7 @@ class Heard:
 @pytest_asyncio.fixture
 async def heard(cluster: MemoryCluster) -> AsyncIterator[Heard]:
     cluster.seed(config("a"))
-    async with aclosing(listen(cluster, CONFIG_MAPS, "default")) as told:
+    async with aclosing(list_and_watch(cluster, CONFIG_MAPS, "default")) as told:
         yield Heard(told)
 
 
@@ -70,7 +70,7 @@ async def test_the_state_is_told_anew_when_history_is_lost(cluster: MemoryCluste
     await heard.next()
     cluster.seed(config("b"))
     await heard.next()
-    cluster.end_watches(Gone(410, "Expired", "too old"))
+    cluster.end_watches(Expired(410, "Expired", "too old"))
     assert await heard.next() == ["a", "b"]
 
 
@@ -93,7 +93,7 @@ async def test_a_server_that_refuses_is_an_error(cluster: MemoryCluster, heard: 
 
 async def test_only_what_matches_is_told(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", app="web"), config("b"))
-    async with aclosing(listen(cluster, CONFIG_MAPS, "default", labels="app=web")) as told:
+    async with aclosing(list_and_watch(cluster, CONFIG_MAPS, "default", labels="app=web")) as told:
         heard = Heard(told)
         assert await heard.next() == ["a"]
         cluster.seed(config("c"), config("d", app="web"))

@@ -8,13 +8,13 @@ from contextlib import aclosing
 
 from applier.backoff import Backoff
 from applier.cluster import Cluster, Listing, Resource, WatchEvent
-from applier.errors import Gone, ServerFailure, TooManyRequests, Unreachable
+from applier.errors import Expired, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import resource_version_of
 
 FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
 
 
-async def listen(
+async def list_and_watch(
     cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
 ) -> AsyncGenerator[Listing | WatchEvent, None]:
     """The state, then every change of it; the whole state again where the server no longer knows what came between. Never ends.
@@ -34,7 +34,7 @@ async def listen(
                     backoff.reset()
                     version = resource_version_of(event.object)
                     yield event
-        except Gone:
+        except Expired:
             version = ""
         except (Unreachable, TooManyRequests, ServerFailure):
             began = version

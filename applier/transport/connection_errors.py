@@ -12,7 +12,7 @@ from applier.http import Ended, HttpError, Malformed, NotConnected, ProxyRefused
 
 NOT_YET_VALID, EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 
-Breakage = (HttpError, TimeoutError, OSError)
+ConnectionErrors = (HttpError, TimeoutError, OSError)
 """All that a request can raise when no answer comes."""
 
 

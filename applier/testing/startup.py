@@ -17,7 +17,7 @@ from applier.testing import audit, servers
 from applier.testing import users as accounts
 from applier.testing.assets import Assets
 from applier.testing.errors import ControlPlaneError, Refused
-from applier.testing.running import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane, write_kubeconfigs
+from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane, write_kubeconfigs
 
 Plane = TypeVar("Plane", bound=RunningPlane)
 
