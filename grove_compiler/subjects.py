@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import Subject as SubjectWords
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -110,7 +111,8 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     scope["config"] = config = _configuration(decoder)
     snapshot = Snapshot((entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)), inputs.view or ObjectList(inputs.snapshot))
     old_states = OldStates(program, scope, inputs.old, snapshot)
-    topologies = known_topologies(decoder, config, snapshot)
+    # What is wrong with a topology of the cluster is not the user's to mend here, so only those of the input are judged.
+    topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
     peers = [one for one, _ in topologies if not one.is_replaced]
     sets = [
         (expand(entry.manifest, config, inputs.settings, snapshot, peers, old_states.running_set(entry, inputs.settings.namespace)), entry)

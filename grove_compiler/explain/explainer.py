@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from grove_compiler.engine.language.ordering import matches
-from grove_compiler.engine.runtime.program import Program, RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input

@@ -42,7 +42,8 @@ class Ship:
 
     @property
     def decks(self) -> list[Deck]:
-        return self.all_decks
+        decks: list[Deck] = self.all_decks
+        return decks
 
     @lazy
     def all_decks(self) -> list[Deck]:
@@ -50,7 +51,7 @@ class Ship:
 
     @property
     def crew(self) -> int:
-        return self.whole_crew
+        return int(self.whole_crew)
 
     @lazy
     def whole_crew(self) -> int:
@@ -338,8 +339,8 @@ LOOKS: list[tuple[Any, list[str]]] = [
     (lambda ship: ship.get("captain"), ["captain"]),
     (lambda ship: "captain" in ship, ["captain"]),
     (lambda ship: ship["flag"]["stripes"][-1]["wide"], ["flag.stripes[1].wide"]),
-    (lambda ship: dict(ship["flag"]).keys(), ["flag.colour", "flag.old", "flag.stripes", "flag.nothing"]),
-    (lambda ship: {**ship["flag"]}, ["flag.colour", "flag.old", "flag.stripes", "flag.nothing"]),
+    (lambda ship: dict(ship["flag"]).keys(), ["flag.colour", "flag.old", "flag.nothing", "flag.stripes"]),
+    (lambda ship: {**ship["flag"]}, ["flag.colour", "flag.old", "flag.nothing", "flag.stripes"]),
     (lambda ship: [deck["name"] for deck in ship["decks"]], ["decks[0].name", "decks[1].name"]),
     (lambda ship: ship["flag"]["stripes"][:1], ["flag.stripes[0]"]),
     (lambda ship: len(ship["decks"]), ["decks"]),

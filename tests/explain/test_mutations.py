@@ -112,26 +112,31 @@ def flat(said: Said) -> Iterator[tuple[str, FieldPath]]:
         yield from flat(one)
 
 
-def lengths(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, int]]:
-    """How long each list is."""
+def lists_in(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, list[Any]]]:
+    """Every list, with its path."""
     if isinstance(value, list):
-        yield path, len(value)
+        yield path, value
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from lengths(part, (*path, key))
+            yield from lists_in(part, (*path, key))
+
+
+def has_moved(old: list[Any], new: list[Any]) -> bool:
+    """Whether other items stand at the same places: there are more or fewer, or one stands elsewhere."""
+    return len(old) != len(new) or any(item not in (old[at], None) and item in old for at, item in enumerate(new))
 
 
 def differing(before: Node, after: Node) -> list[FieldPath]:
-    """The fields that differ, apart from those of lists that became longer or shorter: there, others stand at the same place."""
+    """The fields that differ, apart from those of lists whose items have moved: explain does not say why an item stands where it does."""
     old, new = dict(scalars(before.object)), dict(scalars(after.object))
-    first, second = dict(lengths(before.object)), dict(lengths(after.object))
-    moved = [path for path in {*first, *second} if first.get(path) != second.get(path)]
+    first, second = dict(lists_in(before.object)), dict(lists_in(after.object))
+    moved = [path for path in {*first, *second} if has_moved(first.get(path, []), second.get(path, []))]
     both = [path for path in old if path in new and old[path] != new[path]]
     return [path for path in both if not any(path[: len(one)] == one for one in moved)]
 
 
 def missing(question: Question, sample: int | None = None) -> Iterator[tuple[str, str, str, str]]:
-    """Where `explain` is wrong: the changed input, its change, the object, and the field that changed though it does not know that input."""
+    """Where `explain` is wrong: the input that was changed, the object, the change, and the field that it does not know to rest on it."""
     known = inputs_of_fields(question)
     nodes = {node.id: node for node in question.result.graph.nodes}
     changes = list(mutations(question))

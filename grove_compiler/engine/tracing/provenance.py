@@ -16,14 +16,15 @@ from grove_compiler.engine.codegen.build import compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import RuleSet
 from grove_compiler.engine.runtime import access
-from grove_compiler.engine.runtime.cost_budget import Effort
-from grove_compiler.engine.runtime.omit import OMIT
-from grove_compiler.engine.runtime.program import RuleInfo, runtime
+from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
 from grove_compiler.engine.tracing.traced import Origin, Traced
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
-from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
+from grove_compiler.engine.tracing.tracking import LISTED, PASSED, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
@@ -112,9 +113,9 @@ class Tracer:
         self.roots = vocabulary.words
         self.recorder = Recorder()
         self.model = TrackedModel(self.recorder, follower)
-        effort = Effort()
-        effort.start(range(sys.maxsize))  # what is traced has run before, within its bounds
-        self._namespace = runtime(vocabulary.functions, effort) | {
+        budget = CostBudget()
+        budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
+        self._namespace = runtime(vocabulary.functions, budget) | {
             "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
             "holds": self._holds, "change": self._change, "skips": lambda: self._is_dry, "merge": traced.merge,
             "tracked_result": lambda made: traced.tracked_result(made, self.recorder),
@@ -177,12 +178,13 @@ class Tracer:
         """A value and what was read for it; where neither tells anything, what the names in it rest on."""
         value, reads = self.recorder.listen(thunk)
         if not reads and not isinstance(value, Tracked):
-            reads = {one: READ for name in names for one in self._bound.get(name, ())}
+            reads = {one: LISTED for name in names for one in self._bound.get(name, ())}
         parts = {one: PASSED for name in names for one in self._parts.get(name, ())}
         return value, parts | reads
 
     def _value(self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath) -> Any:
         value, reads = self._evaluate(thunk, names)
+        names = tuple(name for name in names if name in self.roots or name in dict(self._loops) or self._bound.get(name))
         origin = Origin(*place, text)
         if value is OMIT:
             self._trace.omissions.append(Omission(rule, origin, path, inputs_of(reads)))

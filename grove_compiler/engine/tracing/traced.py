@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 class Traced:
     """A scalar or an empty container of an object, and where it comes from.
 
-    `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names that the expression uses. `copied`
+    `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that stand for inputs. `copied`
     is the field of a document that it is, where the value itself cannot know it.
     """
 
@@ -62,17 +62,14 @@ class Traced:
     def passed(self) -> tuple[Input, ...]:
         """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
         inputs, is_copied = self.sources
-        if not is_copied:
-            return inputs_of({one: how for one, how in self.reads.items() if not how})
-        others = sorted((one for one in self.reads if not self._leads_to(one, inputs[0])), key=lambda one: -(self.reads[one] & READ))
-        return inputs_of(dict.fromkeys(others, READ))
+        reads = self.reads if is_copied else {one: how for one, how in self.reads.items() if not how}
+        others = [one for one in reads if not any(self._leads_to(one, source) for source in inputs)]
+        return inputs_of(dict.fromkeys(sorted(others, key=lambda one: -(reads[one] & READ)), READ))
 
-    def _leads_to(self, one: Input, copied: Input) -> bool:
-        """Whether an input was only read on the way to the one that is copied: something around it, or listed with something around it."""
-        if one.source != copied.source:
-            return False
-        around = one.path[:-1] if self.reads.get(copied, LISTED) & LISTED else one.path
-        return copied.path[: len(around)] == around or one.path[: len(copied.path)] == copied.path
+    def _leads_to(self, one: Input, source: Input) -> bool:
+        """Whether an input was read on the way to a source: something around it or in it, or listed with something around it."""
+        around = one.path[:-1] if self.reads.get(source, LISTED) & LISTED and self.sources[1] else one.path
+        return one.source == source.source and (source.path[: len(around)] == around or one.path[: len(source.path)] == source.path)
 
     @property
     def rests(self) -> Reads:

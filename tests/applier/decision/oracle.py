@@ -7,13 +7,14 @@ import http.client
 import json
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from applier.decision import Decision, Schemas, Verdict, decide, hide_secrets, merged, read_openapi
-from applier.decision.serverside import without_managed_fields
+from applier.decision.server_side_apply import without_managed_fields
 from applier.errors import ApiError
 from applier.ref import Kind
 from applier.testing.control_plane import ControlPlane
@@ -143,7 +144,7 @@ def _history(server: Server, namespace: str, random: Random, fresh: Any) -> Mani
     return last
 
 
-def _intent(random: Random, last: Manifest, fresh: Any) -> Manifest:
+def _intent(random: Random, last: Manifest, fresh: Callable[[], Manifest]) -> Manifest:
     """What we applied last, that with some parts changed, or something else."""
     way = random.random()
     if way < 0.3:

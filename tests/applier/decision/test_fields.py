@@ -13,16 +13,14 @@ from applier.decision.fields import (
     add,
     difference,
     intersection,
-    item_step,
-    json_of,
     members,
     path_of,
     read_step,
     step_of,
     union,
-    value_step,
     without,
 )
+from applier.decision.values import item_step, json_of, value_step
 from applier.outcome import ItemKey
 
 _STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
@@ -84,7 +82,7 @@ def test_sets_are_never_changed_in_place(first: frozenset[tuple[str, ...]], seco
 
 
 def test_members_come_as_the_server_reports_them() -> None:
-    fields = {"f:b": {}, "f:a": {".": {}, "f:x": {}}, 'k:{"n":1}': {"f:z": {}}}
+    fields: dict[str, object] = {"f:b": {}, "f:a": {".": {}, "f:x": {}}, 'k:{"n":1}': {"f:z": {}}}
     assert list(members(fields)) == [("f:a",), ("f:b",), ("f:a", "f:x"), ('k:{"n":1}', "f:z")]
 
 

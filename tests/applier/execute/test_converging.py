@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from applier.desired import Desired, Graph, Policy
 from applier.errors import ApplierError, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.outcome import Action
+from applier.plan.order import order
 from applier.ref import Manifest, Ref
 from applier.testing.memory.faults import Request
 
@@ -46,15 +47,15 @@ def cases(draw: st.DrawFn) -> Case:
         after = draw(st.lists(st.sampled_from(objects), max_size=2)) if objects else []
         owner = draw(st.sampled_from([None, *objects]))
         policy = Policy(recreate=True, force=("*",))
-        wanted = desired(
-            name, kind, *(one.ref for one in after), owner=owner.ref if owner else None, policy=policy, **{field: {key: "new"}}
-        )
+        fields: dict[str, Any] = {field: {key: "new"}}
+        wanted = desired(name, kind, *(one.ref for one in after), owner=owner.ref if owner else None, policy=policy, **fields)
         objects.append(wanted)
         maker = draw(st.sampled_from(["", "me", "kubectl-client-side-apply", "somebody"]))
         if maker:
             value = draw(st.sampled_from(["new", "old"]))
             more = draw(st.sampled_from([{}, {"y": "stale"}]))
-            seeds.append((manifest(name, kind, **{field: {key: value, **more}}), maker))
+            fields = {field: {key: value, **more}}
+            seeds.append((manifest(name, kind, **fields), maker))
     return Case(seeds, objects)
 
 
@@ -83,7 +84,7 @@ def owners_are_right(lab: Lab, objects: Sequence[Desired]) -> bool:
 def all_after(graph: Graph, failed: set[Ref]) -> set[Ref]:
     """What depends on these objects."""
     found: set[Ref] = set()
-    for wave in graph.waves():
+    for wave in order(graph).waves:
         for one in wave:
             if any(before in failed or before in found for before in graph.before(graph.objects[one])):
                 found.add(one)
