@@ -94,7 +94,7 @@ class TrackedModel:
         if id(copy) in self._described:
             self.recorder.read(dict.fromkeys(self._described[id(copy)](name), READ))
         elif isinstance(value, Tracked):
-            self.recorder.read(dict.fromkeys(value.inputs, READ) | dict.fromkeys(reads.keys() - value.inputs, PASSED))
+            self.recorder.read(dict.fromkeys(reads, PASSED) | dict.fromkeys(value.inputs, READ))
         elif not isinstance(value, TrackedDict | TrackedList) and not _is_model(value):
             # None says that a part of the model is not there, and the items of a list know their own inputs.
             self.recorder.read(reads, PASSED if value is None or isinstance(value, list | dict) else None)
