@@ -86,11 +86,15 @@ class Controller:
         reconcile = Reconciler[str](cluster, self.cache, manager="loop-tests", members=self.members, namespace=namespace)
         self.loop = Loop[str](
             self.cache,
-            lambda view, key: self.function(view, key),
+            self.current,
             reconcile,
             keys=lambda ref, *_: ["set"] if ref.name == "set" else [],
             on_result=self.results.append,
         )
+
+    def current(self, view: View, key: str) -> Any:
+        """What the function of the moment says."""
+        return self.function(view, key)
 
     def primary(self, view: View) -> Manifest | None:
         return view.get(Ref("", "ConfigMap", self.namespace, "set"))
@@ -198,7 +202,7 @@ async def test_statuses_and_attributed_deletions_on_a_real_server(cluster: ApiCl
             return Graph([], statuses=[StatusWrite(ObjectReference.of(live), counts, version)], **more)
 
         stale = graph()
-        while any([outcome.error for outcome in await reconcile("key", graph(), View(cache))]):
+        while any(outcome.error for outcome in await reconcile("key", graph(), View(cache))):
             continue  # the controller of budgets was faster
         [refused] = await reconcile("key", stale, View(cache)) or [None]
         assert refused is None or isinstance(refused.error, WriteConflict)

@@ -74,7 +74,7 @@ def intent(kind: Kind, chance: Random) -> Manifest:
     if kind == ROLE:
         body["rules"] = [{"apiGroups": [""], "resources": ["pods"], "verbs": some(chance, "abc") or ["get"]}]
     if kind == WIDGET:
-        body["spec"] = {key: int(chance.choice("12")) for key in some(chance, "ab")}
+        body["spec"] = {key: int(chance.choice("12")) for key in ("a", *some(chance, "b"))}
         body["status"] = status(chance)  # which nobody takes here
     return body
 
@@ -132,8 +132,13 @@ def comparable(manifest: Manifest) -> Manifest:
     managed = [{key: value for key, value in entry.items() if key != "time"} for entry in metadata.pop("managedFields", ())]
     return {
         **manifest,
-        "metadata": {**metadata, "managedFields": sorted(managed, key=lambda entry: (entry["operation"], entry["manager"]))},
+        "metadata": {**metadata, "managedFields": sorted(managed, key=_rank)},
     }
+
+
+def _rank(entry: Manifest) -> tuple[str, ...]:
+    """A place that does not depend on when entries were written, by which a server ranks them."""
+    return entry["operation"], entry["manager"], entry.get("subresource", "")
 
 
 async def compare(cluster: ApiCluster, namespace: str, kind: Kind, seed: int) -> None:
