@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from grove_compiler.compile import expand as run_rules
 from grove_compiler.compile import waits_of
 from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Condition, Program
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
@@ -46,13 +48,19 @@ class Key(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """Everything that should exist for a key. `graph` is complete: what a key owned and is not in it may be pruned.
+    """Everything that should be for a key. `graph` is complete: what a key owned and is not in it may be pruned.
 
-    `replicas` is how many keys of replicas the set of the key has; 0 for a topology.
+    `statuses` and `conditions` are written before `deletions` are carried out, which follow from them; `events` are told once, by their
+    names. `look_again` is when to take the step again even if nothing changes, in seconds since the epoch. `replicas` is how many
+    keys of replicas the set of the key has; 0 for a topology.
     """
 
     graph: Graph
     conditions: list[Condition] = field(default_factory=list)
+    statuses: list[StatusPatch] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    deletions: list[Deletion] = field(default_factory=list)
+    look_again: float | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     generation_hash: str = ""
     replicas: int = 0
@@ -150,6 +158,8 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return Hold("the operator's configuration has errors", context.findings)
     try:
         return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
+    except RuleFailure as failure:
+        return Hold(failure.diagnostic.message, [failure.diagnostic])
     except Exception as error:  # a fault of ours or of a view must not cost anybody an object
         return Hold(f"{type(error).__name__}: {error}")
 
@@ -210,4 +220,15 @@ def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step |
     result = run_rules(subject, 0, context.program, most, most, part)
     if result.hold:
         return Hold(result.hold, result.findings)
-    return Step(Graph(result.nodes, context.waits), result.conditions, result.findings, result.generation_hash, replicas)
+    asked = subject.scope, subject.kind, part
+    return Step(
+        Graph(result.nodes, context.waits),
+        result.conditions,
+        context.program.statuses(*asked),
+        context.program.events(*asked),
+        context.program.deletions(*asked),
+        context.program.again(*asked),
+        result.findings,
+        result.generation_hash,
+        replicas,
+    )

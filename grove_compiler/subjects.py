@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import Subject as SubjectWords
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors

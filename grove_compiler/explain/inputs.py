@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grove_compiler.decoder import CONFIGURATION_KIND
+from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.defaults import apply_default
-from grove_compiler.engine.runtime.omit import OMIT
-from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.engine.tracing.tracking import Input, plain, watched
 from grove_compiler.explain.said import Default, Given, Said, additions, find
