@@ -192,7 +192,7 @@ async def looked_into(count: int) -> dict[str, float]:
     cache = WatchCache(server, [Wanted(POD, "serving", managed=False)])
     await cache.start()
     await cache.synced()
-    asked = {
+    asked: dict[str, Callable[[], list[Any]]] = {
         "by_label, us": lambda: cache.by_label("", "Pod", "grove.io/podclique=workload-0-decode", "serving"),
         "two labels, us": lambda: cache.by_label(
             "", "Pod", "app.kubernetes.io/managed-by=grove,grove.io/podclique=workload-0-decode", "serving"
