@@ -35,7 +35,7 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
     @wraps(function)
     def recall(owner: Owner) -> T:
         memory = owner.__dict__
-        return memory[key] if key in memory else descriptor.__get__(owner)  # type: ignore[no-any-return]
+        return memory[key] if key in memory else descriptor.__get__(owner)
 
     return recall
 

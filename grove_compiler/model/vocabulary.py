@@ -23,15 +23,8 @@ from grove_compiler.model.expanded.context import (
     volcano_queue,
 )
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
-from grove_compiler.model.expanded.gang import base_gang, gang_of, gangs, scaled_gangs
-from grove_compiler.model.expanded.gates import (
-    base_gang_is_scheduled,
-    gang_is_initialized,
-    gate_is_lifted,
-    has_all_pods,
-    is_named_by_gang,
-    was_initialized,
-)
+from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
+from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet
@@ -89,14 +82,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         dependencies,
         domains,
         first_with_each_scheduler,
-        gang_is_initialized,
         gang_of,
-        gang_scheduler,
         gangs,
         gangs_with_domains,
-        has_all_pods,
         is_named_by_gang,
-        kai_queue,
         lost_waits,
         mnnvl_changes,
         mode_conflicts,
@@ -119,8 +108,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         topology_changed,
         topology_is_wanted,
         unresolved_sharing,
-        volcano_queue,
         waits_for_others,
-        was_initialized,
     )
 }

@@ -216,7 +216,7 @@ class Tracer:
         return _derived(value, self._bound[name])
 
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
-        value, inputs = self._evaluate(thunk)
+        value, inputs = self._evaluate(lambda: _all_of(thunk()))
         self._bound[name] = inputs or self._inputs_of_names(names)
         items = access.each(value)
         return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
@@ -255,6 +255,11 @@ class Tracer:
             return object
         self._trace.operations.append(Operation(self._rule, word, path, *place))
         return _CHANGES[word](object, path, *new)
+
+
+def _all_of(items: Any) -> Any:
+    """A list that makes its items on demand makes them all now, so that what they are made of is read for the loop."""
+    return list(items) if isinstance(items, Sequence) and not isinstance(items, list | str) else items
 
 
 def _boundless() -> Effort:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.model.spec.templates import CliqueTemplate
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 CLAIM_API_VERSION = "resource.k8s.io/v1"
 
@@ -68,8 +70,12 @@ def pod_claim_names(clique: Clique, index: int) -> list[str]:
 
 def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
     """Returns references to claim templates that are neither in the manifest nor among the objects that exist."""
-    holders = [set, *set.groups, *set.cliques]
-    return [ref for holder in holders for ref in holder.resource_sharing if _claim_spec(set, ref) is None]
+    refs = [*set.resource_sharing, *_refs(set.groups), *_refs(set.cliques)]
+    return [ref for ref in refs if _claim_spec(set, ref) is None]
+
+
+def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) -> Iterator[SharingRef]:
+    return (ref for template in templates for ref in template.resource_sharing)
 
 
 def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:

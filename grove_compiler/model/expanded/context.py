@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import ObjectRef
@@ -49,7 +50,7 @@ class SetInContext(PodCliqueSet):
     config: Configuration = field(default_factory=read_configuration, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    topologies: list[Topology] = field(default_factory=list, repr=False)
+    topologies: Sequence[Topology] = field(default=(), repr=False)
 
     @lazy
     def topology(self) -> Topology | None:
@@ -81,6 +82,21 @@ class SetInContext(PodCliqueSet):
         """With the UID that the manifest has, else with that of the set in the snapshot."""
         declared = super().ref
         return declared if declared.uid else self.snapshot.with_uid(declared)
+
+    @lazy
+    def scheduler(self) -> str:
+        """The scheduler of its gangs, by the rule `gang_scheduler`."""
+        return self.decisions.of(gang_scheduler)(self, self.config)
+
+    @lazy
+    def kai_queue(self) -> str:
+        """The queue of KAI that its gangs are in, by the rule `kai_queue`."""
+        return self.decisions.of(kai_queue)(self)
+
+    @lazy
+    def volcano_queue(self) -> str:
+        """The queue of Volcano that its gangs are in, by the rule `volcano_queue`."""
+        return self.decisions.of(volcano_queue)(self)
 
     @lazy
     def service_account(self) -> str:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.expanded.live_pods import GANG_LABEL, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.constraints import Constraint, translate
 
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
+
+
+def gang_is_initialized(gang: Gang) -> bool:
+    """Decides whether a gang is ready for its scheduler, which its condition `Initialized` says."""
+    return gang.was_initialized or gang.has_all_pods
 
 
 @dataclass(slots=True, eq=False)
@@ -93,6 +99,26 @@ class Gang:
     def min_member(self) -> int:
         """Pods that must be placed at once."""
         return sum(group.min_available for group in self.groups)
+
+    @lazy
+    def is_initialized(self) -> bool:
+        """Whether it is ready for its scheduler, by the rule `gang_is_initialized`."""
+        return self.set.decisions.of(gang_is_initialized)(self)
+
+    @lazy
+    def was_initialized(self) -> bool:
+        """Whether its condition `Initialized` is true already."""
+        conditions = ((self.set.snapshot.live(self.ref) or {}).get("status") or {}).get("conditions") or []
+        return any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions)
+
+    @lazy
+    def has_all_pods(self) -> bool:
+        """Whether every clique of it exists and has all its pods, by their label."""
+        return all(
+            self.set.snapshot.live(clique.ref) is not None
+            and sum(pod.labels.get(GANG_LABEL) == self.name for pod in live_pods(clique)) >= clique.replicas
+            for clique in self.cliques
+        )
 
 
 @remembered

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.gang import Gang, base_gang, gang_of
-from grove_compiler.model.expanded.live_pods import GANG_LABEL, LivePod, live_pods
+from grove_compiler.model.expanded.gang import base_gang, gang_of
+from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.podcliqueset import API_VERSION
-
-
-def gang_is_initialized(gang: Gang) -> bool:
-    """Decides whether a gang is ready for its scheduler, which its condition `Initialized` says."""
-    return was_initialized(gang) or has_all_pods(gang)
 
 
 def gate_is_lifted(pod: LivePod) -> bool:
     """Decides whether Grove's scheduling gate is taken off a pod that has it."""
     clique = pod.clique
     is_first = clique.base_gang_name is None or base_gang_is_scheduled(clique.replica)
-    return gang_is_initialized(gang_of(clique)) and is_named_by_gang(pod) and is_first
-
-
-@remembered
-def was_initialized(gang: Gang) -> bool:
-    """Tells whether the gang's condition `Initialized` is true already."""
-    conditions = ((gang.set.snapshot.live(gang.ref) or {}).get("status") or {}).get("conditions") or []
-    return any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions)
-
-
-@remembered
-def has_all_pods(gang: Gang) -> bool:
-    """Tells whether every clique of the gang exists and has all its pods, by their label."""
-    return all(
-        gang.set.snapshot.live(clique.ref) is not None
-        and sum(pod.labels.get(GANG_LABEL) == gang.name for pod in live_pods(clique)) >= clique.replicas
-        for clique in gang.cliques
-    )
+    return gang_of(clique).is_initialized and is_named_by_gang(pod) and is_first
 
 
 def is_named_by_gang(pod: LivePod) -> bool:

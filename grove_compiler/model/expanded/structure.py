@@ -13,9 +13,10 @@ from functools import partial
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
-from grove_compiler.model.expanded.context import SetInContext
+from grove_compiler.model.expanded.context import SetInContext, scheduler_of
 from grove_compiler.model.lazy import MadeOnDemand, lazy
 from grove_compiler.model.spec.mnnvl import Membership
+from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
@@ -184,9 +185,24 @@ class Clique:
         return self.member is None or self.member.index < self.member.group.replicas
 
     @property
+    def gpu_containers(self) -> list[GpuContainer]:
+        """The containers and init containers of its pods that ask for GPUs."""
+        return self.template.gpu_containers
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether its pods ask for GPUs."""
+        return self.template.uses_gpu
+
+    @property
     def pod_template_hash(self) -> str:
         """The hash of its pods' template, which changes when they have to be replaced (shipped semantics §7.3)."""
         return self.set.template_hashes[0][self.template.index]
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler of its pods, by the rule `scheduler_of`."""
+        return self.set.decisions.of(scheduler_of)(self.template, self.set.config)
 
     @property
     def membership(self) -> Membership | None:

@@ -124,4 +124,4 @@ def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopo
 
 def scheduled_pods(one: PodCliqueSet, snapshot: Snapshot) -> int:
     """Returns `status.scheduledReplicas` of all PodCliques of a set, those of its scaling groups included."""
-    return snapshot.scheduled_pods.get((one.namespace, one.name), 0)
+    return snapshot.scheduled_pods(one.namespace, one.name)

@@ -58,7 +58,7 @@ class Layer:
 
     def effective(self, key: str) -> MnnvlAnnotation | None:
         """Returns the annotation that holds here, by the rule `mnnvl_annotation`; none where neither this layer nor one above has it."""
-        annotations = []
+        annotations: list[MnnvlAnnotation] = []
         layer: Layer | None = self
         while layer is not None:
             if key in layer.annotations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -92,8 +93,8 @@ class Placement:
         """The field that decides the name."""
         return self.names[0].path if self.names else self.constraints[0].path if self.constraints else ""
 
-    def find(self, topologies: list[Known]) -> Known | None:
-        """Returns the set's topology among those of the cluster: for `topologyName` a binding is looked for first, else a ClusterTopology."""
+    def find(self, topologies: Sequence[Known]) -> Known | None:
+        """Returns the set's topology among those of the cluster: a binding comes first for `topologyName`, else a ClusterTopology."""
         return find_topology(topologies, self.name, self.kind) if self.name else None
 
     @lazy
@@ -124,7 +125,6 @@ class Placement:
             members = (self.clique_constraints.get(clique.name) for clique in group.cliques)
             pairs += [NestedConstraint(outer, inner) for inner in members if outer and inner]
         return pairs
-
 
 
 def _names_topology(group: ScalingGroupTemplate | None) -> bool:

@@ -5,6 +5,7 @@ Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `C
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -96,8 +97,7 @@ class Topology:
         return self.domains.index(domain) if domain in self.domains else None
 
 
-def find_topology(topologies: list[Known], name: str, first: str) -> Known | None:
+def find_topology(topologies: Sequence[Known], name: str, first: str) -> Known | None:
     """Returns the topology of that name, of the kind `first` if there is one, else of the other kind."""
     named = [topology for topology in topologies if topology.name == name]
     return next((topology for topology in named if topology.kind == first), named[0] if named else None)
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from grove_compiler.compile import Result, SetStatus
+from grove_compiler.compile import Result, SubjectResult
 from grove_operator.cli.compile.anatomy import Anatomy, Clique, Gang, Replica, dissect
 from grove_operator.terminal import Terminal, visible
 
@@ -38,7 +38,7 @@ def summarize(result: Result, terminal: Terminal) -> str:
     return "\n".join(sections)
 
 
-def _facts(status: SetStatus | None) -> Iterator[Fact]:
+def _facts(status: SubjectResult | None) -> Iterator[Fact]:
     """The generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
     if status is None:
         return

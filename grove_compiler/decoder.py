@@ -1,8 +1,8 @@
-"""Documents to values that the rules can work on: sorted by kind, checked against the tables of their structure, defaulted."""
+"""Decodes documents to values that the rules can work on: sorted by kind, checked against the tables of their structure, defaulted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,16 +25,19 @@ TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
 @dataclass(slots=True, eq=False)
-class Admitted:
+class Decoded:
     """A manifest whose structure was checked, without its faulty parts, after defaulting.
 
-    `at` is where it stands in its document (not the root for an item of a `List`), `structural` what was found in its structure.
+    `at` is where it stands in its document (not the root for an item of a `List`), `structural` what is wrong with its structure,
+    `findings` all that is wrong with it so far. `is_defaulted` is false where a rule that sets defaults failed.
     """
 
     manifest: Manifest
     document: Document
     at: FieldPath
     structural: list[Finding] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    is_defaulted: bool = True
 
     @property
     def faults(self) -> list[FieldPath]:
@@ -70,21 +73,25 @@ class Admitted:
         return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
 
 
-class Intake:
-    """Takes documents in, one by one; `admitted` holds what is of a kind that we know, `findings` what is wrong."""
+class Decoder:
+    """Decodes documents one by one into `decoded`. `findings` holds everything that is wrong, in the order of the documents.
+
+    `is_whole` becomes false when something cannot be told to belong to any object: whatever is missing then may only be unreadable.
+    """
 
     def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
         self.program = program
         self.scope = scope
-        self.admitted: list[Admitted] = []
+        self.decoded: list[Decoded] = []
         self.findings: list[Diagnostic] = []
+        self.is_whole = True
 
-    def of_kind(self, *kinds: str) -> list[Admitted]:
-        """What was admitted of these kinds, in order."""
-        return [entry for entry in self.admitted if entry.kind in kinds]
+    def of_kind(self, *kinds: str) -> list[Decoded]:
+        """Returns what was decoded of these kinds, in order."""
+        return [entry for entry in self.decoded if entry.kind in kinds]
 
     def take(self, documents: list[Document]) -> None:
-        """Admits documents; the items of lists count as documents of their own."""
+        """Decodes documents; the items of lists count as documents of their own."""
         for document in documents:
             for at, value in objects_in(document.value):
                 self._object(document, at, value)
@@ -106,16 +113,16 @@ class Intake:
             self._unknown(document, at, value)
 
     def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
-        found, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
-        entry = Admitted({}, document, at, found)
-        self.findings += [entry.locate(finding) for _, finding in found]
-        cleaned = apply_defaults(cleaned, dict(schema), DEFINITIONS)
+        structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
+        entry = Decoded(apply_defaults(cleaned, dict(schema), DEFINITIONS), document, at, structural)
+        for _, finding in structural:
+            self.report(entry.locate(finding), entry)
         try:
-            entry.manifest = self.program.default(value["kind"], cleaned, self.scope)
+            entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
         except RuleFailure as failure:
-            self.findings.append(failure.diagnostic)
-            return
-        self.admitted.append(entry)
+            entry.is_defaulted = False  # it is there all the same: to forget it would look as if nobody wanted it any more
+            self.report(failure.diagnostic, entry)
+        self.decoded.append(entry)
 
     def _unknown(self, document: Document, at: FieldPath, value: Manifest) -> None:
         group = value["apiVersion"].rpartition("/")[0]
@@ -141,15 +148,24 @@ class Intake:
         self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
 
     def _find_doubles(self) -> None:
-        first: dict[tuple[str, str, str], Admitted] = {}
-        for entry in self.admitted:
+        first: dict[tuple[str, str, str], Decoded] = {}
+        for entry in self.decoded:
             other = first.setdefault(entry.key, entry)
             if other is not entry and entry.key[2]:
                 place = f"{other.document.file}:{other.document.place((*other.at, 'metadata', 'name'))[0]}"
                 message = f"the {entry.kind} {entry.key[2]!r} of the namespace {entry.key[1]!r} is already declared in {place}"
-                self._add(entry.document, (*entry.at, "metadata", "name"), "input/declared-twice", message, type="Duplicate value")
+                path = (*entry.at, "metadata", "name")
+                self._add(entry.document, path, "input/declared-twice", message, (entry, other), type="Duplicate value")
 
-    def _add(self, document: Document, path: FieldPath, code: str, message: str, **more: Any) -> None:
+    def _add(self, document: Document, path: FieldPath, code: str, message: str, about: Sequence[Decoded] = (), **more: Any) -> None:
         line, column = document.place(path)
         finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
+        self.report(finding, *about)
+
+    def report(self, finding: Diagnostic, *about: Decoded) -> None:
+        """Takes down a finding about these objects; an error that is about none of them leaves the input incomplete."""
         self.findings.append(finding)
+        for entry in about:
+            entry.findings.append(finding)
+        if not about and finding.severity == "error":
+            self.is_whole = False
