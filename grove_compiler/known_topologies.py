@@ -11,7 +11,7 @@ from grove_compiler.source.document import Document
 
 
 def known_topologies(decoder: Decoder, config: Configuration, snapshot: Snapshot) -> list[tuple[ExpandedTopology, Decoded | None]]:
-    """Returns each with where it stands in the input; the default one comes first.
+    """Returns each with what it was decoded from; the default one, which the configuration describes, comes first and has nothing.
 
     They know each other as `peers`. One of the input that the default replaces is in the list to be judged, and no peer.
     """
@@ -21,10 +21,10 @@ def known_topologies(decoder: Decoder, config: Configuration, snapshot: Snapshot
     known = {(topology.kind, topology.name) for topology, _ in topologies}
     if config.has_default_topology:
         known.add((CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY))
-    live = Decoder(decoder.program, decoder.scope)  # what it finds is not the user's to mend; it leaves out what nobody could read
+    live = Decoder(decoder.program, decoder.scope)
     live.take([Document(manifest) for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(API_VERSION, kind)])
-    existing = (ExpandedTopology(entry.manifest, snapshot) for entry in live.decoded if entry.is_defaulted)
-    topologies += [(topology, None) for topology in existing if (topology.kind, topology.name) not in known]
+    existing = ((ExpandedTopology(entry.manifest, snapshot), entry) for entry in live.decoded if entry.is_defaulted)
+    topologies += [(topology, entry) for topology, entry in existing if (topology.kind, topology.name) not in known]
     if config.has_default_topology:
         topologies.insert(0, (default_topology(config.topology_levels, snapshot), None))
     _introduce([topology for topology, _ in topologies])

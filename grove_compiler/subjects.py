@@ -112,7 +112,8 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     scope["config"] = config = _configuration(decoder)
     snapshot = Snapshot((entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)), inputs.view or ObjectList(inputs.snapshot))
     old_states = OldStates(program, scope, inputs.old, snapshot)
-    topologies = known_topologies(decoder, config, snapshot)
+    # What is wrong with a topology of the cluster is not the user's to mend here, so only those of the input are judged.
+    topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
     peers = [one for one, _ in topologies if not one.is_replaced]
     sets = [
         (expand(entry.manifest, config, inputs.settings, snapshot, peers), entry, old_states.set(entry, inputs.settings.namespace))

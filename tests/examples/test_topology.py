@@ -79,7 +79,7 @@ def test_kai_learns_each_topology_beside_the_default_one(program: Program) -> No
 
 
 NAME = "spec.template.clusterTopologyName"
-NEGATIVE = {
+NEGATIVE: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "the GB200 set with the topology of the H100 nodes": (
         {"llama_405b_gb200": {"clusterTopologyName": "h100-topology"}},
         [("validate/topology-domain", "spec.template.cliques[0].topologyConstraint.packDomain")],

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-import networkx  # type: ignore[import-untyped]
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
