@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 from grove_compiler.compile import expand as run_rules
 from grove_compiler.compile import waits_of
 from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Condition, Program
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
+from grove_compiler.model.decisions import Decisions
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -130,7 +132,7 @@ class Context:
         if entry is None:
             return None
         labels, annotations = metadata.get("labels"), metadata.get("annotations")
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace)
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, Decisions(self.program.decisions))
         made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
         if uid and metadata.get("generation"):
             self._generations.pop(uid, None)
@@ -167,7 +169,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     snapshot = Snapshot((), view)
     topologies = _topologies(snapshot, context)
     peers = [one for one, _ in topologies if not one.is_replaced]
-    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers)
+    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers, context.program)
     expanded.template_hashes = generation.declared.template_hashes
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]

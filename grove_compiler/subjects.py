@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import Subject as SubjectWords
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.checks.sharing_levels import sharing_levels
+from grove_compiler.model.decisions import Decisions
 from grove_compiler.model.expanded.object_count import count_objects
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
@@ -21,7 +23,7 @@ from grove_compiler.model.inputs.configuration import Configuration, read_config
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
+from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.old_states import OldStates
 from grove_compiler.source.document import Document
 
@@ -30,6 +32,7 @@ VOCABULARY = Vocabulary(
     FUNCTIONS,
     subjects={kind: SubjectWords(*names) for kind, names in SUBJECTS.items()},
     slices="set.replicas",
+    decisions=DECISIONS,
 )
 """The names that rules may use; programs for `compile` and `step` are built with it."""
 
@@ -116,7 +119,7 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
     peers = [one for one, _ in topologies if not one.is_replaced]
     sets = [
-        (expand(entry.manifest, config, inputs.settings, snapshot, peers), entry, old_states.set(entry, inputs.settings.namespace))
+        (expand(entry.manifest, config, inputs.settings, snapshot, peers, program), entry, old_states.set(entry, inputs.settings.namespace))
         for entry in decoder.of_kind(SET_KIND)
     ]
 
@@ -146,10 +149,15 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
 
 
 def expand(
-    manifest: Manifest, config: Configuration, settings: Settings, snapshot: Snapshot, topologies: Sequence[ExpandedTopology]
+    manifest: Manifest,
+    config: Configuration,
+    settings: Settings,
+    snapshot: Snapshot,
+    topologies: Sequence[ExpandedTopology],
+    program: Program,
 ) -> ExpandedSet:
-    """Returns the set of a manifest that was decoded, with everything that exists for it."""
-    return ExpandedSet(manifest, settings.namespace, config=config, settings=settings, snapshot=snapshot, topologies=topologies)
+    """Returns the set of a manifest that was decoded, with everything that exists for it, as the rules of `program` decide."""
+    return ExpandedSet(manifest, settings.namespace, Decisions(program.decisions), config, settings, snapshot, topologies)
 
 
 def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:

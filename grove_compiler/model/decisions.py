@@ -6,9 +6,10 @@ never runs: the rule that says `decide: <name>` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypeVar
+from types import SimpleNamespace
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,8 +19,9 @@ R = TypeVar("R")
 class Decisions:
     """The rules of a program that decide something, by the name of the decision."""
 
-    rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    rules: SimpleNamespace = field(default_factory=SimpleNamespace)
 
     def of(self, decision: Callable[P, R]) -> Callable[P, R]:
-        """Returns the rule that takes a decision, to be called as the function that declares it. Raises `KeyError` without rules."""
-        return self.rules.get(decision.__name__, decision)
+        """Returns the rule that takes a decision, to be called as the function that declares it. Raises `AttributeError` without rules."""
+        rule: Callable[P, R] = getattr(self.rules, decision.__name__)
+        return rule

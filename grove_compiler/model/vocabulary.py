@@ -15,11 +15,11 @@ from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.context import (
-    first_with_each_scheduler,
     gang_scheduler,
     kai_queue,
     live_replicas,
     scheduler_of,
+    scheduler_uses,
     volcano_queue,
 )
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
@@ -46,21 +46,24 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({}, {}),
 }
 
-DECISIONS: list[Callable[..., Any]] = [
-    domain_claim_name,
-    domain_name,
-    gang_is_initialized,
-    gang_scheduler,
-    gate_is_lifted,
-    kai_queue,
-    live_replicas,
-    mnnvl_annotation,
-    scale_in_order,
-    scheduler_of,
-    shared_claim_name,
-    topology_is_wanted,
-    volcano_queue,
-]
+DECISIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        domain_claim_name,
+        domain_name,
+        gang_is_initialized,
+        gang_scheduler,
+        gate_is_lifted,
+        kai_queue,
+        live_replicas,
+        mnnvl_annotation,
+        scale_in_order,
+        scheduler_of,
+        shared_claim_name,
+        topology_is_wanted,
+        volcano_queue,
+    )
+}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
@@ -81,7 +84,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         class_conflicts,
         dependencies,
         domains,
-        first_with_each_scheduler,
         gang_of,
         gangs,
         gangs_with_domains,
@@ -101,12 +103,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pod_spec_path,
         pods,
         scaled_gangs,
-        scheduler_of,
+        scheduler_uses,
         shared_claims,
         sharing_levels,
         startup_cycles,
         topology_changed,
-        topology_is_wanted,
         unresolved_sharing,
         waits_for_others,
     )

@@ -17,6 +17,7 @@ from grove_compiler.model.inputs.mnnvl_shape import DRIVER, shape_of
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
+from ..shipped import decisions
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
 
 ENABLED, SCOPE, CLASS, GROUP = (f"grove.io/mnnvl-{word}" for word in ("enabled", "scope", "device-class", "group"))
@@ -32,7 +33,7 @@ def gpu(name: str, **entry: Any) -> Manifest:
 
 
 def declared(manifest: Manifest) -> PodCliqueSet:
-    return PodCliqueSet(manifest)
+    return PodCliqueSet(manifest, decisions=decisions())
 
 
 def scopes(manifest: Manifest) -> dict[str, str]:

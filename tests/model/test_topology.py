@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology, topology_is_wanted
-from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.expanded import topology as expanded
+from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, find_topology
 
+from ..shipped import decisions
 from .sets import clique, existing, pcs
 from .topologies import binding, levels, manifest_of, together, topology
 
@@ -21,6 +23,10 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 MANAGED = {"labels": {"app.kubernetes.io/managed-by": "grove-operator"}}
 ON = read_configuration({"topologyAwareScheduling": {"enabled": True}})
 OFF = read_configuration({})
+
+
+def topology_is_wanted(found: ExpandedTopology, config: Configuration) -> bool:
+    return decisions().of(expanded.topology_is_wanted)(found, config)
 
 
 def test_a_domain_has_a_node_label_and_a_rank() -> None:

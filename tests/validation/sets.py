@@ -6,6 +6,8 @@ from typing import Any
 
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
+from ..shipped import decisions
+
 
 def clique(name: str, replicas: int = 1, **fields: Any) -> dict[str, Any]:
     """An entry of `spec.template.cliques`; `starts_after`, `scaling` go into its spec, other fields beside it."""
@@ -28,7 +30,7 @@ Entries = list[dict[str, Any]]
 def pcs(name: str, cliques: Entries, groups: Entries | None = None, replicas: int = 1, **template: Any) -> PodCliqueSet:
     """A set with these cliques and groups; other fields go into its template."""
     spec = {"replicas": replicas, "template": {"cliques": cliques, "podCliqueScalingGroups": groups or [], **template}}
-    return PodCliqueSet({"metadata": {"name": name}, "spec": spec})
+    return PodCliqueSet({"metadata": {"name": name}, "spec": spec}, decisions=decisions())
 
 
 def sharing(name: str, scope: str = "AllReplicas") -> list[dict[str, Any]]:

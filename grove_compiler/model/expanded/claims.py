@@ -29,7 +29,7 @@ class Claim:
 
 def shared_claim_name(owner: str, index: int | None, template: str) -> str:
     """Decides the name of a shared ResourceClaim: of one replica of its owner, or of all of them where `index` is none."""
-    return f"{owner}-{'all' if index is None else index}-{template}"
+    raise NotImplementedError
 
 
 def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:

@@ -20,27 +20,35 @@ from grove_compiler.model.spec.topology import Topology
 
 def live_replicas(set: PodCliqueSet, declared: int, live: int | None) -> int:
     """Decides how many replicas a clique or a scaling group has; `live` is what its object says, none before there is one."""
-    return declared if set.is_training or live is None else live
+    raise NotImplementedError
 
 
 def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
     """Decides which scheduler a clique's pods have."""
-    return clique.scheduler_name or config.default_scheduler
+    raise NotImplementedError
 
 
 def gang_scheduler(set: PodCliqueSet, config: Configuration) -> str:
     """Decides which scheduler the gangs of a set are for."""
-    return next((clique.scheduler_name for clique in set.cliques if clique.scheduler_name), config.default_scheduler)
+    raise NotImplementedError
 
 
 def kai_queue(set: PodCliqueSet) -> str:
     """Decides which of KAI's queues accounts for the set's gangs; empty for none."""
-    return set.kai_queues[0] if set.kai_queues else ""
+    raise NotImplementedError
 
 
 def volcano_queue(set: PodCliqueSet) -> str:
     """Decides which of Volcano's queues the set's gangs are in. A queue that only cliques name counts too (shipped semantics §14.28)."""
-    return set.volcano_queues[0] if set.volcano_queues else "default"
+    raise NotImplementedError
+
+
+@dataclass(slots=True, eq=False)
+class SchedulerUse:
+    """A scheduler that pods of a set have, and the first clique whose pods those are."""
+
+    scheduler: str
+    clique: CliqueTemplate
 
 
 @dataclass(eq=False)
@@ -117,12 +125,12 @@ class SetInContext(PodCliqueSet):
         return self.decisions.of(live_replicas)(self, declared, live)
 
 
-def first_with_each_scheduler(set: PodCliqueSet, config: Configuration) -> list[CliqueTemplate]:
-    """Returns for each scheduler that the set's pods have the first clique with it; one is how it should be.
+def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
+    """Returns the schedulers that the set's pods have, each with the first clique that has it; one is how it should be.
 
     The scheduler of the very first clique is what the shipped operator takes for the whole set (shipped semantics §6.2, §10).
     """
     first: dict[str, CliqueTemplate] = {}
     for clique in set.cliques:
         first.setdefault(set.decisions.of(scheduler_of)(clique, config), clique)
-    return list(first.values())
+    return [SchedulerUse(scheduler, clique) for scheduler, clique in first.items()]

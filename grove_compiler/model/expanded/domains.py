@@ -60,12 +60,12 @@ class PodClaim:
 
 def domain_name(membership: Membership, owner: str) -> str:
     """Decides the name of a ComputeDomain; `owner` is the name of the replica, PodClique or scaling group's replica that it is for."""
-    return f"{owner}-{membership.group}" if membership.mnnvl_mode == GROUP else f"{owner}-cd"
+    raise NotImplementedError
 
 
 def domain_claim_name(membership: Membership, owner: str) -> str:
     """Decides the name of the ResourceClaim or ResourceClaimTemplate through which pods join a domain."""
-    return f"{owner}-{membership.group}" if membership.mnnvl_mode == GROUP else f"{owner}-mnnvl-claim"
+    raise NotImplementedError
 
 
 @remembered

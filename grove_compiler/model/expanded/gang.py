@@ -15,7 +15,7 @@ PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 
 def gang_is_initialized(gang: Gang) -> bool:
     """Decides whether a gang is ready for its scheduler, which its condition `Initialized` says."""
-    return gang.was_initialized or gang.has_all_pods
+    raise NotImplementedError
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,7 @@ from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 def gate_is_lifted(pod: LivePod) -> bool:
     """Decides whether Grove's scheduling gate is taken off a pod that has it."""
-    clique = pod.clique
-    is_first = clique.base_gang_name is None or base_gang_is_scheduled(clique.replica)
-    return gang_of(clique).is_initialized and is_named_by_gang(pod) and is_first
+    raise NotImplementedError
 
 
 def is_named_by_gang(pod: LivePod) -> bool:

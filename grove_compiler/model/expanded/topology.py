@@ -19,11 +19,7 @@ OPERATOR = "grove-operator"
 
 def topology_is_wanted(topology: ExpandedTopology, config: Configuration) -> bool:
     """Decides whether a topology should be there, with its finalizer."""
-    if topology.is_replaced:
-        return False
-    if not topology.is_terminating:
-        return not topology.is_retired
-    return bool(topology.uses) and (config.topology_enabled or not topology.is_retired)
+    raise NotImplementedError
 
 
 @dataclass(slots=True, eq=False)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.runtime import cost_budget as effort
+from grove_compiler.engine.runtime import cost_budget as budget
 from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError
-from grove_compiler.engine.runtime.cost_budget import Effort
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -22,7 +23,7 @@ from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that tests are quick: a twentieth of what rules may do."""
-    monkeypatch.setattr(effort, "MOST_STEPS", effort.MOST_STEPS // 20)
+    monkeypatch.setattr(budget, "MOST_STEPS", budget.MOST_STEPS // 20)
 
 
 def of_a_user(*rules: dict[str, Any], **templates: str) -> Program:
@@ -124,7 +125,7 @@ def test_findings_without_end_end() -> None:
 
 
 def test_more_objects_may_take_more_steps() -> None:
-    inner = effort.MOST_STEPS // 100
+    inner = budget.MOST_STEPS // 100
     rule = {"rule": "mine", "generate": "mine.yaml", "forEach": {"a": "range(400)"}, "let": {"b": f"range({inner} + a) | sum"}}
     template = MINE.format("{{ a }}-{{ b + a }}")
     assert len(of_a_user(rule, mine=template).generate(shop(), 10_000)) > 400
@@ -150,21 +151,21 @@ class TestPaying:
     def test_each_part_is_paid_for_as_often_as_it_is_there(self) -> None:
         part = list(range(1000))
         with pytest.raises(EvaluationError, match="steps"):
-            Effort().pay([part] * effort.MOST_STEPS)
+            CostBudget().charge([part] * budget.MOST_STEPS)
 
     def test_a_value_is_given_back_itself(self) -> None:
         for value in (None, 1, True, "a", [1], (1,), {"a": [1]}):
-            assert Effort().pay(value) is value
+            assert CostBudget().charge(value) is value
 
     def test_a_text_of_the_largest_size_is_fine(self) -> None:
-        assert len(Effort().concat("a" * (LARGEST_TEXT - 1), 1)) == LARGEST_TEXT
+        assert len(CostBudget().concat("a" * (LARGEST_TEXT - 1), 1)) == LARGEST_TEXT
         with pytest.raises(EvaluationError, match="characters"):
-            Effort().concat("a" * LARGEST_TEXT, 1)
+            CostBudget().concat("a" * LARGEST_TEXT, 1)
 
     def test_a_run_begins_anew(self) -> None:
-        mine = Effort()
+        mine = CostBudget()
         for _ in range(3):
             mine.start()
-            mine.spend(effort.MOST_STEPS)
+            mine.spend(budget.MOST_STEPS)
         with pytest.raises(EvaluationError):
             mine.spend(1)
