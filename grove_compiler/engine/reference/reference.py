@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions.annotations import Annotations
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
@@ -153,27 +153,29 @@ def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
 def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
     """What `decide` rules decide, and which rule that ships does."""
     made = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
-    classes = _class_names(vocabulary)
+    classes, annotations = _class_names(vocabulary), Annotations(vocabulary.types)
     rows = []
     for name, function in vocabulary.decisions.items():
-        parameters = types.parameter_types(function).items()
+        parameters = annotations.parameters(function).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
-        rows.append((signature, type_words(types.result_type(function), classes), _doc(function), made.get(name, "")))
+        rows.append((signature, type_words(annotations.result(function), classes), _doc(function), made.get(name, "")))
     text = "## Decisions\n\n`decision(x, y)`, in any expression; it rests on its parameters alone. A rule of the same id replaces it.\n\n"
     return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
 
 
 def _classes(vocabulary: Vocabulary) -> str:
-    return document_classes(reachable_classes(_starting_types(vocabulary)))
+    annotations = Annotations(vocabulary.types)
+    return document_classes(reachable_classes(_starting_types(vocabulary), annotations), annotations)
 
 
 def _class_names(vocabulary: Vocabulary) -> list[str]:
-    return [owner.__name__ for owner in reachable_classes(_starting_types(vocabulary))]
+    return [owner.__name__ for owner in reachable_classes(_starting_types(vocabulary), Annotations(vocabulary.types))]
 
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    asked = [kind for function in vocabulary.decisions.values() for kind in types.parameter_types(function).values()]
+    annotations = Annotations(vocabulary.types)
+    asked = [kind for function in vocabulary.decisions.values() for kind in annotations.parameters(function).values()]
     return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *asked]
 
 

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions.annotations import Annotations
 
 _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "none", Any: "anything"}
 
 
-def reachable_classes(starts: Iterable[Any]) -> list[type]:
+def reachable_classes(starts: Iterable[Any], annotations: Annotations) -> list[type]:
     """Every model class that can be reached over attributes and results of methods, in order of discovery."""
     found: dict[type, None] = {}
     waiting = [owner for start in starts for owner in _classes_in(start)]
@@ -21,19 +22,20 @@ def reachable_classes(starts: Iterable[Any]) -> list[type]:
         owner = waiting.pop(0)
         if owner not in found:
             found[owner] = None
-            waiting += [part for name in types.public_names(owner) for part in _classes_in(_member_type(owner, name))]
+            waiting += [part for name in annotations.public_names(owner) for part in _classes_in(_member_type(owner, name, annotations))]
     return list(found)
 
 
-def document_classes(classes: list[type]) -> str:
+def document_classes(classes: list[type], annotations: Annotations) -> str:
     """A section for each class, in alphabetical order."""
     names = [owner.__name__ for owner in classes]
     text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
     for owner in sorted(classes, key=lambda owner: owner.__name__):
         said = _paragraph(_own_doc(owner))
         text += f"\n### {owner.__name__}\n\n" + (f"{said}\n\n" if said else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
-        for name in types.public_names(owner):
-            text += f"| `{_with_arguments(owner, name)}` | {type_words(_member_type(owner, name), names)} | {_member_doc(owner, name)} |\n"
+        for name in annotations.public_names(owner):
+            kind = type_words(_member_type(owner, name, annotations), names)
+            text += f"| `{_with_arguments(owner, name)}` | {kind} | {_member_doc(owner, name)} |\n"
     return text
 
 
@@ -66,11 +68,11 @@ def _member(owner: type, name: str) -> Any:
     return inspect.getattr_static(owner, name, None)
 
 
-def _member_type(owner: type, name: str) -> Any:
+def _member_type(owner: type, name: str, annotations: Annotations) -> Any:
     try:
-        return types.attribute_type(owner, name)
+        return annotations.attribute(owner, name)
     except AttributeError:
-        return types.method_type(owner, name)
+        return annotations.method(owner, name)
 
 
 def _with_arguments(owner: type, name: str) -> str:
