@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
+from grove_compiler.decoder import CONFIGURATION_KIND
 from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import RuleInfo
@@ -15,7 +17,6 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
-from grove_compiler.intake import CONFIGURATION_KIND
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
@@ -52,6 +53,11 @@ class WatchedInputs:
         given.value = manifest
         watched_manifest: Manifest = watched(manifest, self.tracer.recorder, number)
         return watched_manifest
+
+    @property
+    def decisions(self) -> SimpleNamespace:
+        """What the rules decide, on values that are watched."""
+        return self.tracer.decisions
 
     def validate(self, *_: Any) -> list[Diagnostic]:
         """No findings."""

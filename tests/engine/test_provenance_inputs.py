@@ -46,7 +46,8 @@ class Ship:
 
     @property
     def decks(self) -> list[Deck]:
-        return self.all_decks
+        decks: list[Deck] = self.all_decks
+        return decks
 
     @lazy
     def all_decks(self) -> list[Deck]:
@@ -54,7 +55,7 @@ class Ship:
 
     @property
     def crew(self) -> int:
-        return self.whole_crew
+        return int(self.whole_crew)
 
     @lazy
     def whole_crew(self) -> int:

@@ -27,7 +27,8 @@ def manifest(cliques: list[Any], groups: list[Any] | None = None, workload: str 
 
 
 def defaulted(program: Program, given: dict[str, Any]) -> dict[str, Any]:
-    return program.default("PodCliqueSet", given, {"settings": Settings()})["spec"]["template"]
+    template: dict[str, Any] = program.default("PodCliqueSet", given, {"settings": Settings()})["spec"]["template"]
+    return template
 
 
 def policies(template: dict[str, Any]) -> list[str]:

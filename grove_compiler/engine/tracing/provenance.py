@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.engine.codegen.build import compile_rules
@@ -110,6 +111,8 @@ class Tracer:
         self._namespace = runtime(vocabulary.functions, _boundless()) | self._words()
         self._begin(None)
         exec(compiled.code, self._namespace)
+        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
     def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
@@ -217,7 +220,7 @@ class Tracer:
         return _derived(value, self._bound[name])
 
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
-        value, inputs = self._evaluate(thunk)
+        value, inputs = self._evaluate(lambda: _all_of(thunk()))
         self._bound[name] = inputs or self._inputs_of_names(names)
         items = access.each(value)
         return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
@@ -256,6 +259,11 @@ class Tracer:
             return object
         self._trace.operations.append(Operation(self._rule, word, path, *place))
         return _CHANGES[word](object, path, *new)
+
+
+def _all_of(items: Any) -> Any:
+    """A list that makes its items on demand makes them all now, so that what they are made of is read for the loop."""
+    return list(items) if isinstance(items, Sequence) and not isinstance(items, list | str) else items
 
 
 def _boundless() -> CostBudget:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from applier.plan.takeover import CLIENT_SIDE, LAST_APPLIED, applied_by, others_in, ownership_patch, taken_over
+from applier.decision.secret_values import LAST_APPLIED
+from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, ownership_patch, taken_over
 
 from ..things import manifest
 
@@ -15,7 +16,7 @@ KUBECTL = CLIENT_SIDE[0]
 
 def entry(manager: str, operation: str = "Apply", *fields: str, subresource: str = "", **more: Any) -> dict[str, Any]:
     """An entry of managedFields that owns keys of `data`."""
-    owned = {"f:data": {f"f:{name}": {} for name in fields}}
+    owned: dict[str, Any] = {"f:data": {f"f:{name}": {} for name in fields}}
     given = {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": owned, **more}
     return {**given, "subresource": subresource} if subresource else given
 
