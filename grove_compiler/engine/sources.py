@@ -57,8 +57,7 @@ class Vocabulary:
     kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
     `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
     `decisions` are what `decide` rules decide: functions without bodies, whose parameters are all that a rule may rest it on, whose
-    return annotation is the type of what is decided, and whose docstring says what that is. `types` are those that an annotation
-    names though its module does not import them.
+    return annotation is the type of what is decided, and whose docstring says what that is.
     """
 
     roots: Mapping[str, Any]
@@ -67,7 +66,6 @@ class Vocabulary:
     subjects: Mapping[str, Subject] = field(default_factory=dict)
     slices: str = ""
     decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    types: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def words(self) -> list[str]:

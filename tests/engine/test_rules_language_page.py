@@ -14,7 +14,6 @@ import yaml
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.expressions.annotations import Annotations
 from grove_compiler.engine.language.keys import OPERATIONS, VERB_KEYS
 from grove_compiler.engine.reference.reference import TESTS, VERBS, reference, replace_reference
 from grove_compiler.engine.reference.reference_model import reachable_classes, type_words
@@ -181,7 +180,7 @@ def test_a_class_without_docstring_has_none_in_the_reference() -> None:
 
 
 def test_every_class_that_can_be_reached_is_found_once() -> None:
-    assert [owner.__name__ for owner in reachable_classes([list[Shelf], Author | None], Annotations())] == [
+    assert [owner.__name__ for owner in reachable_classes([list[Shelf], Author | None])] == [
         "Shelf",
         "Author",
         "Book",

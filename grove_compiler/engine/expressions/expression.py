@@ -7,8 +7,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from grove_compiler.engine.expressions import types
-from grove_compiler.engine.expressions.annotations import Annotations
+from grove_compiler.engine.expressions import annotations, types
 from grove_compiler.engine.expressions.call_checks import KEYED_FILTERS, check_attribute_only, check_call, check_pattern, constant, keywords
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, parse_expression, parse_text
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
@@ -30,7 +29,6 @@ class ExpressionCompiler:
 
     def __init__(self, vocabulary: Vocabulary, metered: bool = False) -> None:
         self.metered = metered
-        self.annotations = Annotations(vocabulary.types)
         self.decisions = vocabulary.decisions
         self.functions = {**builtins.FUNCTIONS, **vocabulary.functions, **vocabulary.decisions}
         self.filters = {**builtins.FILTERS, **vocabulary.functions}
@@ -131,9 +129,9 @@ class ExpressionCompiler:
 
     def _model_attribute(self, base: Code, owner: type, name: str) -> Code:
         try:
-            kind = self.annotations.attribute(owner, name)
+            kind = annotations.attribute(owner, name)
         except AttributeError:
-            suggestion = nearest(name, self.annotations.public_names(owner))
+            suggestion = nearest(name, annotations.public_names(owner))
             raise ExpressionError(f"{owner.__name__} has no attribute {name!r}", suggestion) from None
         if types.is_optional(base.type):
             return Code(f"get_field({base.python}, {name!r})", types.or_none(kind), base.depth)
@@ -169,7 +167,7 @@ class ExpressionCompiler:
             if name in self.decisions:
                 return self._decision(name, node, scope)
             arguments, depth = self._arguments(node.args, node.kwargs, scope)
-            return Code(f"fn_{name}({arguments})", self.annotations.result(self.functions[name]), depth)
+            return Code(f"fn_{name}({arguments})", annotations.result(self.functions[name]), depth)
         if isinstance(node.node, nodes.Getattr):
             base = self.compile(node.node.node, scope)
             arguments, depth = self._arguments(node.args, node.kwargs, scope)
@@ -182,7 +180,7 @@ class ExpressionCompiler:
 
     def _decision(self, name: str, node: nodes.Call, scope: Scope) -> Code:
         """A call of what a `decide` rule became, whose parameters are known with their types."""
-        parameters = self.annotations.parameters(self.decisions[name])
+        parameters = annotations.parameters(self.decisions[name])
         given = dict(zip(parameters, node.args, strict=False)) | {keyword.key: keyword.value for keyword in node.kwargs}
         codes = {word: self.compile(argument, scope) for word, argument in given.items()}
         for word, code in codes.items():
@@ -190,14 +188,14 @@ class ExpressionCompiler:
                 words = f"{types.words(code.type)}, not {types.words(parameters[word])}"
                 raise ExpressionError(f"{name}({', '.join(parameters)}): {word!r} is {words}")
         arguments = ", ".join(f"{variable(word)}={code.python}" for word, code in codes.items())
-        return Code(f"fn_{name}({arguments})", self.annotations.result(self.decisions[name]), _depth(list(codes.values())))
+        return Code(f"fn_{name}({arguments})", annotations.result(self.decisions[name]), _depth(list(codes.values())))
 
     def _method(self, owner: type, name: str, call: nodes.Call) -> Any:
         """What a method of a model class returns. Raises `ExpressionError` when there is none, or when it is called wrongly."""
         try:
-            kind = self.annotations.method(owner, name)
+            kind = annotations.method(owner, name)
         except AttributeError:
-            raise ExpressionError(f"{owner.__name__} has no method {name!r}", nearest(name, self.annotations.public_names(owner))) from None
+            raise ExpressionError(f"{owner.__name__} has no method {name!r}", nearest(name, annotations.public_names(owner))) from None
         check_call(name, getattr(owner, name), len(call.args) + 1, call.kwargs)
         return kind
 
@@ -273,7 +271,7 @@ class ExpressionCompiler:
             return list[types.item_type(base.type)]  # type: ignore[misc]
         if name in builtins.FILTERS:
             return Any
-        return self.annotations.result(self.filters[name])
+        return annotations.result(self.filters[name])
 
     def _test(self, node: nodes.Test, scope: Scope) -> Code:
         if node.name not in builtins.TESTS:

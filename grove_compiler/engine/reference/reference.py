@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.engine.expressions.annotations import Annotations
+from grove_compiler.engine.expressions import annotations
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
@@ -153,7 +153,7 @@ def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
 def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
     """What `decide` rules decide, and which rule that ships does."""
     made = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
-    classes, annotations = _class_names(vocabulary), Annotations(vocabulary.types)
+    classes = _class_names(vocabulary)
     rows = []
     for name, function in vocabulary.decisions.items():
         parameters = annotations.parameters(function).items()
@@ -164,17 +164,15 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
 
 
 def _classes(vocabulary: Vocabulary) -> str:
-    annotations = Annotations(vocabulary.types)
-    return document_classes(reachable_classes(_starting_types(vocabulary), annotations), annotations)
+    return document_classes(reachable_classes(_starting_types(vocabulary)))
 
 
 def _class_names(vocabulary: Vocabulary) -> list[str]:
-    return [owner.__name__ for owner in reachable_classes(_starting_types(vocabulary), Annotations(vocabulary.types))]
+    return [owner.__name__ for owner in reachable_classes(_starting_types(vocabulary))]
 
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    annotations = Annotations(vocabulary.types)
     asked = [kind for function in vocabulary.decisions.values() for kind in annotations.parameters(function).values()]
     return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *asked]
 

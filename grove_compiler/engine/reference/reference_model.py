@@ -8,13 +8,12 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from grove_compiler.engine.expressions import types
-from grove_compiler.engine.expressions.annotations import Annotations
+from grove_compiler.engine.expressions import annotations, types
 
 _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "none", Any: "anything"}
 
 
-def reachable_classes(starts: Iterable[Any], annotations: Annotations) -> list[type]:
+def reachable_classes(starts: Iterable[Any]) -> list[type]:
     """Every model class that can be reached over attributes and results of methods, in order of discovery."""
     found: dict[type, None] = {}
     waiting = [owner for start in starts for owner in _classes_in(start)]
@@ -22,11 +21,11 @@ def reachable_classes(starts: Iterable[Any], annotations: Annotations) -> list[t
         owner = waiting.pop(0)
         if owner not in found:
             found[owner] = None
-            waiting += [part for name in annotations.public_names(owner) for part in _classes_in(_member_type(owner, name, annotations))]
+            waiting += [part for name in annotations.public_names(owner) for part in _classes_in(_member_type(owner, name))]
     return list(found)
 
 
-def document_classes(classes: list[type], annotations: Annotations) -> str:
+def document_classes(classes: list[type]) -> str:
     """A section for each class, in alphabetical order."""
     names = [owner.__name__ for owner in classes]
     text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
@@ -34,7 +33,7 @@ def document_classes(classes: list[type], annotations: Annotations) -> str:
         said = _paragraph(_own_doc(owner))
         text += f"\n### {owner.__name__}\n\n" + (f"{said}\n\n" if said else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
         for name in annotations.public_names(owner):
-            kind = type_words(_member_type(owner, name, annotations), names)
+            kind = type_words(_member_type(owner, name), names)
             text += f"| `{_with_arguments(owner, name)}` | {kind} | {_member_doc(owner, name)} |\n"
     return text
 
@@ -68,7 +67,7 @@ def _member(owner: type, name: str) -> Any:
     return inspect.getattr_static(owner, name, None)
 
 
-def _member_type(owner: type, name: str, annotations: Annotations) -> Any:
+def _member_type(owner: type, name: str) -> Any:
     try:
         return annotations.attribute(owner, name)
     except AttributeError:
