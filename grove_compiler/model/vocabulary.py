@@ -76,7 +76,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "seconds": duration.seconds,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
-} | {
+}
+FUNCTIONS |= {
     function.__name__: function
     for function in (
         base_gang,

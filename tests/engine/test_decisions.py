@@ -109,7 +109,7 @@ def test_a_decision_that_fails_is_to_blame_whichever_rule_asked() -> None:
 def test_a_decision_that_reads_what_rests_on_it_fails_instead_of_ending_the_program() -> None:
     class Circular(Author):
         @property
-        def name(self) -> str:  # type: ignore[override]
+        def name(self) -> str:
             return str(asked[0](1, self))
 
         @name.setter

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.expressions import annotations, types
-from grove_compiler.engine.expressions.annotations import UnknownType
+from grove_compiler.engine.expressions import model_types, types
+from grove_compiler.engine.expressions.model_types import UnknownType
 from grove_compiler.engine.sources import Vocabulary
 
 from . import bookshop
@@ -42,11 +42,11 @@ def open_rooms(rooms: list[Room]) -> list[Shelf]:
 
 
 def test_a_class_of_the_module_is_meant_first() -> None:
-    assert annotations.attribute(Pile, "top") is Book
+    assert model_types.attribute(Pile, "top") is Book
 
 
 def test_each_module_has_its_own_class_of_that_name() -> None:
-    assert types.item_type(annotations.attribute(bookshop.Shelf, "books")) is bookshop.Book
+    assert types.item_type(model_types.attribute(bookshop.Shelf, "books")) is bookshop.Book
 
 
 @pytest.mark.parametrize("loop", ["{room: rooms, shelf: room.shelves}", "{shelf: open_rooms(rooms)}"])
