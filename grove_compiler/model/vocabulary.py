@@ -65,7 +65,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
     )
 }
 
-_OF_OTHER_NAMES: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
@@ -77,8 +77,7 @@ _OF_OTHER_NAMES: dict[str, Callable[..., Any]] = {
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
 }
-
-FUNCTIONS: dict[str, Callable[..., Any]] = _OF_OTHER_NAMES | {
+FUNCTIONS |= {
     function.__name__: function
     for function in (
         base_gang,
