@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import duration, names
+from grove_compiler.kube import duration, names, timestamp
 from grove_compiler.model.checks.mnnvl_change import mnnvl_changes
 from grove_compiler.model.checks.mnnvl_conflicts import class_contests, lost_waits, shared_claims, way_contests
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
@@ -56,8 +56,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pod_spec_path": pod_spec_path,
     "scheduler_of": scheduler_of,
     "shared_claims": shared_claims,
+    "seconds": duration.seconds,
     "sharing_levels": sharing_levels,
     "startup_cycles": startup_cycles,
+    "time": timestamp.time,
+    "timestamp": timestamp.timestamp,
     "topology_is_wanted": topology_is_wanted,
     "topology_uses": topology_uses,
     "waits_for_others": waits_for_others,

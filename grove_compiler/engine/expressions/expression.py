@@ -9,8 +9,8 @@ from jinja2 import nodes
 
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.call_checks import KEYED_FILTERS, check_attribute_only, check_call, check_pattern, constant, keywords
-from grove_compiler.engine.expressions.expression_syntax import Code, ExpressionError, parse_expression, parse_text
-from grove_compiler.engine.expressions.scope import Name, Scope
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError, parse_expression, parse_text
+from grove_compiler.engine.expressions.scope import Code, Scope, variable
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.nearest import nearest
@@ -24,12 +24,13 @@ _SAME_LIST_FILTERS = {"select", "reject", "selectattr", "rejectattr", "sort", "u
 class ExpressionCompiler:
     """Turns Jinja2 expressions into Python for one vocabulary. Without state of its own, so one serves all rules.
 
-    With `metered`, what expressions make and go through is paid for (see `effort`).
+    With `metered`, what expressions make and go through is charged (see `cost_budget`).
     """
 
     def __init__(self, vocabulary: Vocabulary, metered: bool = False) -> None:
         self.metered = metered
-        self.functions = {**builtins.FUNCTIONS, **vocabulary.functions}
+        self.decisions = vocabulary.decisions
+        self.functions = {**builtins.FUNCTIONS, **vocabulary.functions, **vocabulary.decisions}
         self.filters = {**builtins.FILTERS, **vocabulary.functions}
 
     def expression(self, text: str, scope: Scope) -> Code:
@@ -50,7 +51,7 @@ class ExpressionCompiler:
     def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
         """Raises `ExpressionError` for what Python's own parser would refuse, so that one rule cannot spoil the others' module."""
         try:
-            code = self._paid(translate(node, scope))
+            code = self._charged(translate(node, scope))
             if len(code.python) > 100:
                 compile(code.python, "expression", "eval")
         except (SyntaxError, RecursionError, MemoryError, ValueError):
@@ -73,12 +74,12 @@ class ExpressionCompiler:
             raise ExpressionError(f"{type(node).__name__} is not part of the rules language")
         return method(node, scope)
 
-    def _paid(self, code: Code) -> Code:
-        """The same value, paid for where rules are metered and where it may be large."""
+    def _charged(self, code: Code) -> Code:
+        """The same value, charged where rules are metered and where it may be large."""
         kind = types.without_none(code.type)
         if not self.metered or kind in (int, bool, float, type(None)) or types.is_model(kind):
             return code
-        return Code(f"pay({code.python})", code.type, code.depth, code.may_omit)
+        return Code(f"charge({code.python})", code.type, code.depth, code.may_omit)
 
     def _concatenate(self, codes: list[Code]) -> Code:
         if self.metered and codes:
@@ -101,6 +102,8 @@ class ExpressionCompiler:
         if node.name == "omit":
             return Code("OMIT", Any, 0, True)
         name = scope.names.get(node.name)
+        if name is None and node.name == "now":
+            raise ExpressionError("`now` is for rules about what runs; what is desired must not depend on the time")
         if name is None:
             suggestion = nearest(node.name, scope.names)
             raise ExpressionError(f"unknown name {node.name!r}; in scope are {', '.join(sorted(scope.names))}", suggestion)
@@ -121,7 +124,7 @@ class ExpressionCompiler:
                 return Code(f"get_field({base.python}, {name!r})", value, base.depth)
             return Code(f"{base.python}.get({name!r})", value, base.depth)
         if owner is not Any:
-            raise ExpressionError(f"{_type_name(owner)} has no field {name!r}")
+            raise ExpressionError(f"{types.words(owner)} has no field {name!r}")
         return Code(f"get_field({base.python}, {name!r})", Any, base.depth)
 
     def _model_attribute(self, base: Code, owner: type, name: str) -> Code:
@@ -142,7 +145,7 @@ class ExpressionCompiler:
     def _getitem(self, node: nodes.Getitem, scope: Scope) -> Code:
         base = self.compile(node.node, scope)
         if isinstance(node.arg, nodes.Slice):
-            base = self._paid(base)
+            base = self._charged(base)
             bounds = [self.compile(bound, scope) if bound else None for bound in (node.arg.start, node.arg.stop, node.arg.step)]
             parts = ", ".join(bound.python if bound else "None" for bound in bounds)
             return Code(f"get_item({base.python}, slice({parts}))", base.type, _depth([base, *(b for b in bounds if b)]))
@@ -156,21 +159,36 @@ class ExpressionCompiler:
     def _call(self, node: nodes.Call, scope: Scope) -> Code:
         if node.dyn_args or node.dyn_kwargs:
             raise ExpressionError("* and ** arguments are not part of the rules language")
-        arguments, depth = self._arguments(node.args, node.kwargs, scope)
         if isinstance(node.node, nodes.Name):
             name = node.node.name
             if name not in self.functions:
                 raise ExpressionError(f"unknown function {name!r}", nearest(name, self.functions))
             check_call(name, self.functions[name], len(node.args), node.kwargs)
+            if name in self.decisions:
+                return self._decision(name, node, scope)
+            arguments, depth = self._arguments(node.args, node.kwargs, scope)
             return Code(f"fn_{name}({arguments})", types.result_type(self.functions[name]), depth)
         if isinstance(node.node, nodes.Getattr):
             base = self.compile(node.node.node, scope)
+            arguments, depth = self._arguments(node.args, node.kwargs, scope)
             if types.is_model(base.type):
                 kind = self._method(base.type, node.node.attr, node)
                 return Code(f"{base.python}.{node.node.attr}({arguments})", kind, max(base.depth, depth))
             if types.is_model(types.without_none(base.type)):
                 raise ExpressionError(f"what `{node.node.attr}` is called on may be none; guard it with a `when` and a `let`")
         raise ExpressionError("only registered functions and methods of the model can be called; filters are written `x | name`")
+
+    def _decision(self, name: str, node: nodes.Call, scope: Scope) -> Code:
+        """A call of what a `decide` rule became, whose parameters are known with their types."""
+        parameters = types.parameter_types(self.decisions[name])
+        given = dict(zip(parameters, node.args, strict=False)) | {keyword.key: keyword.value for keyword in node.kwargs}
+        codes = {word: self.compile(argument, scope) for word, argument in given.items()}
+        for word, code in codes.items():
+            if types.conflict(code.type, parameters[word]):
+                words = f"{types.words(code.type)}, not {types.words(parameters[word])}"
+                raise ExpressionError(f"{name}({', '.join(parameters)}): {word!r} is {words}")
+        arguments = ", ".join(f"{variable(word)}={code.python}" for word, code in codes.items())
+        return Code(f"fn_{name}({arguments})", types.result_type(self.decisions[name]), _depth(list(codes.values())))
 
     def _method(self, owner: type, name: str, call: nodes.Call) -> Any:
         """What a method of a model class returns. Raises `ExpressionError` when there is none, or when it is called wrongly."""
@@ -192,7 +210,7 @@ class ExpressionCompiler:
             raise ExpressionError(f"unknown filter {node.name!r}", nearest(node.name, self.filters))
         if node.node is None:
             raise ExpressionError(f"the filter {node.name!r} needs something to its left")
-        base = self._paid(self.compile(node.node, scope))
+        base = self._charged(self.compile(node.node, scope))
         if node.name in ("map", "select", "reject", "selectattr", "rejectattr"):
             return self._each_filter(node, base, scope)
         if node.name in KEYED_FILTERS:
@@ -242,7 +260,7 @@ class ExpressionCompiler:
             raise ExpressionError(f"{word!r} takes nothing here")
         arguments, depth = self._arguments(given, [], scope)
         kind = self._result(word, key) if name == "map" else bool
-        return self._paid(Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth)))
+        return self._charged(Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth)))
 
     def _result(self, name: str, base: Code) -> Any:
         if name in builtins.RESULTS:
@@ -271,7 +289,7 @@ class ExpressionCompiler:
         left = self.compile(node.expr, scope)
         parts, codes = [], [left]
         for operand in node.ops:
-            right = self._paid(self.compile(operand.expr, scope))
+            right = self._charged(self.compile(operand.expr, scope))
             codes.append(right)
             if operand.op in ("in", "notin"):
                 parts.append(f"{'not ' if operand.op == 'notin' else ''}contains({left.python}, {right.python})")
@@ -286,7 +304,7 @@ class ExpressionCompiler:
         if type(node) is nodes.Mod and left.type is not int:
             # A formatting operator on text would be a way around all checks.
             return Code(f"modulo({left.python}, {right.python})", Any, _depth([left, right]))
-        return self._paid(Code(f"({left.python} {_BINARY[type(node)]} {right.python})", kind, _depth([left, right])))
+        return self._charged(Code(f"({left.python} {_BINARY[type(node)]} {right.python})", kind, _depth([left, right])))
 
     def _mul(self, node: nodes.Mul, scope: Scope) -> Code:
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)
@@ -347,16 +365,6 @@ class ExpressionCompiler:
         return Code("{" + ", ".join(f"{key.python}: {value.python}" for key, value in pairs) + "}", dict[str, Any], _depth(codes))
 
 
-def variable(word: str) -> str:
-    """The Python name for a word that rules bind; the prefix keeps it apart from keywords and the runtime's names."""
-    return f"v_{word}"
-
-
-def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Name:
-    """A bound word as a name in scope."""
-    return Name(variable(word), kind, depth, may_omit)
-
-
 def _depth(codes: list[Code]) -> int:
     return max((code.depth for code in codes), default=0)
 
@@ -367,7 +375,3 @@ def _check_characters(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ExpressionError("text with half of a surrogate pair; write the character itself") from None
-
-
-def _type_name(annotation: Any) -> str:
-    return {str: "text", int: "a number", bool: "a boolean", float: "a number"}.get(annotation, str(annotation).replace("typing.", ""))

@@ -99,6 +99,46 @@ def method_type(owner: type, name: str) -> Any:
     return _returns(attribute)
 
 
+def parameter_types(function: Any) -> dict[str, Any]:
+    """The types of a function's parameters, by name and in order."""
+    hints = _function_hints(function)
+    return {word: hints.get(word, Any) for word in inspect.signature(function).parameters}
+
+
+def conflict(given: Any, wanted: Any) -> bool:
+    """Whether a value of one type certainly is none of another. None passes for any: what guards leave of it is not followed."""
+    given, wanted = without_none(given), without_none(wanted)
+    if given is type(None) or Any in (given, wanted):
+        return False
+    given, wanted = typing.get_origin(given) or given, typing.get_origin(wanted) or wanted
+    if not isinstance(given, type) or not isinstance(wanted, type):
+        return False
+    if bool in (given, wanted):  # Python's booleans are numbers, but nobody who writes one means the other
+        return given is not wanted
+    alike = any(issubclass(given, group) and issubclass(wanted, group) for group in ((int, float), (list, tuple)))
+    return not alike and not issubclass(given, wanted) and not issubclass(wanted, given)
+
+
+def of_value(value: Any) -> Any:
+    """The type of a plain value: lists and maps are of what all of their parts are."""
+    if not isinstance(value, list | dict):
+        return type(value)
+    parts = [of_value(part) for part in (value.values() if isinstance(value, dict) else value)]
+    kind = parts[0] if parts and all(part == parts[0] for part in parts) else Any
+    return dict[str, kind] if isinstance(value, dict) else list[kind]  # type: ignore[valid-type]
+
+
+_WORDS = {str: "text", int: "a number", float: "a number", bool: "a boolean", type(None): "none", list: "a list", dict: "a map"}
+
+
+def words(annotation: Any) -> str:
+    """A type as messages name it."""
+    kind = without_none(annotation)
+    origin = typing.get_origin(kind) or kind
+    word = _WORDS.get(origin) or ("a map" if is_mapping(kind) else str(getattr(origin, "__name__", origin)))
+    return f"{word} or none" if is_optional(annotation) and kind is not type(None) else word
+
+
 def result_type(function: Any) -> Any:
     """What a registered function returns, by its annotation."""
     return _returns(function)
@@ -121,12 +161,16 @@ def _hints(owner: type) -> dict[str, Any]:
         return {name: Any for base in reversed(owner.__mro__) for name in inspect.get_annotations(base)}
 
 
-@functools.cache
 def _returns(function: Any) -> Any:
+    return _function_hints(function).get("return", Any)
+
+
+@functools.cache
+def _function_hints(function: Any) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(function, localns=_namespace(getattr(function, "__module__", ""))).get("return", Any)
+        return typing.get_type_hints(function, localns=_namespace(getattr(function, "__module__", "")))
     except (NameError, TypeError):
-        return Any
+        return {}
 
 
 @functools.cache

@@ -16,9 +16,10 @@ from grove_compiler.engine.codegen.build import compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import RuleSet
 from grove_compiler.engine.runtime import access
-from grove_compiler.engine.runtime.cost_budget import Effort
-from grove_compiler.engine.runtime.omit import OMIT
-from grove_compiler.engine.runtime.program import RuleInfo, runtime
+from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
 from grove_compiler.engine.tracing.traced import Origin, Traced
@@ -216,7 +217,7 @@ class Tracer:
         return _derived(value, self._bound[name])
 
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
-        value, inputs = self._evaluate(thunk)
+        value, inputs = self._evaluate(lambda: _all_of(thunk()))
         self._bound[name] = inputs or self._inputs_of_names(names)
         items = access.each(value)
         return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
@@ -257,11 +258,16 @@ class Tracer:
         return _CHANGES[word](object, path, *new)
 
 
-def _boundless() -> Effort:
+def _all_of(items: Any) -> Any:
+    """A list that makes its items on demand makes them all now, so that what they are made of is read for the loop."""
+    return list(items) if isinstance(items, Sequence) and not isinstance(items, list | str) else items
+
+
+def _boundless() -> CostBudget:
     """What is traced has run before, within its bounds."""
-    effort = Effort()
-    effort.start(range(sys.maxsize))
-    return effort
+    budget = CostBudget()
+    budget.start(range(sys.maxsize))
+    return budget
 
 
 def _derived(value: Any, inputs: tuple[Input, ...]) -> Any:

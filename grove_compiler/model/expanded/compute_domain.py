@@ -72,7 +72,7 @@ def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
     """
     if chosen:
         return chosen
-    domains = any(found.get("apiVersion") == DRIVER_API_VERSION for found in snapshot.of_kind("ComputeDomain"))
+    domains = any(found.get("apiVersion") == DRIVER_API_VERSION for found in snapshot.of_kind(DRIVER_API_VERSION, "ComputeDomain"))
     return DRIVER if domains or _serves_driver_api(snapshot) else AS_PROPOSED
 
 

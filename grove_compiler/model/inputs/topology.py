@@ -5,6 +5,7 @@ Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `C
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ class Topology:
     """One topology object.
 
     `is_default` marks the one that is made from the operator's configuration, `is_declared` those that stand in the input.
-    `peers` are all topologies that count in the cluster, itself among them, and `sets` all sets that may refer to them.
+    `peers` are all topologies that count in the cluster, itself among them; `find_sets` gives all sets that may refer to them.
     """
 
     manifest: Manifest
@@ -50,7 +51,12 @@ class Topology:
     is_default: bool = False
     is_declared: bool = False
     peers: list[Topology] = field(default_factory=list, repr=False)
-    sets: list[PodCliqueSet] = field(default_factory=list, repr=False)
+    find_sets: Callable[[], list[PodCliqueSet]] = field(default=list, repr=False)
+
+    @lazy
+    def sets(self) -> list[PodCliqueSet]:
+        """All sets of the cluster and of the input: asked for only where it matters who uses the topology."""
+        return self.find_sets()
 
     @lazy
     def kind(self) -> str:

@@ -44,4 +44,4 @@ def topology_is_wanted(topology: Topology, config: Configuration) -> bool:
 
 def scheduled_pods(one: PodCliqueSet, snapshot: Snapshot) -> int:
     """`status.scheduledReplicas` of all PodCliques of a set, those of its scaling groups included."""
-    return snapshot.scheduled_pods.get((one.namespace, one.name), 0)
+    return snapshot.scheduled_pods(one.namespace, one.name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from grove_compiler.compile import Result, SetStatus
+from grove_compiler.compile import Result, SubjectResult
 from grove_compiler.gangs.clique import Clique
 from grove_compiler.gangs.gang import Gang
 from grove_compiler.gangs.replicas import Replica, SetObjects, objects_by_set
@@ -41,7 +41,7 @@ def summarize(result: Result, terminal: Terminal) -> str:
     return "\n".join(sections)
 
 
-def _facts(status: SetStatus | None) -> Iterator[Fact]:
+def _facts(status: SubjectResult | None) -> Iterator[Fact]:
     """The generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
     if status is None:
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from grove_compiler.compile import Result, SetStatus
-from grove_compiler.engine.runtime.program import Condition
+from grove_compiler.compile import Result, SubjectResult
+from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.gangs.replicas import objects_by_set
-from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cli.compile.summary import summarize
 from grove_operator.terminal import Terminal
@@ -48,9 +48,13 @@ def replicas(count: int) -> list[Node]:
     return nodes
 
 
+def result_of(nodes: list[Node], conditions: Sequence[Condition] = (), hash: str = "abc123") -> Result:
+    one = SubjectResult("PodCliqueSet", SET, 0, [], nodes=nodes, conditions=list(conditions), generation_hash=hash)
+    return Result({}, [one])
+
+
 def lines(nodes: list[Node], *conditions: Condition, width: int = 100) -> list[str]:
-    statuses = [SetStatus(SET, "abc123", list(conditions))]
-    text = summarize(Result(Graph(nodes, {}), statuses), PLAIN._replace(width=width))
+    text = summarize(result_of(nodes, conditions), PLAIN._replace(width=width))
     assert text.endswith("\n")
     return text.splitlines()
 
@@ -110,7 +114,7 @@ class TestTheCounts:
 
     def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
         nodes = [node(f"Kind{number}", "a") for number in range(20)]
-        text = summarize(Result(Graph(nodes, {})), Terminal(colours=False, width=60, wraps=True)).splitlines()
+        text = summarize(result_of(nodes, hash=""), Terminal(colours=False, width=60, wraps=True)).splitlines()
         assert max(len(line) for line in text) <= 60
         assert {line[:11] for line in text[2:]} == {" " * 11}
 
@@ -128,7 +132,7 @@ class TestTheCounts:
         assert [part.owner for part in objects_by_set([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
 
     def test_nothing_at_all_is_summarized_as_nothing(self) -> None:
-        assert summarize(Result(Graph([], {})), PLAIN) == ""
+        assert summarize(Result({}), PLAIN) == ""
 
 
 class TestTheTree:
