@@ -9,7 +9,6 @@ import pytest
 from applier.cluster import Cluster
 from applier.errors import AlreadyExists, FieldConflict, Forbidden, Invalid, NotFound, UnknownKind, WriteConflict
 from applier.ref import Kind, Manifest, Ref
-from applier.run import ApplyOptions
 from applier.testing.memory import MemoryCluster
 
 from .conftest import DEPLOYMENT, config_map, deployment, served
@@ -72,22 +71,22 @@ async def test_a_field_that_is_no_longer_applied_goes_away(cluster: MemoryCluste
 
 async def test_a_field_that_others_apply_too_stays(cluster: MemoryCluster) -> None:
     await apply(cluster, config_map(data={"k": "1", "l": "2"}))
-    await apply(cluster, config_map(data={"l": "2"}), ApplyOptions("them"))
+    await apply(cluster, config_map(data={"l": "2"}), manager="them")
     assert (await apply(cluster, config_map(data={"k": "1"})))["data"] == {"k": "1", "l": "2"}
 
 
 async def test_two_managers_that_want_other_values_conflict(cluster: MemoryCluster) -> None:
-    await apply(cluster, config_map(data={"k": "1"}), ApplyOptions("them"))
+    await apply(cluster, config_map(data={"k": "1"}), manager="them")
     with pytest.raises(FieldConflict) as raised:
         await apply(cluster, config_map(data={"k": "2"}))
     assert raised.value.causes[0][1:] == (".data.k", 'conflict with "them"')
 
 
 async def test_force_takes_the_field(cluster: MemoryCluster) -> None:
-    await apply(cluster, config_map(data={"k": "1"}), ApplyOptions("them"))
+    await apply(cluster, config_map(data={"k": "1"}), manager="them")
     await apply(cluster, config_map(data={"k": "2"}), force=True)
     with pytest.raises(FieldConflict, match='"us"'):
-        await apply(cluster, config_map(data={"k": "1"}), ApplyOptions("them"))
+        await apply(cluster, config_map(data={"k": "1"}), manager="them")
 
 
 async def test_a_patch_takes_what_it_changes(cluster: MemoryCluster) -> None:
