@@ -10,7 +10,8 @@ from applier.cluster import Cluster
 from applier.decision import Schemas
 from applier.desired import Graph
 from applier.events import Sink, nowhere
-from applier.execute import AfterWrite, ExecuteOptions, execute
+from applier.execute.executor import execute
+from applier.execute.options import AfterWrite, ExecuteOptions
 from applier.loop.view import View
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan import Intent, plan
