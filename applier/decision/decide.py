@@ -125,8 +125,8 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     managers = managers_of(live)
     applied = simulate(stored, sent, schema, managers, manager=manager, version=version)
     ours = applier_of(manager)
-    found = differences(stored, applied.object, schema)
-    changes, doubts, refilled = _weigh(found, applied, ours)
+    differing = differences(stored, applied.object, schema)
+    changes, doubts, refilled = _weigh(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
     if applied.strangers and (changes or doubts or refused):
         versions = ", ".join(sorted(applied.strangers))
@@ -136,7 +136,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     if changes or double or _records_differ(applied, managers, ours):
         return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), refilled, bool(doubts or refilled))
     if doubts:
-        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(found), bool(taken))
+        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(differing), bool(taken))
     return Decision(Verdict.SAME, intent)
 
 
@@ -149,7 +149,7 @@ def _owned_by(live: Manifest, manager: str, version: str) -> Fields | None:
     return None
 
 
-def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
+def _weigh(differing: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
     """Changes, those in doubt, and those of the changes that the server may fill in again.
 
     An empty value that we own and that is not there was left out by the server.
@@ -158,7 +158,7 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
     changes: list[FieldChange] = []
     doubts: list[FieldChange] = []
     refilled: list[FieldChange] = []
-    for one in found:
+    for one in differing:
         if one.doubt == EMPTY and (one.new is None or has(mine, one.steps)):
             continue
         change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
@@ -168,8 +168,8 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
     return changes, doubts, refilled
 
 
-def _doubt(found: list[Difference]) -> str:
-    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in found if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
+def _doubt(differing: list[Difference]) -> str:
+    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in differing if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:
