@@ -41,7 +41,7 @@ bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by si
 	$(BIN)/python -m tests.benchmarks.start
 	$(BIN)/python -m tests.benchmarks.size
 	$(BIN)/python -m tests.benchmarks.disaggregated
-	$(BIN)/python -m tests.benchmarks.incremental
+	$(BIN)/python -m tests.benchmarks.step
 	$(BIN)/python -m tests.benchmarks.fit
 	$(BIN)/python -m tests.benchmarks.compare
 

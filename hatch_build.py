@@ -1,4 +1,7 @@
-"""Puts the compiled rules into the wheel, so that a first start is a warm one.
+"""Puts rules and templates into the wheel, as they are and compiled, so that a first start is a warm one.
+
+They stand at the top of a checkout, where people read them, and inside of the package once it is installed. An editable installation
+finds them in the checkout, so nothing is copied for it: a copy would be read instead of what somebody edits.
 
 The file fits the Python that builds the wheel. Any other Python builds the rules once and remembers them in the user's cache.
 """
@@ -19,6 +22,7 @@ class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel" or version == "editable":
             return
+        build_data["force_include"] |= {os.path.join(self.root, part): f"grove_compiler/{part}" for part in ("rules", "templates")}
         sys.path.insert(0, self.root)
         from grove_compiler.compile import VOCABULARY
         from grove_operator import rulebook, warm_cache

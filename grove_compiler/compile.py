@@ -3,89 +3,127 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from grove_compiler.admission import VOCABULARY, Admission, Inputs, admit, too_many
-from grove_compiler.engine.program import Condition, Program, RuleFailure, TooManyObjects
+from grove_compiler.engine.runtime.program import Condition, Part, Program, RuleFailure, TooManyObjects
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
-from grove_compiler.graph.node import ObjectRef
-from grove_compiler.recompile import Made, Records, basis_of
+from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects, too_many
 
-__all__ = ["VOCABULARY", "Inputs", "Result", "SetStatus", "compile", "lint"]
+__all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint"]
 
 
 @dataclass(slots=True, eq=False)
-class SetStatus:
-    """What the status of a set would say, and the conditions of the objects that were generated for it.
+class SubjectResult:
+    """What became of one set or topology: its own objects and conditions, or the reason why it has none.
 
-    `number` is the first position in the loops of its nodes.
+    `hold` is that reason, empty when `nodes` are complete: whoever prunes may take only such nodes for all that is wanted. `number` is
+    the first position in the loops of its nodes. `generation_hash` is that of a set; empty for a topology.
     """
 
+    kind: str
     ref: ObjectRef
-    generation_hash: str
-    conditions: list[Condition]
-    number: int = 0
+    number: int
+    findings: list[Diagnostic]
+    hold: str = ""
+    nodes: list[Node] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    generation_hash: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Result:
-    """The graph of all objects in apply order, a status for each set, and everything that was found. With errors, both are empty.
+    """What became of each subject, in the order in which their objects are made, and everything that is wrong, in that of the input.
 
-    `made` is what a later compilation may reuse; none with errors.
+    An error in one subject takes nothing from the others: `graph` has the objects of those that are sound. Whoever wants all or
+    nothing, as the command line does, asks `has_errors(result.diagnostics)` first. `is_whole` is false when a part of the input
+    belongs to no subject that could be told: a subject that is missing may only be unreadable then, and must not count as gone.
     """
 
-    graph: Graph
-    statuses: list[SetStatus] = field(default_factory=list)
+    after: After
+    subjects: list[SubjectResult] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    made: Made | None = field(default=None, repr=False)
+    is_whole: bool = True
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The objects of all sound subjects, in apply order."""
+        return Graph([node for subject in self.subjects for node in subject.nodes], self.after)
+
+    @property
+    def statuses(self) -> list[SubjectResult]:
+        """The sound sets."""
+        return [subject for subject in self.subjects if subject.generation_hash and not subject.hold]
 
 
-def compile(inputs: Inputs, program: Program, former: Result | None = None) -> Result:
-    """Every object that should exist for the sets and topologies of `inputs`.
+def compile(inputs: Inputs, program: Program) -> Result:
+    """Returns every object that should exist for the sets and topologies of `inputs`, for each of them by itself.
 
-    Equal inputs give equal results; nothing is raised for bad ones. With a `former` result of the same program, what only more or
-    fewer replicas of the sets cannot have changed is taken from there; the result is the same, only sooner. Neither inputs nor
-    results may be changed by anybody once they were compiled.
+    Equal inputs give equal results; nothing is raised for bad ones. Neither inputs nor results may be changed by anybody once they
+    were compiled, for their objects share parts.
     """
-    admissions, findings = admit(inputs, program)
-    result = Result(Graph([], _after(program)), [], findings)
-    if has_errors(findings):
-        return result
-    result.made = Made(basis_of(inputs, program, admissions))
-    usable = former.made if former is not None and former.made is not None and result.made.can_reuse(former.made) else None
-    for number, admission in enumerate(admissions):
-        try:
-            _expand(number, admission, inputs.settings.max_objects, program, result, result.made.add(usable))
-        except TooManyObjects:
-            finding = too_many(inputs.settings.max_objects)
-            findings.append(admission.entry.locate(finding) if admission.entry else finding)
-        except RuleFailure as failure:
-            findings.append(failure.diagnostic)
-    findings += result.graph.collisions()
-    result.made.settle()
-    return result if not has_errors(findings) else Result(Graph([], {}), [], findings)
+    reading = read_subjects(inputs, program)
+    result = Result(waits_of(program), diagnostics=reading.findings, is_whole=reading.is_whole)
+    room = inputs.settings.max_objects
+    for number, subject in enumerate(reading.subjects):
+        one = expand(subject, number, program, room, inputs.settings.max_objects)
+        result.diagnostics += one.findings[len(subject.findings) :]
+        result.subjects.append(one)
+        room -= len(one.nodes)
+    _hold_collisions(result)
+    return result
 
 
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
-    """Defaults and validation alone: everything that is wrong with `inputs`, or with an update from `inputs.old`."""
-    admissions, findings = admit(inputs, program)
-    if inputs.old and not has_errors(findings) and all(admission.scope["old"] is None for admission in admissions):
+    """Returns everything that is wrong with `inputs`, or with an update from `inputs.old`: defaults and validation alone."""
+    reading = read_subjects(inputs, program)
+    if inputs.old and not has_errors(reading.findings) and all(subject.scope["old"] is None for subject in reading.subjects):
         message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
-        findings.append(Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none"))
-    return findings
+        reading.findings.append(
+            Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none")
+        )
+    return reading.findings
 
 
-def _expand(number: int, admission: Admission, limit: int, program: Program, result: Result, records: Records) -> None:
-    """Adds the objects of one set or topology to the result; the first position of every loop is its number."""
-    room = limit - len(result.graph.nodes)
-    if admission.set is not None and records.hashes is not None:
-        admission.set.template_hashes = records.hashes
-    result.graph.nodes += program.generate(admission.scope, room, (number,), admission.kind, records.objects)
-    conditions = program.conditions(admission.scope, admission.kind, records.conditions)
-    if admission.set is not None:
-        result.statuses.append(SetStatus(admission.set.ref, admission.set.generation_hash, conditions, number))
-        records.hashes = vars(admission.set).get("template_hashes")  # there unless somebody looked at the number of replicas
+def expand(subject: Subject, number: int, program: Program, room: int, limit: int, part: Part = "all") -> SubjectResult:
+    """Runs the rules for one subject, or for a part of it. There is `room` for so many objects of the `limit`; a rule that fails holds it.
+
+    The first position of every loop is `number`. Findings are those of the subject, and then what generating found.
+    """
+    result = SubjectResult(subject.kind, subject.ref, number, list(subject.findings), subject.hold)
+    if result.hold:
+        return result
+    try:
+        result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
+        result.conditions = program.conditions(subject.scope, subject.kind, part)
+        result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
+    except TooManyObjects:
+        finding = too_many(limit)
+        _hold(result, subject.entry.locate(finding) if subject.entry else finding)
+    except RuleFailure as failure:
+        _hold(result, failure.diagnostic)
+    return result
 
 
-def _after(program: Program) -> After:
+def waits_of(program: Program) -> After:
+    """Returns for each rule the rules whose objects come before its own, and how many loop positions they share, the subject's included."""
     return {rule.id: [(other, shared + 1) for other, shared in rule.after] for rule in program.rules if rule.after}
+
+
+def _hold(result: SubjectResult, finding: Diagnostic) -> None:
+    """Leaves a subject without objects: half of them would look as if the rest were not wanted."""
+    result.findings.append(finding)
+    result.hold = finding.message
+    result.nodes, result.conditions, result.generation_hash = [], [], ""
+
+
+def _hold_collisions(result: Result) -> None:
+    """Holds the subjects of which two objects would have one name: none can be told to be the right one."""
+    collisions = result.graph.collisions()
+    for one, other, finding in collisions:
+        result.diagnostics.append(finding)
+        for number in {one.loop[0], other.loop[0]}:
+            _hold(result.subjects[number], finding)
+    if collisions:
+        del result.graph

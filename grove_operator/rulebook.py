@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import grove_compiler
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.version import __version__
 from grove_operator import warm_cache
@@ -23,6 +23,8 @@ except ImportError:
 
 SHIPPED = "grove"
 PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
+CHECKOUT = os.path.dirname(PACKAGE)
+PARTS = ("rules", "templates")
 WARM_FOLDER = os.path.join(PACKAGE, "_warm")
 LARGEST_RULE_FILE = 1 << 20
 
@@ -81,14 +83,14 @@ class Rulebook(NamedTuple):
 
     def build(self, vocabulary: Vocabulary) -> Program:
         """The rules parsed, checked and compiled, without any cache."""
-        from grove_compiler.engine.build import build  # imports jinja2: cold starts only
+        from grove_compiler.engine.codegen.build import build  # imports jinja2: cold starts only
 
         return build(self.sources(), vocabulary)
 
 
 def read(folders: Sequence[str] = ()) -> Rulebook:
     """What ships, then each of the user's folders in order. Raises `UnreadableRules`."""
-    files = list(_read_folder(PACKAGE, SHIPPED, flat=False))
+    files = list(_read_folder(shipped_folder(), SHIPPED, flat=False))
     for folder in folders:
         mine = list(_read_folder(folder, folder, flat=True))
         if not mine:
@@ -97,24 +99,42 @@ def read(folders: Sequence[str] = ()) -> Rulebook:
     return Rulebook(tuple(files))
 
 
+def shipped_folder() -> str:
+    """Returns the folder that holds the `rules` and `templates` which ship.
+
+    A wheel carries them inside the package (`force-include` in `pyproject.toml`); in a checkout they stand at its top, beside the
+    package, where people read and edit them.
+    """
+    return PACKAGE if os.path.isdir(os.path.join(PACKAGE, "rules")) else CHECKOUT
+
+
 def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
-    """`rules/*.yaml` and `templates/*.yaml` of a folder; with `flat` also `*.yaml` beside them, which are rules."""
+    """Reads `rules/**/*.yaml` and `templates/**/*.yaml` of a folder; with `flat` also `*.yaml` beside them, which are rules."""
     if flat:
-        for name, path in _yaml_files(folder):
+        for name, path in _yaml_files(folder, deep=False):
             yield RuleFile(f"rules/{name}", path, origin, _data(path))
-    for part in ("rules", "templates"):
+    for part in PARTS:
         inner = os.path.join(folder, part)
         if os.path.isdir(inner):
             for name, path in _yaml_files(inner):
                 yield RuleFile(f"{part}/{name}", path, origin, _data(path))
 
 
-def _yaml_files(folder: str) -> Iterable[tuple[str, str]]:
+def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
+    """Lists YAML files by their path below the folder, with `/` on every system, and where they are; in the order of those paths."""
+    files: list[tuple[str, str]] = []
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")) and name[0] != ".")
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name[0] == ".":
+                    continue
+                if entry.name.endswith((".yaml", ".yml")):
+                    files.append((entry.name, entry.path))
+                elif deep and entry.is_dir(follow_symlinks=False):  # a link may lead back up
+                    files += [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)]
     except OSError as error:
         raise UnreadableRules(f"{folder}: {_reason(error)}") from None
-    return [(name, os.path.join(folder, name)) for name in names]
+    return sorted(files)
 
 
 def _data(path: str) -> bytes:
@@ -153,12 +173,20 @@ def _fingerprint_of_code() -> str:
     """Changes whenever somebody edits the engine or the model in a source checkout, where the release number stays the same."""
     digest = blake2b(digest_size=8)
     for room in ("engine", "model", "source"):
-        try:
-            entries = sorted(os.scandir(os.path.join(PACKAGE, room)), key=lambda entry: entry.name)
-        except OSError:  # an installation without these folders on disk has nothing to edit
-            continue
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                status = entry.stat()
-                digest.update(f"{entry.name}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
+        for entry in sorted(_python_files(os.path.join(PACKAGE, room)), key=lambda entry: entry.path):
+            status = entry.stat()
+            digest.update(f"{entry.path}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
     return digest.hexdigest()
+
+
+def _python_files(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Finds the sources below a folder; an installation without it on disk has nothing to edit."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    yield entry
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    yield from _python_files(entry.path)
+    except OSError:
+        return

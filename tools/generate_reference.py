@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.reference import replace_reference
+from grove_compiler.engine.reference.reference import replace_reference
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules-language.md"
 

@@ -56,10 +56,8 @@ def revealed(intent: Manifest, manifest: Manifest) -> Manifest:
     if not is_secret(intent):
         return intent
     plain = folded(manifest)
-    values: Manifest = {}
-    for name in ("data", "stringData"):
-        if name in intent:
-            values[name] = {key: plain[name][key] for key in intent[name]} if isinstance(intent[name], dict) else plain[name]
+    parts = {name: (intent[name], plain[name]) for name in ("data", "stringData") if name in intent}
+    values: Manifest = {name: {key: full[key] for key in some} if isinstance(some, dict) else full for name, (some, full) in parts.items()}
     return {**intent, **values}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -93,7 +93,7 @@ class FencedCluster:
 
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
 
     async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from grove_compiler.engine.growing import Growing
 from grove_compiler.graph.diagnostic import Diagnostic
 
 SHIPPED = "grove"
@@ -53,14 +52,14 @@ class Vocabulary:
     `roots` maps each name to its Python type, from which the types of all attributes follow; `functions` are pure and may be called
     as `name(x, …)` or as a filter, `x | name(…)`. `update_roots` are in scope only of validations on update. `subjects` are the
     kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
-    `growing` is a list of which parts can be compiled again without the rest.
+    `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
     """
 
     roots: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     update_roots: Mapping[str, Any] = field(default_factory=dict)
     subjects: Mapping[str, Subject] = field(default_factory=dict)
-    growing: Growing | None = None
+    slices: str = ""
 
     @property
     def words(self) -> list[str]:

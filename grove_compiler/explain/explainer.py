@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
-from grove_compiler.admission import VOCABULARY, Admission, Inputs, admit
-from grove_compiler.engine.observing import Observer
-from grove_compiler.engine.ordering import matches
-from grove_compiler.engine.program import Program, RuleInfo
-from grove_compiler.engine.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.runtime.program import Program, RuleInfo
 from grove_compiler.engine.sources import RuleSource
-from grove_compiler.engine.watching import Input, Recorder
+from grove_compiler.engine.tracing.observer import Observer
+from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.tracing.tracking import Input, Recorder
 from grove_compiler.explain.inputs import SETTINGS, WatchedInputs
 from grove_compiler.explain.said import Given, Said
 from grove_compiler.graph.node import Node
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.settings import Settings
 from grove_compiler.source.document import Document
+from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
 
 MODEL = "grove_compiler.model."
 
@@ -62,7 +62,7 @@ class Explainer:
         self.inputs = WatchedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
         self._observer = Observer(self.recorder, lazy, _model_classes())
         self._rules = {rule.id: rule for rule in self.tracer.rules}
-        self._admissions: list[Admission] = []
+        self._subjects: list[Subject] = []
 
     @contextmanager
     def opened(self) -> Iterator[Explainer]:
@@ -73,10 +73,10 @@ class Explainer:
             self.inputs.settings = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
             snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in self._inputs.snapshot]
             watched = replace(self._inputs, settings=settings, snapshot=snapshot, old=[])
-            self._admissions = admit(watched, cast(Program, self.inputs))[0]
+            self._subjects = read_subjects(watched, cast(Program, self.inputs)).subjects
             self.inputs.read_configuration()
-            for admission in self._admissions:
-                self._observer.describe(admission.scope["config"], self.inputs.inputs_of_configuration)
+            for subject in self._subjects:
+                self._observer.describe(subject.scope["config"], self.inputs.inputs_of_configuration)
             self._observer.forget()
             yield self
 
@@ -95,8 +95,8 @@ class Explainer:
 
     def object(self, node: Node) -> ObjectAnswer:
         """How an object of the result came about."""
-        admission = self._admissions[node.loop[0]]
-        trace = self.tracer.trace(node, admission.scope, 1, self._roots(admission))
+        subject = self._subjects[node.loop[0]]
+        trace = self.tracer.trace(node, subject.scope, 1, self._roots(subject))
         touched = dict.fromkeys(operation.rule for operation in trace.operations)
         rule = self._rules[node.rule]
         refusals = [
@@ -106,9 +106,9 @@ class Explainer:
         ]
         return ObjectAnswer(node, rule, trace, [self._rules[id] for id in touched], [one for one in refusals if one is not None])
 
-    def _roots(self, admission: Admission) -> dict[str, tuple[Input, ...]]:
+    def _roots(self, subject: Subject) -> dict[str, tuple[Input, ...]]:
         """What a topology that nobody wrote rests on: the operator's configuration describes it."""
-        if admission.entry is not None:
+        if subject.entry is not None:
             return {}
         inputs = [one for name in ("topology_enabled", "topology_levels") for one in self.inputs.inputs_of_configuration(name)]
         return {"topology": tuple(dict.fromkeys(inputs))}
@@ -120,9 +120,9 @@ class Explainer:
             if rule.verb == "generate" and rule.details["kind"] == kind:
                 conditions = [
                     condition
-                    for admission in self._admissions
-                    if rule.is_about(admission.kind)
-                    for condition in self.tracer.conditions(rule.id, admission.scope).conditions
+                    for subject in self._subjects
+                    if rule.is_about(subject.kind)
+                    for condition in self.tracer.conditions(rule.id, subject.scope).conditions
                 ]
                 refusal = _refusal(rule, conditions)
                 found += [refusal] if refusal else []

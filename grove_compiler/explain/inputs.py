@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from grove_compiler.engine.defaulting import apply_default
-from grove_compiler.engine.omit import OMIT
-from grove_compiler.engine.program import RuleInfo
-from grove_compiler.engine.provenance import Tracer
-from grove_compiler.engine.watching import Input, plain, watched
+from grove_compiler.decoder import CONFIGURATION_KIND
+from grove_compiler.engine.runtime.defaults import apply_default
+from grove_compiler.engine.runtime.omit import OMIT
+from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.tracing.provenance import Tracer
+from grove_compiler.engine.tracing.tracking import Input, plain, watched
 from grove_compiler.explain.said import Default, Given, Said, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
-from grove_compiler.intake import CONFIGURATION_KIND
-from grove_compiler.model.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
 CONFIGURATION = "configuration"

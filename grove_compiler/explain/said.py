@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from grove_compiler.engine.provenance import Condition
-from grove_compiler.engine.watching import Input
+from grove_compiler.engine.tracing.provenance import Condition
+from grove_compiler.engine.tracing.tracking import Input
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.source.document import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from grove_compiler.fit.amounts import Amounts, HostPort
+from grove_compiler.kube.pod_request import Amounts, HostPort
 
 GPU_SUFFIX = "/gpu"
 HOSTNAME = "kubernetes.io/hostname"

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from grove_compiler.gangs.gang import LevelName
 from grove_compiler.graph.node import Manifest
-
-LevelName = Literal["gang", "group", "podgroup"]
-"""Where a constraint stands: `spec`, `spec.topologyConstraintGroupConfigs[]`, or `spec.podgroups[]` of the PodGang."""
-LEVELS: tuple[LevelName, ...] = ("gang", "group", "podgroup")
-"""From outside to inside."""
 
 
 class DomainKey(NamedTuple):

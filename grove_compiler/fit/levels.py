@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grove_compiler.fit.gang import LEVELS, LevelName
 from grove_compiler.fit.greedy import Greedy
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, Joint, Verdict
 from grove_compiler.fit.problem import Place, PodType, Problem, Vector
 from grove_compiler.fit.report import LevelReport, Short, Tight
 from grove_compiler.fit.room import Room, bits
 from grove_compiler.fit.search import Steps
+from grove_compiler.gangs.gang import LEVELS, LevelName
 
 STEPS_A_LEVEL = 20_000
 AMPLE = 1 << 62

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_compiler.fit.amounts import PODS, Amounts, amounts, host_ports, request
 from grove_compiler.fit.cluster import Cluster, ClusterNode, Taint
 from grove_compiler.fit.manifests import Source, Sourced, objects_of
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
+from grove_compiler.kube.pod_request import PODS, Amounts, amounts, host_ports, request
 from grove_compiler.kube.quantity import QuantityError
 
 USUAL_PODS = 110

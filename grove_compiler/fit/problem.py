@@ -9,11 +9,12 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from copy import copy
 from dataclasses import dataclass
 
-from grove_compiler.fit.amounts import EVERY_IP, Amounts, HostPort, host_ports, request
 from grove_compiler.fit.cluster import Cluster, ClusterNode
 from grove_compiler.fit.eligibility import Requirements
-from grove_compiler.fit.gang import LEVELS, DomainKey, Gang, LevelName, Scope
+from grove_compiler.fit.gang import DomainKey, Gang, Scope
+from grove_compiler.gangs.gang import LEVELS, LevelName
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.pod_request import EVERY_IP, Amounts, HostPort, host_ports, request
 
 Vector = tuple[int, ...]
 PORT = "host port "

@@ -54,8 +54,8 @@ class Graph:
             waves[level].append(node)
         return waves
 
-    def collisions(self) -> list[Diagnostic]:
-        """Objects of the same kind, group, namespace and name that different items generated."""
+    def collisions(self) -> list[tuple[Node, Node, Diagnostic]]:
+        """Returns objects of the same kind, group, namespace and name that different items generated, in pairs with what to say."""
         if len({node.id for node in self.nodes}) == len(self.nodes):
             return []
         first: dict[tuple[str, str], Node] = {}
@@ -65,7 +65,8 @@ class Graph:
             if other is node:
                 continue
             message = f"two objects would have the name {node.id}: one from the rule {other.rule}, one from {node.rule}"
-            findings.append(Diagnostic("graph/collision", "error", message, hint="rename a clique, a scaling group or a set"))
+            hint = "rename a clique, a scaling group or a set"
+            findings.append((other, node, Diagnostic("graph/collision", "error", message, hint=hint)))
         return findings
 
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from grove_compiler.gangs.clique import GROUP_REPLICA, TEMPLATE_HASH, labels_of
 from grove_compiler.graph.field_path import render
-from grove_compiler.graph.node import Manifest, Node
+from grove_compiler.graph.node import Node
 from grove_compiler.impact.change import Change, changes
 
 What = Literal["made", "changed", "replaced", "deleted", "left"]
-HASH = "grove.io/pod-template-hash"
-GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
 SCALING_GROUP = "PodCliqueScalingGroup"
 ON_DELETE = "OnDelete"
 
@@ -69,8 +68,7 @@ def id_of(node: Node) -> str:
 
 def hash_of(node: Node) -> str:
     """The hash of a PodClique's pod template; empty for other objects."""
-    labels: Manifest = node.object["metadata"].get("labels") or {}
-    return str(labels.get(HASH, ""))
+    return str(labels_of(node.object).get(TEMPLATE_HASH, ""))
 
 
 def is_member(node: Node) -> bool:
@@ -80,8 +78,7 @@ def is_member(node: Node) -> bool:
 
 def part_of(node: Node) -> tuple[str, str] | None:
     """The replica of a scaling group that a PodClique belongs to: the group's id and the index."""
-    labels: Manifest = node.object["metadata"].get("labels") or {}
-    return (node.owner.id, str(labels.get(GROUP_REPLICA, ""))) if is_member(node) and node.owner is not None else None
+    return (node.owner.id, str(labels_of(node.object).get(GROUP_REPLICA, ""))) if is_member(node) and node.owner is not None else None
 
 
 def rolled_parts(before: Mapping[str, Node], after: Mapping[str, Node], strategy: str) -> set[tuple[str, str] | None]:

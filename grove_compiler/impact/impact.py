@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
-from grove_compiler.impact.cliques import Pods, pods_of
 from grove_compiler.impact.edit import Edit, applied, as_declared, edits, given, in_order
 from grove_compiler.impact.fate import ON_DELETE, Fate, fates, id_of, part_of, rolled_parts
+from grove_compiler.impact.pods import Pods, pods_of
 
 SetPlace = tuple[str, str]
 """Namespace and name of a set."""

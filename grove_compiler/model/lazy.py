@@ -1,29 +1,12 @@
-"""Attributes that are worked out when somebody first asks.
-
-What most rules make for a replica of a set does not depend on how many replicas there are, so it need not be made again when only
-their number changes. To be sure of that, every look at the number leaves a mark (`look`), and what is worked out with a look is not
-remembered here: whoever asks for it looks again.
-"""
+"""Attributes and items that are worked out when somebody first asks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-_numbers = count()
-_last = [next(_numbers)]
-
-
-def look() -> None:
-    """Leaves a mark: somebody learns of a number of replicas. No mark ever returns, and looks of other threads count as well."""
-    _last[0] = next(_numbers)
-
-
-def mark() -> object:
-    """The mark of the last look."""
-    return _last[0]
-
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from functools import cached_property as lazy
@@ -35,11 +18,39 @@ else:
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
             if instance is None:
                 return self
-            before = _last[0]
-            value = self.func(instance)
-            if before == _last[0]:
-                instance.__dict__[self.attrname] = value
+            value = instance.__dict__[self.attrname] = self.func(instance)
             return value
 
 
-__all__ = ["lazy", "look", "mark"]
+class MadeOnDemand(Sequence[T]):
+    """Holds so many items, each of which `make` makes from its index when it is first asked for, and never twice.
+
+    A step for one replica of a set with thousands of them asks for that one alone.
+    """
+
+    __slots__ = ("_count", "_made", "_make")
+
+    def __init__(self, count: int, make: Callable[[int], T]) -> None:
+        self._count, self._make = max(count, 0), make
+        self._made: dict[int, T] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(self._count)[index]]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        index %= self._count
+        item = self._made.get(index)
+        if item is None:
+            item = self._made[index] = self._make(index)
+        return item
+
+
+__all__ = ["MadeOnDemand", "lazy"]

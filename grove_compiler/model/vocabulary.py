@@ -6,23 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube import duration, names
-from grove_compiler.model.configuration import Configuration
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.derived import ExpandedSet
-from grove_compiler.model.former import former_clique, former_group
-from grove_compiler.model.mnnvl_change import mnnvl_changes
-from grove_compiler.model.mnnvl_findings import class_contests, lost_waits, shared_claims, way_contests
-from grove_compiler.model.name_budget import names_too_long, names_too_long_together
-from grove_compiler.model.name_collisions import name_collisions
-from grove_compiler.model.placement_change import placement_changes
-from grove_compiler.model.pod_spec import pod_spec_path
-from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
-from grove_compiler.model.settings import Settings
-from grove_compiler.model.sharing_levels import sharing_levels
-from grove_compiler.model.startup_order import startup_cycles, waits_for_others
-from grove_compiler.model.template_changes import changed_template_fields
-from grove_compiler.model.topology import Topology
-from grove_compiler.model.topology_use import topology_is_wanted, topology_uses
+from grove_compiler.model.checks.mnnvl_change import mnnvl_changes
+from grove_compiler.model.checks.mnnvl_conflicts import class_contests, lost_waits, shared_claims, way_contests
+from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
+from grove_compiler.model.checks.name_collisions import name_collisions
+from grove_compiler.model.checks.old_entries import former_clique, former_group
+from grove_compiler.model.checks.placement_change import placement_changes
+from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
+from grove_compiler.model.checks.template_changes import changed_template_fields
+from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.inputs.topology_use import topology_is_wanted, topology_uses
+from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.pod_spec import pod_spec_path
+from grove_compiler.model.spec.schedulers import first_with_each_scheduler, scheduler_of
+from grove_compiler.model.spec.sharing_levels import sharing_levels
 
 ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
 

@@ -35,20 +35,6 @@ def iter_yaml(objects: Iterable[Any]) -> Iterator[str]:
         separator = "---\n"
 
 
-class LastTexts:
-    """Writes one list of objects after another. An object that was in the list before is not written anew, so none may be changed."""
-
-    def __init__(self) -> None:
-        self._texts: dict[int, tuple[Any, str]] = {}  # holds the objects, so that no identity is used twice
-
-    def write(self, objects: Iterable[Any]) -> str:
-        """The text of `write_yaml`."""
-        writer, former = _Writer(), self._texts
-        entries = [former.get(id(value)) or (value, f"{writer.document(value)}\n") for value in objects]
-        self._texts = {id(entry[0]): entry for entry in entries}
-        return "---\n".join([text for _, text in entries])
-
-
 class _LongKey(Exception):
     """A key that needs `? ` in front."""
 

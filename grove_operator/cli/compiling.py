@@ -9,7 +9,7 @@ from typing import Any
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.cli.options import Context
 from grove_operator.cli.program import Rules

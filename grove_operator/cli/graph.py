@@ -15,8 +15,8 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
-from grove_operator.pictures.collapse import collapse
-from grove_operator.pictures.picture import Picture, draw, simplified
+from grove_operator.render.collapse import collapse
+from grove_operator.render.picture import Picture, draw, simplified
 
 
 @click.command(
@@ -95,25 +95,25 @@ def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
 def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) -> str:
     """The text of the picture. Each format is imported when it is asked for."""
     if output == "json":
-        from grove_operator.pictures.as_json import as_json
+        from grove_operator.render.as_json import as_json
 
         return as_json(picture)
     if output == "html":
-        from grove_operator.pictures.as_html import as_html
+        from grove_operator.render.as_html import as_html
 
         return as_html(simplified(picture), docs)
     if output == "tree":
-        from grove_operator.pictures.as_tree import as_tree
+        from grove_operator.render.as_tree import as_tree
         from grove_operator.terminal import terminal_of
 
         return as_tree(picture, terminal_of(sys.stdout), whole)
     shown = simplified(picture) if whole else collapse(simplified(picture))
     hidden = len(picture.vertices) - sum(not vertex.note for vertex in shown.vertices)
     if output == "mermaid":
-        from grove_operator.pictures.as_mermaid import as_mermaid
+        from grove_operator.render.as_mermaid import as_mermaid
 
         return as_mermaid(shown, hidden)
-    from grove_operator.pictures.as_dot import as_dot
+    from grove_operator.render.as_dot import as_dot
 
     return as_dot(shown, hidden)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
+from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
 from grove_operator import rulebook
 from grove_operator.reading.files import InputFile, UnreadableInput

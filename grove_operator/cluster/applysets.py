@@ -6,7 +6,7 @@ from applier.cluster import Cluster
 from applier.prune.applyset import ApplySet
 from applier.ref import Kind
 from grove_compiler.version import __version__
-from grove_operator.cluster.tree_reading import check_name, find_kind
+from grove_operator.cluster.tree_query import check_name, find_kind
 
 TOOLING = f"kubectl/grove-v{__version__}"
 """How new sets are marked. kubectl refuses those of any tool but `kubectl`; what is behind the slash is free, and says who it was."""

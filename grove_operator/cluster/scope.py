@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from applier.cluster import Cluster
 from applier.errors import UnknownKind
 from applier.ref import GroupKind, Kind, Manifest
-from grove_operator.cluster.sorting import Item
+from grove_operator.cluster.classify import Item
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
@@ -101,7 +101,7 @@ class Runner:
         given = {name: case.path(file) for name, file in INPUTS.items() if case.has(file)}
         inputs = reader.read([case.path(INPUT)], options.settings, **given)
         result = compile_inputs(inputs, program)
-        objects = [node.object for node in result.graph.nodes]
+        objects = [node.object for node in result.graph.nodes] if not has_errors(result.diagnostics) else []
         wanted = [manifest for manifest in objects if not options.kinds or manifest["kind"] in options.kinds]
         return Made(wanted, reader.problems + result.diagnostics)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator.reading.files import STDIN, STDIN_NAME, InputFile, UnreadableInput, read_all, read_one

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
+from applier.testing.memory.faults import Request
 
 API_VERSIONS = {
     "Deployment": "apps/v1",
@@ -83,3 +85,8 @@ def definition(kind: str = "Engine", group: str = "example.com", **spec: Any) ->
         "versions": [{"name": "v1", "served": True, "storage": True}],
     }
     return desired(f"{plural}.{group}", "CustomResourceDefinition", spec={**given, **spec})
+
+
+def asks_for(plural: str) -> Callable[[Request], bool]:
+    """Picks the requests to a resource, for `MemoryCluster.fail`."""
+    return lambda request: request.resource.plural == plural

@@ -13,14 +13,14 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import orjson
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Listing, Resource, WatchEvent
-from applier.ref import Kind
+from applier.ref import Kind, Manifest
 
 POD = Kind("", "v1", "Pod")
 PODS_A_CLIQUE = 50
@@ -30,7 +30,7 @@ def pod(number: int, version: int, phase: str = "Running") -> dict[str, Any]:
     """A pod of an inference workload as a server shows it, 4 KB of JSON with its managedFields."""
     clique, index = divmod(number, PODS_A_CLIQUE)
     name = f"workload-{clique}-decode-{index}"
-    env = [{"name": f"GROVE_{key}", "value": f"value-{key}-{clique}"} for key in range(12)]
+    env: list[Manifest] = [{"name": f"GROVE_{key}", "value": f"value-{key}-{clique}"} for key in range(12)]
     env.append({"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}})
     mounts = [{"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": "token", "readOnly": True}]
     container = {
@@ -74,7 +74,7 @@ def pod(number: int, version: int, phase: str = "Running") -> dict[str, Any]:
         "state": started,
         "started": True,
     }
-    fields = {"f:spec": {"f:containers": {'k:{"name":"engine"}': {f"f:{key}": {".": {}} for key in container}}}}
+    fields: Manifest = {"f:spec": {"f:containers": {'k:{"name":"engine"}': {f"f:{key}": {".": {}} for key in container}}}}
     managed = [
         {"manager": manager, "operation": "Update", "apiVersion": "v1", "time": stamp, "fieldsType": "FieldsV1", "fieldsV1": fields}
         for manager in ("operator", "kubelet")
@@ -194,7 +194,7 @@ def plain(count: int) -> dict[str, float]:
     return {"sync/s": count / took, "events/s": count / took, "bytes/object": (rss() - before) / len(kept), "after changes": float("nan")}
 
 
-CASES = {
+CASES: dict[str, Callable[[int], Any]] = {
     "parsed and kept": plain,
     "cache, managedFields": lambda count: asyncio.run(cached(count, True)),
     "cache": lambda count: asyncio.run(cached(count, False)),

@@ -6,7 +6,7 @@ from collections import Counter
 
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_text
 from grove_operator.rulebook import read as read_rulebook
 from tests.benchmarks.disaggregated import manifest

@@ -29,7 +29,7 @@ def run(*arguments: str, stdin: bytes = b"") -> Ended:
         code = entry.run(arguments)
     for stream in (out, err):
         stream.flush()
-    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
     return Ended(code, *texts)
 
 

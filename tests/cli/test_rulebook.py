@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, Vocabulary
 from grove_operator import rulebook, warm_cache
 from grove_operator.rulebook import UnreadableRules

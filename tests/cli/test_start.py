@@ -46,7 +46,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def test_the_check_sees_what_was_imported(warm: set[str]) -> None:
-    assert {"click", "yaml", "grove_compiler.compile", "grove_compiler.engine.program"} <= warm
+    assert {"click", "yaml", "grove_compiler.compile", "grove_compiler.engine.runtime.program"} <= warm
 
 
 @pytest.mark.parametrize("name", TOO_SLOW)
@@ -55,7 +55,11 @@ def test_a_warm_compilation_does_not_import(name: str, warm: set[str]) -> None:
 
 
 def test_a_warm_compilation_does_not_load_the_rules_compiler(warm: set[str]) -> None:
-    assert not warm & {"grove_compiler.engine.build", "grove_compiler.engine.expression", "grove_compiler.engine.load"}
+    assert not warm & {
+        "grove_compiler.engine.codegen.build",
+        "grove_compiler.engine.expressions.expression",
+        "grove_compiler.engine.language.load",
+    }
 
 
 def test_a_warm_compilation_does_not_load_other_commands(warm: set[str]) -> None:

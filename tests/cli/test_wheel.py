@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_operator import rulebook, warm_cache
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,16 +51,21 @@ def included(hook: Any) -> Iterator[dict[str, str]]:
     built.initialize("standard", build_data)
     yield build_data["force_include"]
     built.finalize("standard", build_data, "")
-    assert not any(os.path.exists(path) for path in build_data["force_include"])
+    assert not [path for path in build_data["force_include"] if not path.startswith(str(ROOT)) and os.path.exists(path)]
 
 
 def test_a_wheel_holds_the_rules_where_a_warm_start_looks_for_them(included: dict[str, str]) -> None:
     place = os.path.relpath(os.path.join(rulebook.WARM_FOLDER, rulebook.read().key), ROOT)
-    assert list(included.values()) == [place]
+    assert place in included.values()
+
+
+def test_a_wheel_holds_the_rules_and_templates_of_the_checkout(included: dict[str, str]) -> None:
+    parts = {part: f"grove_compiler/{part}" for part in ("rules", "templates")}
+    assert {os.path.relpath(path, ROOT): place for path, place in included.items() if path.startswith(str(ROOT))} == parts
 
 
 def test_what_a_wheel_holds_are_the_rules_that_ship(included: dict[str, str]) -> None:
-    payload = warm_cache.read_shipped(next(iter(included)))
+    payload = warm_cache.read_shipped(next(path for path, place in included.items() if "_warm" in place))
     assert payload is not None
     shipped, built = Program.load(payload, VOCABULARY), rulebook.read().build(VOCABULARY)
     assert [rule.id for rule in shipped.rules] == [rule.id for rule in built.rules]

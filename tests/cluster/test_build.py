@@ -142,6 +142,7 @@ def test_two_builds_at_once_build_once(go: Path) -> None:
     with locks.held(assets.cache_folder().with_name(f"{assets.cache_folder().name}.lock")):
         both = [start_build() for _ in range(2)]
         for one in both:
+            assert one.stderr is not None
             assert one.stderr.readline() == "another build of the control plane is running; waiting for it\n"
     assert {one.communicate(timeout=60)[0] for one in both} == {f"{assets.cache_folder()}\n"}
     assert [one.returncode for one in both] == [0, 0]

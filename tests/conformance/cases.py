@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from grove_compiler import compile as compiler
-from grove_compiler.engine.program import Program
-from grove_compiler.model.settings import Settings
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 

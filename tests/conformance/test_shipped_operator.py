@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 
 from .cases import FOLDER, Case, read_cases
 from .compare import differences, gates, hostnames

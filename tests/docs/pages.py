@@ -18,8 +18,8 @@ import yaml
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
-from grove_compiler.model.settings import Settings
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_text
 from grove_operator.rulebook import Rulebook, RuleFile
 from grove_operator.rulebook import read as read_rulebook

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from grove_compiler.engine.language import VERB_KEYS
+from grove_compiler.engine.language.keys import VERB_KEYS
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.golden.expected_findings import compare_findings
@@ -27,8 +27,8 @@ KINDS = {
     "gang": "PodGang",
 }
 NAMES = re.findall(rf"^\| `((?:{'|'.join(KINDS)})\.[\w.]+)` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
-MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation-mnnvl.yaml")
-TRAINING_FILES = ("rules/training.yaml", "rules/validation-training.yaml")
+MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
+TRAINING_FILES = ("rules/training.yaml", "rules/validation/training.yaml")
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)

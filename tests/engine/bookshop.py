@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node, ObjectRef

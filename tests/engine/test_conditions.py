@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.engine.program import Condition, RuleFailure
+from grove_compiler.engine.runtime.program import Condition, RuleFailure
 
 from .bookshop import Shelf, mistakes, program, shop
 

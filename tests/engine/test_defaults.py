@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.engine.defaulting import apply_default, parse_default_path
-from grove_compiler.engine.program import RuleFailure
+from grove_compiler.engine.runtime.defaults import apply_default, parse_default_path
+from grove_compiler.engine.runtime.program import RuleFailure
 
 from .bookshop import program
 

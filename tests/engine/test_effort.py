@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine import effort
-from grove_compiler.engine.access import LARGEST_TEXT, EvaluationError
-from grove_compiler.engine.build import build
-from grove_compiler.engine.effort import Effort
-from grove_compiler.engine.program import Program, RuleFailure
-from grove_compiler.engine.provenance import Tracer
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime import cost_budget as effort
+from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError
+from grove_compiler.engine.runtime.cost_budget import Effort
+from grove_compiler.engine.runtime.program import Program, RuleFailure
 from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.graph.diagnostic import Diagnostic
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources

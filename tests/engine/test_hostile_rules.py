@@ -10,10 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.language import CASE_KEYS, COMMON_KEYS, DISABLE_KEYS, OPERATION_KEYS, POLICY_KEYS, VERB_KEYS, Form, Key, Verb
-from grove_compiler.engine.program import RuleFailure, TooManyObjects
-from grove_compiler.engine.shape import ITEM_KEYS, MAP_KEYS
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.language.keys import (
+    CASE_KEYS,
+    COMMON_KEYS,
+    DISABLE_KEYS,
+    OPERATION_KEYS,
+    POLICY_KEYS,
+    VERB_KEYS,
+    Form,
+    Key,
+    Verb,
+)
+from grove_compiler.engine.language.template_ast import ITEM_KEYS, MAP_KEYS
+from grove_compiler.engine.runtime.program import RuleFailure, TooManyObjects
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, shop, sources

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.language import COMMON_KEYS, VERB_KEYS, Key
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.language.keys import COMMON_KEYS, VERB_KEYS, Key
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, program, shop, sources
@@ -272,7 +272,7 @@ def test_a_rule_says_where_it_stands_and_what_it_is() -> None:
         "rules/shop.yaml",
         2,
     )
-    assert rule.details == {"template": "box.yaml", "kind": "Box", "policy": {"create": "only"}, "about": [], "grows": False}
+    assert rule.details == {"template": "box.yaml", "kind": "Box", "policy": {"create": "only"}, "about": [], "sliced": False}
     assert rule.loops == (("shelf", "shelves"),)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.program import Program, RuleFailure
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime.program import Program, RuleFailure
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, program, shop
@@ -132,7 +132,7 @@ def test_a_program_compiles_any_number_of_inputs() -> None:
 
 
 def test_bringing_a_program_back_imports_neither_jinja_nor_the_writers() -> None:
-    script = "import sys, grove_compiler.engine.program; print([n for n in sys.modules if n.startswith(('jinja2', 'yaml'))])"
+    script = "import sys, grove_compiler.engine.runtime.program; print([n for n in sys.modules if n.startswith(('jinja2', 'yaml'))])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == "[]"
 

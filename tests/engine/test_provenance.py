@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.provenance import Origin, Tracer
 from grove_compiler.engine.sources import InvalidRules
+from grove_compiler.engine.tracing.provenance import Origin, Tracer
 from grove_compiler.graph.field_path import FieldPath
 
 from .bookshop import CARD, CARD_RULE, VOCABULARY, program, shop, sources

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.observing import Observer
-from grove_compiler.engine.provenance import Trace, Tracer
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.codegen.trace_codegen import conjunction
 from grove_compiler.engine.sources import RuleSource, Vocabulary
-from grove_compiler.engine.trace_writer import conjunction
-from grove_compiler.engine.watching import Input, Recorder, WatchedMap, inputs_of, plain, watched
+from grove_compiler.engine.tracing.observer import Observer
+from grove_compiler.engine.tracing.provenance import Trace, Tracer
+from grove_compiler.engine.tracing.tracking import Input, Recorder, WatchedMap, inputs_of, plain, watched
 from grove_compiler.graph.field_path import FieldPath, render
 
 
@@ -46,7 +46,8 @@ class Ship:
 
     @property
     def decks(self) -> list[Deck]:
-        return self.all_decks
+        decks: list[Deck] = self.all_decks
+        return decks
 
     @lazy
     def all_decks(self) -> list[Deck]:
@@ -54,7 +55,7 @@ class Ship:
 
     @property
     def crew(self) -> int:
-        return self.whole_crew
+        return int(self.whole_crew)
 
     @lazy
     def whole_crew(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.provenance import Trace
+from grove_compiler.engine.tracing.provenance import Trace
 
 from .test_provenance_inputs import inputs, trace_of
 

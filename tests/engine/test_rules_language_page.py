@@ -13,11 +13,11 @@ import yaml
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine import builtins
-from grove_compiler.engine.build import build
-from grove_compiler.engine.language import OPERATIONS, VERB_KEYS
-from grove_compiler.engine.reference import TESTS, VERBS, reference, replace_reference
-from grove_compiler.engine.reference_model import reachable_classes, type_words
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.language.keys import OPERATIONS, VERB_KEYS
+from grove_compiler.engine.reference.reference import TESTS, VERBS, reference, replace_reference
+from grove_compiler.engine.reference.reference_model import reachable_classes, type_words
+from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.source.yaml_reader import read_yaml
 
@@ -44,9 +44,8 @@ EXAMPLES = [title for title, blocks in SECTIONS.items() if any(head.startswith("
 
 
 def shipped() -> list[RuleSource]:
-    folders = [ROOT / "grove_compiler" / name for name in ("rules", "templates")]
-    files = [path for folder in folders for path in sorted(folder.glob("*.yaml"))]
-    return [RuleSource(f"{path.parent.name}/{path.name}", path.read_text(encoding="utf-8"), "grove") for path in files]
+    files = [path for name in ("rules", "templates") for path in sorted((ROOT / name).rglob("*.yaml"))]
+    return [RuleSource(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"), "grove") for path in files]
 
 
 @functools.cache

@@ -112,7 +112,7 @@ def test_a_guard_of_the_outer_loop_is_evaluated_once_for_each_of_its_items() -> 
             counted.append(self.name)
             return True
 
-    from grove_compiler.engine.build import build
+    from grove_compiler.engine.codegen.build import build
     from grove_compiler.engine.sources import Vocabulary
 
     from .bookshop import sources

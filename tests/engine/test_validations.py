@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.build import build
-from grove_compiler.engine.program import RuleFailure
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime.program import RuleFailure
 from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 

@@ -10,7 +10,7 @@ import yaml
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 
@@ -79,7 +79,7 @@ def test_kai_learns_each_topology_beside_the_default_one(program: Program) -> No
 
 
 NAME = "spec.template.clusterTopologyName"
-NEGATIVE = {
+NEGATIVE: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "the GB200 set with the topology of the H100 nodes": (
         {"llama_405b_gb200": {"clusterTopologyName": "h100-topology"}},
         [("validate/topology-domain", "spec.template.cliques[0].topologyConstraint.packDomain")],
@@ -100,7 +100,8 @@ NEGATIVE = {
 def test_a_mistake_is_found_before_anything_waits_for_nodes(program: Program, mistake: str) -> None:
     changes, expected = NEGATIVE[mistake]
     result = compiled(program, manifests(**changes))
-    assert (findings(result), result.graph.nodes) == (expected, [])
+    held = [one for one in result.subjects if one.hold]
+    assert (findings(result), [one.nodes for one in held]) == (expected, [[]])
 
 
 def test_a_name_without_any_constraint_is_a_mistake(program: Program) -> None:

@@ -14,7 +14,7 @@ from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator import rulebook

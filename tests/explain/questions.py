@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.explain import Explainer
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Node
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
 from grove_operator.cli.compile.command import command as compile_command

@@ -10,8 +10,8 @@ import pytest
 
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.provenance import Traced
-from grove_compiler.engine.watching import plain
+from grove_compiler.engine.tracing.provenance import Traced
+from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Said
 from grove_compiler.explain.said import scalars
 from grove_compiler.graph.field_path import FieldPath, render

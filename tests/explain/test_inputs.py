@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import Inputs
-from grove_compiler.engine.watching import Input, plain
+from grove_compiler.engine.tracing.tracking import Input, plain
 from grove_compiler.explain import Explainer, Said
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS
 from grove_compiler.explain.said import additions, scalars
 from grove_compiler.graph.field_path import parse, render
-from grove_compiler.model.declared import CliqueTemplate
-from grove_compiler.model.derived import Clique
+from grove_compiler.model.expanded.derived import Clique
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.spec.declared import CliqueTemplate
 from grove_compiler.source.document import Document
 
 from ..features.random_sets import Manifest, pod_cliques_sets

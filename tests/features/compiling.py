@@ -8,8 +8,10 @@ from pathlib import Path
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
-from grove_compiler.model.settings import Settings
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_compiler.source.yaml_writer import write_yaml
@@ -27,6 +29,13 @@ SETTING_NAMES = {
 @cache
 def shipped_program() -> Program:
     return read_rulebook().program(VOCABULARY)
+
+
+@cache
+def program_with(rules: str, template: str = "") -> Program:
+    """The shipped rules and a user's."""
+    sources = [*read_rulebook().sources(), RuleSource("rules/own.yaml", rules, "user")]
+    return build([*sources, *([RuleSource("templates/own.yaml", template, "user")] if template else [])], VOCABULARY)
 
 
 def documents_of(text: str, file: str = "input.yaml") -> list[Document]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 
 from .compiling import documents_of, shipped_program
 from .random_sets import Manifest, pod_cliques_sets

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.module_writer import ModuleWriter
+from grove_compiler.engine.codegen.module_codegen import ModuleWriter
 from grove_operator.cli.entry import run
 from grove_operator.rulebook import read as read_rulebook
 
@@ -83,7 +83,7 @@ def test_the_page_of_differences_names_only_rules_that_there_are() -> None:
 
 def test_the_rule_that_the_architecture_shows_is_one_of_ours() -> None:
     shown = ARCHITECTURE.split("```yaml\n")[1].split("```")[0]
-    assert shown in (ROOT / "grove_compiler" / "rules" / "services.yaml").read_text() + "\n"
+    assert shown in (ROOT / "rules" / "services.yaml").read_text() + "\n"
 
 
 def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monkeypatch: pytest.MonkeyPatch) -> None:

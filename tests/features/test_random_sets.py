@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import Result
 from grove_compiler.graph.node import Node
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 
 from .compiling import as_text, compile_manifest
 from .random_sets import Manifest, pod_cliques_sets

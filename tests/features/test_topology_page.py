@@ -12,7 +12,7 @@ from grove_compiler.compile import compile as compile_inputs
 from .compiling import documents_of, shipped_program
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topology.md").read_text()
-FILES = {"rules/topology.yaml", "rules/validation-topology.yaml", "rules/validation-topology-objects.yaml"}
+FILES = {"rules/topology.yaml", "rules/validation/topology.yaml", "rules/validation/topology-objects.yaml"}
 
 
 def block(title: str) -> list[Any]:
@@ -34,7 +34,7 @@ def test_warnings_are_called_so() -> None:
 
 
 def test_the_reasons_of_the_condition_are_those_of_its_rule() -> None:
-    text = (Path(__file__).parents[2] / "grove_compiler" / "rules" / "topology.yaml").read_text()
+    text = (Path(__file__).parents[2] / "rules" / "topology.yaml").read_text()
     table = PAGE.split("The condition of a set:")[1].split("## ")[0]
     assert set(re.findall(r"\| `(\w+)` \|", table)) == set(re.findall(r"reason: (\w+)", text))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
-from grove_compiler.fit.amounts import request
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.eligibility import Requirements
 from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.kube.pod_request import request
 
 Free = tuple[tuple[int, ...], ...]
 

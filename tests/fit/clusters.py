@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grove_compiler.fit.amounts import amounts
 from grove_compiler.fit.cluster import ClusterNode, Taint
-from grove_compiler.fit.gang import DomainKey, Gang, LevelName, Scope
+from grove_compiler.fit.gang import DomainKey, Gang, Scope
 from grove_compiler.fit.problem import Problem
+from grove_compiler.gangs.gang import LevelName
+from grove_compiler.kube.pod_request import amounts
 
 GPU = "nvidia.com/gpu"
 HOST = "kubernetes.io/hostname"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-import networkx  # type: ignore[import-untyped]
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -196,7 +196,7 @@ def test_objects_of_different_names_do_not_collide() -> None:
 
 
 def test_two_objects_of_one_name_are_an_error_that_names_both_rules() -> None:
-    (found,) = Graph([node("a", "first"), node("a", "second")], {}).collisions()
+    ((_, _, found),) = Graph([node("a", "first"), node("a", "second")], {}).collisions()
     assert (found.code, found.severity, found.message) == (
         "graph/collision",
         "error",

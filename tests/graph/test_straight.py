@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import networkx  # type: ignore[import-untyped]
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

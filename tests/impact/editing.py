@@ -11,7 +11,7 @@ from grove_compiler.compile import Inputs
 from grove_compiler.graph.field_path import parse
 from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.impact.impact import Impact, impact
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.yaml_writer import write_yaml
 from tests.features.compiling import documents_of, shipped_program
 

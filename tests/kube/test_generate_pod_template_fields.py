@@ -60,10 +60,10 @@ def test_each_field_is_written_in_the_table_s_notation(tool: ModuleType, struct:
     assert [tool.line(field) for field in TYPES[struct]] == LINES[struct]
 
 
-def test_the_module_it_writes_holds_the_table(tool: ModuleType, tmp_path: Path) -> None:
+def test_the_module_it_writes_holds_the_table(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     types = tmp_path / "types.json"
     types.write_text(json.dumps(TYPES), encoding="utf-8")
-    tool.MODULE = tmp_path / "fields.py"
+    monkeypatch.setattr(tool, "MODULE", tmp_path / "fields.py")
     assert tool.main([str(types), "v1.2.3"]) == 0
     names: dict[str, Any] = {}
     exec(tool.MODULE.read_text(encoding="utf-8"), names)

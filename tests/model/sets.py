@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from grove_compiler.model.configuration import read_configuration
-from grove_compiler.model.derived import Clique, ExpandedSet
-from grove_compiler.model.settings import Settings
-from grove_compiler.model.snapshot import Snapshot
+from grove_compiler.model.expanded.derived import Clique, ExpandedSet
+from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Snapshot
 
 Manifest = dict[str, Any]
 

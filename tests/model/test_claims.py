@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.claims import spec_in_version
-from grove_compiler.model.derived import ExpandedSet
+from grove_compiler.model.expanded.claims import spec_in_version
+from grove_compiler.model.expanded.derived import ExpandedSet
 
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
 

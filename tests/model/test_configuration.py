@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.configuration import read_configuration
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.version import __version__
 
 PROFILES: list[tuple[Any, list[str], str]] = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 
 from .sets import clique, group, pcs
 

@@ -30,7 +30,7 @@ def test_a_replica_has_a_name_and_an_address() -> None:
 
 
 def test_a_set_without_replicas_has_none() -> None:
-    assert expand(pcs([clique("a")], replicas=0)).replicas == []
+    assert list(expand(pcs([clique("a")], replicas=0)).replicas) == []
 
 
 def test_standalone_cliques_are_those_in_no_group() -> None:

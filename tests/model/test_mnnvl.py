@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.compute_domain import DRIVER, ComputeDomain, shape_of
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.mnnvl_change import mnnvl_changes
-from grove_compiler.model.mnnvl_findings import class_contests, lost_waits, shared_claims, way_contests
-from grove_compiler.model.snapshot import Snapshot
+from grove_compiler.model.checks.mnnvl_change import mnnvl_changes
+from grove_compiler.model.checks.mnnvl_conflicts import class_contests, lost_waits, shared_claims, way_contests
+from grove_compiler.model.expanded.compute_domain import DRIVER, ComputeDomain, shape_of
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.spec.declared import PodCliqueSet
 
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
 

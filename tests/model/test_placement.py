@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from grove_compiler.compile import VOCABULARY, Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
-from grove_compiler.model.constraints import read_constraint, translate
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.placement_change import placement_changes
+from grove_compiler.model.checks.placement_change import placement_changes
+from grove_compiler.model.spec.constraints import read_constraint, translate
+from grove_compiler.model.spec.declared import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 
@@ -62,12 +62,21 @@ def test_domains_become_node_labels_and_those_that_are_gone_are_dropped(manifest
     assert translate(read_constraint(manifest, "c"), None) is None
 
 
-def a_set(top: Manifest | None = None, of_group: Manifest | None = None, of_member: Manifest | None = None, **more: Any) -> Manifest:
+def a_set(
+    top: Manifest | None = None,
+    of_group: Manifest | None = None,
+    of_member: Manifest | None = None,
+    of_free: Manifest | None = None,
+    **more: Any,
+) -> Manifest:
     """A set with a clique `free` outside and a clique `member` inside a scaling group."""
-    member = clique("member", **({"topologyConstraint": of_member} if of_member else {}))
-    free = clique("free", **({"topologyConstraint": more.pop("of_free")} if "of_free" in more else {}))
-    scaling = group("g", ["member"], **({"topologyConstraint": of_group} if of_group else {}))
-    return pcs([free, member], [scaling], **({"topologyConstraint": top} if top else {}), **more)
+    member = clique("member", **constrained(of_member))
+    scaling = group("g", ["member"], **constrained(of_group))
+    return pcs([clique("free", **constrained(of_free)), member], [scaling], **constrained(top), **more)
+
+
+def constrained(constraint: Manifest | None) -> dict[str, Any]:
+    return {"topologyConstraint": constraint} if constraint else {}
 
 
 def pack(**fields: str) -> Manifest:
@@ -217,9 +226,9 @@ def test_a_set_that_runs_compiles_whatever_became_of_its_topology(
     of_member: Manifest | None,
     of_free: Manifest | None,
 ) -> None:
-    parts = [{"pack": one} if one else None for one in (top, of_group, of_member)]
-    free = {"of_free": {"pack": of_free}} if of_free else {}
-    live = a_set(*parts, **free, **({"clusterTopologyName": "lab"} if any([*parts, free]) else {}))
+    parts = [{"pack": one} if one else None for one in (top, of_group, of_member, of_free)]
+    named: dict[str, Any] = {"clusterTopologyName": "lab"} if any(parts) else {}
+    live = a_set(*parts, **named)
     documents = [Document(live), Document(manifest_of("lab", *order, kind="ClusterTopologyBinding"))]
     result = compile_inputs(Inputs(documents, snapshot=[live], config=configuration()), program)
     assert not has_errors(result.diagnostics), [(one.code, one.message) for one in result.diagnostics]

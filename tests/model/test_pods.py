@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model import names
-from grove_compiler.model.pods import Pod
+from grove_compiler.model.expanded.pods import Pod
 
 from .sets import Manifest, clique, existing, existing_pod, expand, pcs
 

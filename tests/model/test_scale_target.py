@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.graph.field_path import render
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.scale_target import declared_replicas_path
+from grove_compiler.model.checks.scale_target import declared_replicas_path
+from grove_compiler.model.spec.declared import PodCliqueSet
 
 from .sets import clique, expand, group, pcs
 

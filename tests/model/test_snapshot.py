@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.snapshot import Snapshot, controller_of, group_of, is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, group_of, is_finished, is_terminating
 
 from .sets import existing, existing_pod
 

@@ -9,8 +9,8 @@ import pytest
 
 from grove_compiler.graph.field_path import parse
 from grove_compiler.graph.replace import ABSENT, replace
-from grove_compiler.model.declared import CliqueTemplate, PodCliqueSet
-from grove_compiler.model.template_changes import changed_template_fields
+from grove_compiler.model.checks.template_changes import changed_template_fields
+from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
 
 from .sets import clique, pcs
 

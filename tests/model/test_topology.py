@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.configuration import read_configuration
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, Topology, default_topology, find_topology
-from grove_compiler.model.topology_use import topology_is_wanted, topology_uses
+from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, Topology, default_topology, find_topology
+from grove_compiler.model.inputs.topology_use import topology_is_wanted, topology_uses
+from grove_compiler.model.spec.declared import PodCliqueSet
 
 from .sets import clique, existing, pcs
 from .topologies import binding, levels, manifest_of, together, topology

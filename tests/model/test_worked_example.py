@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler import compile as compiler
 from grove_compiler.graph.node import Node
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 

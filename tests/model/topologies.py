@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.model.snapshot import Snapshot
-from grove_compiler.model.topology import BINDING, CLUSTER_TOPOLOGY, Topology
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import BINDING, CLUSTER_TOPOLOGY, Topology
 
 Manifest = dict[str, Any]
 

@@ -8,7 +8,7 @@ from applier.ref import Manifest
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.graph import Graph
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_operator.rulebook import read as read_rulebook
 

@@ -8,9 +8,9 @@ from applier.cluster import Listing, Resource
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import Kind, Manifest
 from grove_compiler.source.document import Document
+from grove_operator.cluster.classify import Item
 from grove_operator.cluster.scope import OtherNamespace, in_namespace
 from grove_operator.cluster.snapshot import DRIVER, read_snapshot
-from grove_operator.cluster.sorting import Item
 
 from .manifests import obj
 

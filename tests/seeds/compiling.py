@@ -8,7 +8,7 @@ from typing import Any
 from grove_compiler.compile import Inputs, Result, lint
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from tests.features.compiling import shipped_program
 

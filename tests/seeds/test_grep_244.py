@@ -14,7 +14,7 @@ import yaml
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.source.document import Document
 from grove_operator import rulebook

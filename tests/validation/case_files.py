@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from grove_compiler.compile import Inputs, lint
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import parse
-from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
+from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 

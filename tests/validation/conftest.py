@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_operator import rulebook
 
 

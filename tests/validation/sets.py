@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.model.declared import PodCliqueSet
+from grove_compiler.model.spec.declared import PodCliqueSet
 
 
 def clique(name: str, replicas: int = 1, **fields: Any) -> dict[str, Any]:

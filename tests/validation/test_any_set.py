@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.compile import Inputs, lint
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 
 ROOMY = settings(max_examples=150, deadline=None)
@@ -29,14 +29,14 @@ SHARING = st.lists(
     st.fixed_dictionaries({"name": NAMES, "scope": st.sampled_from(["AllReplicas", "PerReplica"])}, optional={"namespace": NAMES}),
     max_size=2,
 )
-ENVIRONMENT = st.lists(st.fixed_dictionaries({"name": NAMES}), max_size=2, unique_by=lambda entry: entry["name"])
+ENVIRONMENT = st.lists(st.fixed_dictionaries({"name": NAMES}), max_size=2, unique_by=lambda entry: str(entry["name"]))
 RESOURCES = st.sampled_from([{}, {"limits": {"nvidia.com/gpu": 8}}, {"requests": {"nvidia.com/gpu": "0"}, "claims": [{"name": "mnnvl"}]}])
 CONTAINER = st.fixed_dictionaries({"name": NAMES}, optional={"env": ENVIRONMENT, "resources": RESOURCES})
 CLAIMS = st.lists(
     st.fixed_dictionaries({"name": st.sampled_from(["mnnvl", "mnnvl-claim"])}), max_size=2, unique_by=lambda entry: entry["name"]
 )
 POD = st.fixed_dictionaries(
-    {"containers": st.lists(CONTAINER, max_size=2, unique_by=lambda entry: entry["name"])},
+    {"containers": st.lists(CONTAINER, max_size=2, unique_by=lambda entry: str(entry["name"]))},
     optional={
         "schedulerName": st.sampled_from(["", "kai-scheduler", "volcano", "other"]),
         "hostname": NAMES,
@@ -57,7 +57,7 @@ GROUP = st.fixed_dictionaries(
 )
 STARTUP = st.sampled_from(["CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"])
 TEMPLATE = st.fixed_dictionaries(
-    {"cliques": st.lists(CLIQUE, max_size=4, unique_by=lambda entry: entry["name"])},
+    {"cliques": st.lists(CLIQUE, max_size=4, unique_by=lambda entry: str(entry["name"]))},
     optional={
         "podCliqueScalingGroups": st.lists(GROUP, max_size=3),
         "cliqueStartupType": STARTUP,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 
 from .case_files import FILES, name_of, read_case
 
@@ -28,7 +28,7 @@ def test_the_line_that_a_case_expects_is_in_its_input_once(path: Path) -> None:
 
 
 def test_every_validation_of_these_topics_is_seen_to_find_something(program: Program) -> None:
-    files = {f"rules/validation-{path.parent.name}.yaml" for path in FILES}
+    files = {f"rules/validation/{path.parent.name}.yaml" for path in FILES}
     seen = {entry["rule"] for path in FILES for entry in read_case(path).expected}
     assert {rule.id for rule in program.rules if rule.verb == "validate" and rule.file in files} - seen == set()
 

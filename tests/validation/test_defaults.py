@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.field_path import parse
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 
 CLIQUE = "spec.template.cliques[0].spec"
 GROUP = "spec.template.podCliqueScalingGroups[0]"

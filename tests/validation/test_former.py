@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.model.former import former_clique, former_group
+from grove_compiler.model.checks.old_entries import former_clique, former_group
 
 from .sets import clique, group, pcs
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.declared import PodCliqueSet
-from grove_compiler.model.name_budget import names_too_long, names_too_long_together
+from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
+from grove_compiler.model.spec.declared import PodCliqueSet
 
 from .sets import clique, group, pcs, sharing
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.program import Program
-from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.scale import Scaling, judge_scaling
 from grove_operator import rulebook
 
@@ -106,7 +105,7 @@ message: "at most {{ 2 * former.replicas }} at once"
     with_mine = rulebook.Rulebook((*rulebook.read().files, rulebook.RuleFile("rules/team.yaml", "team.yaml", "team", mine.encode()))).build(
         VOCABULARY
     )
-    assert RuleSource("rules/team.yaml", mine, "team") not in program.rules
+    assert "team/slowly" not in [rule.id for rule in program.rules]
     scaling = Scaling("PodClique", "job-0-launcher", 3)
     assert judge_scaling(scaling, manifest(), program) == []
     assert [finding.message.partition(" (")[0] for finding in judge_scaling(scaling, manifest(), with_mine)] == ["at most 2 at once"]

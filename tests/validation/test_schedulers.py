@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.model.configuration import read_configuration
-from grove_compiler.model.schedulers import first_with_each_scheduler, scheduler_of
+from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.spec.schedulers import first_with_each_scheduler, scheduler_of
 
 from .sets import clique, pcs
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.compile import Inputs, lint
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from tests.conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_cases, topologies
 

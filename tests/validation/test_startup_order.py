@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.startup_order import find_cycles, startup_cycles, waits_for_others
+from grove_compiler.model.checks.startup_order import find_cycles, startup_cycles, waits_for_others
 
 from .sets import clique, pcs
 

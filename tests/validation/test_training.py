@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.program import Program
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
 from .sets import clique, group
@@ -27,7 +27,8 @@ def manifest(cliques: list[Any], groups: list[Any] | None = None, workload: str 
 
 
 def defaulted(program: Program, given: dict[str, Any]) -> dict[str, Any]:
-    return program.default("PodCliqueSet", given, {"settings": Settings()})["spec"]["template"]
+    template: dict[str, Any] = program.default("PodCliqueSet", given, {"settings": Settings()})["spec"]["template"]
+    return template
 
 
 def policies(template: dict[str, Any]) -> list[str]:

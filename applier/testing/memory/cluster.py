@@ -90,7 +90,7 @@ class MemoryCluster:
         self.requests.clear()
         self.most_in_flight = self.in_flight
 
-    def fail(self, when: When, error: Exception, *, after: bool = False, times: int = 1) -> None:
+    def fail(self, when: When, error: BaseException, *, after: bool = False, times: int = 1) -> None:
         """Lets requests meet an error: the one with a number, those of a verb, or those that a function picks; -1 `times` is always.
 
         `after` lets the request be carried out first: the answer is lost, not the deed.

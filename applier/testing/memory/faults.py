@@ -36,7 +36,7 @@ When = int | str | Callable[[Request], bool]
 class Fault:
     """An error that requests meet. `left` is how often still; below zero stands for always."""
 
-    def __init__(self, when: When, error: Exception, after: bool, times: int) -> None:
+    def __init__(self, when: When, error: BaseException, after: bool, times: int) -> None:
         self.when, self.error, self.after, self.left = when, error, after, times
 
     def meets(self, request: Request, after: bool) -> bool:

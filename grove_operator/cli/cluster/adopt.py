@@ -11,7 +11,7 @@ from applier.events import nowhere
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.folding import Folding
+from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.listeners import listening

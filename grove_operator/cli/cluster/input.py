@@ -12,9 +12,9 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph as CompiledGraph
 from grove_operator.cli.cluster.options import Asked
 from grove_operator.cli.cluster.session import Failed, Reported, Session
+from grove_operator.cluster.classify import Classified, Item, classify_documents
+from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.cluster.scope import OtherNamespace, defined_scopes, in_namespace
-from grove_operator.cluster.sorting import Item, Sorted, sort_documents
-from grove_operator.cluster.wanted import Sources, desired_graph
 from grove_operator.reading.files import InputFile
 from grove_operator.reading.inputs import InputReader
 
@@ -28,7 +28,7 @@ class ClusterInput:
         """`namespace` is the one of `-n`, and empty without."""
         self.asked, self.namespace = asked, namespace
         self.reader = InputReader()
-        self.sorted = sort_documents(self.reader.documents(asked.files, config=asked.config))
+        self.sorted = classify_documents(self.reader.documents(asked.files, config=asked.config))
         self.config = self.reader.configuration(asked.config) if asked.config else None
         self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
 
@@ -54,7 +54,7 @@ class ClusterInput:
         """What the sets become, given what exists; empty with errors among the findings."""
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
-        from grove_compiler.model.settings import OFFLINE_KUBE_VERSION, Settings
+        from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_operator.cli.program import Rules
         from grove_operator.cluster.snapshot import read_snapshot
 
@@ -100,7 +100,7 @@ class ClusterInput:
         return served
 
 
-def _namespaces(found: Sorted, default: str) -> set[str]:
+def _namespaces(found: Classified, default: str) -> set[str]:
     """The namespaces of the sets."""
     return {str((item.manifest.get("metadata") or {}).get("namespace") or default) for item in found.subjects}
 

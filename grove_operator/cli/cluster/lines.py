@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
-from grove_operator.cli.cluster.folding import Folding
+from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.words import COLOURS, name_of, reason_of
 from grove_operator.terminal import Terminal, visible
 

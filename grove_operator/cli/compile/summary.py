@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from grove_compiler.compile import Result, SetStatus
-from grove_operator.cli.compile.anatomy import Anatomy, Clique, Gang, Replica, dissect
+from grove_compiler.compile import Result, SubjectResult
+from grove_compiler.gangs.clique import Clique
+from grove_compiler.gangs.gang import Gang
+from grove_compiler.gangs.replicas import Replica, SetObjects, objects_by_set
 from grove_operator.terminal import Terminal, visible
 
 MOST_ALIKE = 2
@@ -34,11 +37,11 @@ class Branch(NamedTuple):
 def summarize(result: Result, terminal: Terminal) -> str:
     """A section for each set, and one for what belongs to none."""
     statuses = {status.ref.id: status for status in result.statuses}
-    sections = [section(anatomy, _facts(statuses.get(anatomy.owner)), terminal) for anatomy in dissect(result.graph.nodes)]
+    sections = [section(objects, _facts(statuses.get(objects.owner)), terminal) for objects in objects_by_set(result.graph.nodes)]
     return "\n".join(sections)
 
 
-def _facts(status: SetStatus | None) -> Iterator[Fact]:
+def _facts(status: SubjectResult | None) -> Iterator[Fact]:
     """The generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
     if status is None:
         return
@@ -56,17 +59,17 @@ def _facts(status: SetStatus | None) -> Iterator[Fact]:
         yield Fact("condition", f"{state} of {_number(number, kind)}, {reason}")
 
 
-def section(anatomy: Anatomy, facts: Iterable[Fact], terminal: Terminal) -> str:
+def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> str:
     """A set's section, lines ended. `facts` stand below the counts."""
-    kind, _, name = anatomy.owner.partition("/")
+    kind, _, name = objects.owner.partition("/")
     heading = f"{kind} {name}" if kind else "Objects that belong to no set"
-    rows = [*_counts(anatomy), *facts]
+    rows = [*_counts(objects), *facts]
     width = max(len(row.name) for row in rows)
     lines = [terminal.paint(visible(heading), "1")]
     for row in rows:
         lines += _wrapped(f"  {row.name.ljust(width)}  ", visible(row.text), terminal)
-    if anatomy.replicas:
-        lines += ["", *_draw(_tree(anatomy), terminal)]
+    if objects.replicas:
+        lines += ["", *_draw(_tree(objects), terminal)]
     return "\n".join(lines) + "\n"
 
 
@@ -79,20 +82,20 @@ def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
     return textwrap.wrap(text, terminal.width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
-def _counts(anatomy: Anatomy) -> Iterator[Fact]:
-    yield Fact("objects", f"{sum(anatomy.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in anatomy.kinds.items()))
-    if not anatomy.replicas:
+def _counts(objects: SetObjects) -> Iterator[Fact]:
+    yield Fact("objects", f"{sum(objects.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in objects.kinds.items()))
+    if not objects.replicas:
         return
-    scaled = sum(gang.scaled for gang in anatomy.gangs)
-    yield Fact("gangs", f"{len(anatomy.gangs)}: {len(anatomy.gangs) - scaled} base, {scaled} scaled")
-    needed = sum(clique.needed for clique in anatomy.cliques if not clique.scaled)
-    yield Fact("pods", f"{sum(clique.pods for clique in anatomy.cliques)}, of which {needed} must be there for the base gangs to start")
-    yield Fact("GPUs", _gpus(anatomy))
+    scaled = sum(gang.scaled for gang in objects.gangs)
+    yield Fact("gangs", f"{len(objects.gangs)}: {len(objects.gangs) - scaled} base, {scaled} scaled")
+    minimum = sum(clique.minimum for clique in objects.cliques if not clique.scaled)
+    yield Fact("pods", f"{sum(clique.pods for clique in objects.cliques)}, of which {minimum} must be there for the base gangs to start")
+    yield Fact("GPUs", _gpus(objects))
 
 
-def _gpus(anatomy: Anatomy) -> str:
+def _gpus(objects: SetObjects) -> str:
     """`16 per replica, 32 in all`."""
-    each = [sum(clique.pods * clique.gpus for clique in replica.cliques) for replica in anatomy.replicas]
+    each = [sum(clique.pods * clique.gpus for clique in replica.cliques) for replica in objects.replicas]
     if not any(each):
         return "none"
     if len(each) == 1:
@@ -101,9 +104,9 @@ def _gpus(anatomy: Anatomy) -> str:
     return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in all"
 
 
-def _tree(anatomy: Anatomy) -> Branch:
-    name = anatomy.owner.rpartition("/")[2]
-    return Branch(name, below=_shortened(anatomy.replicas, "replica", _replica, lambda replica: str(replica.index)))
+def _tree(objects: SetObjects) -> Branch:
+    name = objects.owner.rpartition("/")[2]
+    return Branch(name, below=_shortened(objects.replicas, "replica", _replica, lambda replica: str(replica.index)))
 
 
 def _replica(replica: Replica) -> Branch:
@@ -115,12 +118,12 @@ def _gang(gang: Gang) -> Branch:
     if not gang.name:
         return below[0]
     kind = "scaled gang" if gang.scaled else "gang"
-    return Branch(f"{kind} {gang.name}", f"{_number(sum(clique.needed for clique in gang.cliques), 'pod')} start together", below)
+    return Branch(f"{kind} {gang.name}", f"{_number(sum(clique.minimum for clique in gang.cliques), 'pod')} start together", below)
 
 
 def _clique(clique: Clique) -> Branch:
     gpus = f", {_number(clique.gpus, 'GPU')} each" if clique.gpus else ""
-    needed = f", {clique.needed} needed" if clique.needed != clique.pods else ""
+    needed = f", {clique.minimum} needed" if clique.minimum != clique.pods else ""
     return Branch(f"clique {clique.name}", f"{_number(clique.pods, 'pod')}{needed}{gpus}")
 
 
@@ -131,7 +134,7 @@ def _number(count: int, word: str) -> str:
 def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
     """Each thing's branch; of neighbours with one shape only the first ones, and a line for the rest."""
     branches: list[Branch] = []
-    for position, alike in enumerate(_runs(things)):
+    for position, alike in enumerate(list(run) for _, run in groupby(things, _shape)):
         if position == MOST_SHAPES:
             branches.append(Branch(f"… and more, down to {word} {name(things[-1])}"))
             break
@@ -143,12 +146,13 @@ def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name
     return branches
 
 
-def _runs(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    start = 0
-    for position in range(1, len(things) + 1):
-        if position == len(things) or things[position].shape != things[start].shape:
-            yield things[start:position]
-            start = position
+def _shape(thing: Replica | Gang | Clique) -> Hashable:
+    """Returns what neighbours share of which one can stand for the others: everything that is drawn but names and indices."""
+    if isinstance(thing, Clique):
+        return thing.template_name, thing.pods, thing.minimum, thing.gpus
+    if isinstance(thing, Gang):
+        return bool(thing.name), thing.scaled, *map(_shape, thing.cliques)
+    return tuple(map(_shape, thing.gangs))
 
 
 def _draw(tree: Branch, terminal: Terminal) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.engine.program import RuleInfo
-from grove_compiler.engine.provenance import Condition, Traced
-from grove_compiler.engine.watching import plain
+from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.tracing.provenance import Condition, Traced
+from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grove_compiler.engine.provenance import Condition, Operation, Traced
+from grove_compiler.engine.tracing.provenance import Condition, Operation, Traced
 from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph

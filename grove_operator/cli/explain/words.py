@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.engine.program import RuleInfo
-from grove_compiler.engine.provenance import Condition, Traced
-from grove_compiler.engine.watching import plain
+from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.tracing.provenance import Condition, Traced
+from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, Said
 from grove_compiler.graph.field_path import render
 from grove_operator.rulebook import SHIPPED, Rulebook

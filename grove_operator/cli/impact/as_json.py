@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from grove_compiler.gangs.clique import Clique
 from grove_compiler.graph.field_path import render
 from grove_compiler.graph.replace import ABSENT
-from grove_compiler.impact.cliques import Amounts, Clique, ReplicaRestart
 from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_compiler.impact.pods import Amounts, ReplicaRestart
 from grove_operator import findings
 from grove_operator.cli.impact.words import gangs_of
 from grove_operator.cli.output import json_report

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from grove_compiler.gangs.clique import Clique
 from grove_compiler.graph.field_path import render
 from grove_compiler.graph.replace import ABSENT
-from grove_compiler.impact.cliques import Clique, GroupRestart, ReplicaRestart
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_compiler.impact.pods import GroupRestart, ReplicaRestart
 from grove_operator.cli.impact.words import amounts, consequence, gangs_of, number, objects
 from grove_operator.terminal import Terminal, visible
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from grove_compiler.impact.cliques import Amounts
 from grove_compiler.impact.fate import Fate, What
 from grove_compiler.impact.impact import SetImpact
+from grove_compiler.impact.pods import Amounts
 
 WORDS: tuple[What, ...] = ("made", "changed", "replaced", "deleted", "left")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.build import compile_rules
-from grove_compiler.engine.load import load
-from grove_compiler.engine.rule import Rule, RuleSet
+from grove_compiler.engine.codegen.build import compile_rules
+from grove_compiler.engine.language.load import load
+from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import edit_distance, fold

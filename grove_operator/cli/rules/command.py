@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grove_compiler.engine.program import Program, RuleInfo
+from grove_compiler.engine.runtime.program import Program, RuleInfo
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
@@ -63,8 +63,8 @@ def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
     """What each rule did for these manifests; none, and the findings printed, when there are errors."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
-    from grove_compiler.engine.counting import CountingProgram
-    from grove_compiler.model.settings import Settings
+    from grove_compiler.engine.codegen.counting import CountingProgram
+    from grove_compiler.model.inputs.settings import Settings
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grove_compiler.engine.load import load
-from grove_compiler.engine.ordering import matches
-from grove_compiler.engine.program import Program, RuleInfo
-from grove_compiler.engine.rule import Rule
+from grove_compiler.engine.language.load import load
+from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.language.rule import Rule
+from grove_compiler.engine.runtime.program import Program, RuleInfo
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_operator.rulebook import SHIPPED, Rulebook

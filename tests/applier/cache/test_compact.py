@@ -70,7 +70,8 @@ def test_the_pool_of_parts_is_bounded() -> None:
 @pytest.mark.parametrize("value", [{}, [], {"a": []}, [[]], [{}], {"a": {}}])
 def test_empty_maps_and_lists_are_told_apart(value: Any) -> None:
     compactor = Compactor()
-    for other in ({}, [], {"a": {}}, {"a": []}):
+    others: list[Any] = [{}, [], {"a": {}}, {"a": []}]
+    for other in others:
         compactor.keep({"kind": "X", "metadata": {}, "spec": {"v": copy.deepcopy(other)}}, managed=True)
     kept = compactor.keep({"kind": "X", "metadata": {}, "spec": {"v": copy.deepcopy(value)}}, managed=True)
     assert kept["spec"]["v"] == value

@@ -12,6 +12,7 @@ from applier.errors import Forbidden, Unreachable
 from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
 
+from ..things import asks_for
 from .conftest import CONFIG_MAP, NODE, POD, SECRET, config_map, ref
 
 
@@ -94,9 +95,7 @@ async def test_one_failure_is_told_as_it_is(cluster: MemoryCluster) -> None:
 
 async def test_all_failures_are_told_at_once(cluster: MemoryCluster) -> None:
     for plural in ("pods", "nodes"):
-        cluster.fail(
-            lambda request, plural=plural: request.resource.plural == plural, Forbidden(403, "Forbidden", f"may not list {plural}")
-        )  # type: ignore[misc]
+        cluster.fail(asks_for(plural), Forbidden(403, "Forbidden", f"may not list {plural}"))
     with pytest.raises(Unread, match="may not list pods; may not list nodes"):
         await read_once(cluster, [(POD, ""), (CONFIG_MAP, ""), (NODE, "")])
 

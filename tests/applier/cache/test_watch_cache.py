@@ -230,7 +230,7 @@ async def test_a_watch_of_all_namespaces_takes_over_from_that_of_one_without_a_g
 async def test_subscribers_see_the_old_and_the_new_state() -> None:
     cluster = MemoryCluster()
     cluster.seed(config_map())
-    seen: list[tuple[str, str | None, str | None]] = []
+    seen: list[tuple[str, object, object]] = []
 
     def listen(ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
         seen.append((ref.name, old and old["data"]["k"], new and new["data"]["k"]))

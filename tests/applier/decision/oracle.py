@@ -7,6 +7,7 @@ import http.client
 import json
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
@@ -143,7 +144,7 @@ def _history(server: Server, namespace: str, random: Random, fresh: Any) -> Mani
     return last
 
 
-def _intent(random: Random, last: Manifest, fresh: Any) -> Manifest:
+def _intent(random: Random, last: Manifest, fresh: Callable[[], Manifest]) -> Manifest:
     """What we applied last, that with some parts changed, or something else."""
     way = random.random()
     if way < 0.3:

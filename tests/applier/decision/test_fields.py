@@ -82,7 +82,7 @@ def test_sets_are_never_changed_in_place(first: frozenset[tuple[str, ...]], seco
 
 
 def test_members_come_as_the_server_reports_them() -> None:
-    fields = {"f:b": {}, "f:a": {".": {}, "f:x": {}}, 'k:{"n":1}': {"f:z": {}}}
+    fields: dict[str, object] = {"f:b": {}, "f:a": {".": {}, "f:x": {}}, 'k:{"n":1}': {"f:z": {}}}
     assert list(members(fields)) == [("f:a",), ("f:b",), ("f:a", "f:x"), ('k:{"n":1}', "f:z")]
 
 

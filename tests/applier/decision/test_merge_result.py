@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from applier.decision import merged, owners_at, prepared
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ItemKey, Owner
+from applier.ref import Manifest
 
 from .building import NOW, applied, config, deployment, gadget, owned, updated
 from .manifests import KINDS, Some
@@ -23,7 +24,7 @@ LATER = "2026-02-02T00:00:00Z"
 
 def test_what_is_new_is_owned_by_who_applied_it() -> None:
     entry = applied(config({"a": "1"}))["metadata"]["managedFields"]
-    fields = {"f:data": {"f:a": {}}}
+    fields: Manifest = {"f:data": {"f:a": {}}}
     assert entry == [{"manager": "us", "operation": "Apply", "apiVersion": "v1", "time": NOW, "fieldsType": "FieldsV1", "fieldsV1": fields}]
 
 

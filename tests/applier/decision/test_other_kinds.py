@@ -25,14 +25,15 @@ def _manifests(name: str) -> list[Manifest]:
 
 
 def _group_version(manifest: Manifest) -> str:
-    return ("/apis/" if "/" in manifest["apiVersion"] else "/api/") + manifest["apiVersion"]
+    version: str = manifest["apiVersion"]
+    return ("/apis/" if "/" in version else "/api/") + version
 
 
 def _collection(server: Server, manifest: Manifest, namespace: str) -> str:
     start = _group_version(manifest)
     resources = server.ask("GET", start).body["resources"]
     served: dict[str, Any] = next(one for one in resources if one["kind"] == manifest["kind"] and "/" not in one["name"])
-    return start + (f"/namespaces/{namespace}" if served["namespaced"] else "") + "/" + served["name"]
+    return start + (f"/namespaces/{namespace}" if served["namespaced"] else "") + f"/{served['name']}"
 
 
 @pytest.mark.cluster

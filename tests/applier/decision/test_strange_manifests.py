@@ -15,7 +15,8 @@ from applier.ref import Manifest
 from .building import applied, config, decided
 from .manifests import KINDS, Some
 
-_ODD = st.sampled_from([None, True, 0, 1.5, "", "x", [], {}, [None], ["a"], [{}], [[1]], {"": None}, {"a": {"b": []}}, [{"name": ["x"]}]])
+_VALUES: list[Any] = [None, True, 0, 1.5, "", "x", [], {}, [None], ["a"], [{}], [[1]], {"": None}, {"a": {"b": []}}, [{"name": ["x"]}]]
+_ODD = st.sampled_from(_VALUES)
 
 
 def _places(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

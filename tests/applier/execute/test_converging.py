@@ -47,15 +47,15 @@ def cases(draw: st.DrawFn) -> Case:
         after = draw(st.lists(st.sampled_from(objects), max_size=2)) if objects else []
         owner = draw(st.sampled_from([None, *objects]))
         policy = Policy(recreate=True, force=("*",))
-        wanted = desired(
-            name, kind, *(one.ref for one in after), owner=owner.ref if owner else None, policy=policy, **{field: {key: "new"}}
-        )
+        fields: dict[str, Any] = {field: {key: "new"}}
+        wanted = desired(name, kind, *(one.ref for one in after), owner=owner.ref if owner else None, policy=policy, **fields)
         objects.append(wanted)
         maker = draw(st.sampled_from(["", "me", "kubectl-client-side-apply", "somebody"]))
         if maker:
             value = draw(st.sampled_from(["new", "old"]))
             more = draw(st.sampled_from([{}, {"y": "stale"}]))
-            seeds.append((manifest(name, kind, **{field: {key: value, **more}}), maker))
+            fields = {field: {key: value, **more}}
+            seeds.append((manifest(name, kind, **fields), maker))
     return Case(seeds, objects)
 
 

@@ -10,6 +10,7 @@ from applier.errors import Forbidden, ServerFailure
 from applier.events import Finished, Started, WaveStarted
 from applier.execute.concurrency import Concurrency
 from applier.execute.options import Stop
+from applier.ref import Manifest
 from applier.testing.memory.faults import Request
 
 from ..things import definition, desired, ref
@@ -138,7 +139,7 @@ async def test_what_needs_no_write_is_told_as_finished_only() -> None:
 
 
 async def test_every_written_object_is_handed_on() -> None:
-    lab, written = Lab(), []
+    lab, written = Lab(), list[Manifest]()
     await lab.apply(desired("a"), after_write=written.append)
     assert [manifest["metadata"]["uid"] for manifest in written] == [lab.live(ref("a"))["metadata"]["uid"]]
 

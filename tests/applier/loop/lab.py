@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from applier.cache import WatchCache
+from applier.cluster import Cluster
 from applier.desired import Desired, Graph
 from applier.loop import FencedCluster, Lease, Loop, Reconciler, View
 from applier.ref import Kind, Manifest, Ref
@@ -42,7 +43,9 @@ class Lab:
     def __init__(self, cluster: MemoryCluster, *, lease: str = "", **options: Any) -> None:
         self.cluster, self.calls, self.errors = cluster, list[str](), list[Exception]()
         self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
-        written = FencedCluster(cluster, self.lease.fence) if self.lease else cluster
+        written: Cluster = cluster
+        if self.lease:
+            written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, "")], chance=Random(1))
         self.reconciler = Reconciler[str](written, manager="us", after_write=self.cache.put, members=_members)
         self.desired: Callable[[View, str], Graph | None] = desired

@@ -44,7 +44,7 @@ class World:
         async def latency(_: Request) -> None:
             await asyncio.sleep(chance.choice([0.0, 0.001, 0.05, 0.4]))
 
-        self.cluster = MemoryCluster(schemas=FreeSchemas(), history=20, before=latency)  # type: ignore[arg-type]
+        self.cluster = MemoryCluster(schemas=FreeSchemas(), history=20, before=latency)
         self.cluster.seed(some("set", 1), some("set2", 1), config_map("foreign-0", {"mine": "1"}))
         self.labs = [Lab(self.cluster, lease=name) for name in "ab"]
 

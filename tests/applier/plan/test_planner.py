@@ -35,7 +35,7 @@ def live(*manifests: Manifest) -> Live:
 
 def there(name: str, kind: str = "ConfigMap", manager: str = "me", **fields: Any) -> Manifest:
     """A live object whose data this manager has applied."""
-    owned = {"f:data": {f"f:{key}": {} for key in fields["data"]}} if "data" in fields else {}
+    owned: Manifest = {"f:data": {f"f:{key}": {} for key in fields["data"]}} if "data" in fields else {}
     entry = {"manager": manager, "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "time": "t", "fieldsV1": owned}
     metadata = {"uid": f"uid of {name}", "resourceVersion": "1", "managedFields": [entry], **fields.pop("metadata", {})}
     return manifest(name, kind, metadata=metadata, **fields)

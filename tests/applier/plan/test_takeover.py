@@ -15,7 +15,7 @@ KUBECTL = CLIENT_SIDE[0]
 
 def entry(manager: str, operation: str = "Apply", *fields: str, subresource: str = "", **more: Any) -> dict[str, Any]:
     """An entry of managedFields that owns keys of `data`."""
-    owned = {"f:data": {f"f:{name}": {} for name in fields}}
+    owned: dict[str, Any] = {"f:data": {f"f:{name}": {} for name in fields}}
     given = {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": owned, **more}
     return {**given, "subresource": subresource} if subresource else given
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from applier.cluster import Listing
+from applier.cluster import Cluster, Listing
 from applier.desired import Desired, Graph
 from applier.outcome import Action, Outcome, Step
 from applier.prune import ApplySet, ApplySetOptions, Budget, OpenApplySet
@@ -38,7 +38,7 @@ def graph(*manifests: Manifest) -> Graph:
     return Graph([Desired(manifest) for manifest in manifests])
 
 
-async def written(wanted: Graph, cluster: MemoryCluster) -> list[Outcome]:
+async def written(wanted: Graph, cluster: Cluster) -> list[Outcome]:
     """Applies a graph, in order and without a look at what is there."""
     outcomes = []
     for desired in wanted.objects.values():

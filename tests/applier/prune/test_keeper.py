@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -37,10 +38,10 @@ def definition(**metadata: Any) -> Manifest:
     return {"apiVersion": f"{DEFINITION[0]}/v1", "kind": DEFINITION[1], "metadata": {"name": "shops.example.org", **metadata}, "spec": spec}
 
 
-def recorded(kind: Kind = SECRET, *, namespace: str = "default", **annotations: str) -> Manifest:
+def recorded(kind: Kind = SECRET, *, namespace: str = "default", annotations: Mapping[str, str] | None = None) -> Manifest:
     """A parent with a record."""
     of = applyset(kind=kind, namespace=namespace)
-    metadata = {"name": "shop", "labels": {ID: of.id}, "annotations": {TOOLING: "grove/0.1", **annotations}}
+    metadata = {"name": "shop", "labels": {ID: of.id}, "annotations": {TOOLING: "grove/0.1", **(annotations or {})}}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata | ({"namespace": namespace} if namespace else {})}
 
 
@@ -67,7 +68,7 @@ async def test_a_kind_whose_definition_does_not_allow_it_has_no_parents(cluster:
     cluster.serve(Resource(SHOP, "shops", namespaced=False))
     if metadata is not None:
         cluster.seed(definition(**metadata))
-    cluster.seed(recorded(SHOP, namespace="", **{GROUP_KINDS: ""}))
+    cluster.seed(recorded(SHOP, namespace="", annotations={GROUP_KINDS: ""}))
     with pytest.raises(
         ApplySetError, match=r"^a Shop\.example\.org cannot be the parent of a set: only a ConfigMap, a Secret, or a kind whose"
     ):
@@ -75,26 +76,26 @@ async def test_a_kind_whose_definition_does_not_allow_it_has_no_parents(cluster:
 
 
 async def test_a_kind_whose_definition_allows_it_has_parents(cluster: MemoryCluster) -> None:
-    cluster.seed(definition(labels={PARENT_TYPE: "true"}), recorded(SHOP, namespace="", **{GROUP_KINDS: "ConfigMap"}))
+    cluster.seed(definition(labels={PARENT_TYPE: "true"}), recorded(SHOP, namespace="", annotations={GROUP_KINDS: "ConfigMap"}))
     keeper = await Keeper.open(applyset(kind=SHOP, namespace=""), cluster)
     assert keeper.before == Scope(CONFIG_MAPS.kinds, frozenset())
 
 
 async def test_an_old_record_of_resources_is_one_of_their_kinds(cluster: MemoryCluster) -> None:
-    cluster.seed(recorded(**{GROUP_RESOURCES: "configmaps,deployments.apps"}))
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps,deployments.apps"}))
     keeper = await Keeper.open(applyset(), cluster)
     assert keeper.before == Scope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"default"}))
 
 
 async def test_an_old_record_of_resources_that_nobody_serves_is_refused(cluster: MemoryCluster) -> None:
-    cluster.seed(recorded(**{GROUP_RESOURCES: "configmaps,widgets.example.org,gadgets.example.org"}))
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps,widgets.example.org,gadgets.example.org"}))
     said = r"names resources that the server does not serve: gadgets\.example\.org, widgets\.example\.org$"
     with pytest.raises(ApplySetError, match=said):
         await Keeper.open(applyset(), cluster)
 
 
 async def test_an_old_record_is_rewritten_although_its_kinds_are_right(cluster: MemoryCluster) -> None:
-    cluster.seed(recorded(**{GROUP_RESOURCES: "configmaps"}))
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps"}))
     keeper = await Keeper.open(applyset(), cluster)
     await keeper.widen(CONFIG_MAPS)
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap"

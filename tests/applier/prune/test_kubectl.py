@@ -194,7 +194,7 @@ async def test_a_custom_parent_needs_a_definition_that_allows_it(cluster: ApiClu
             await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         record = {ID: applyset_id(applyset.parent)}
         annotations = {TOOLING: "grove/0.9", GROUP_KINDS: ""}
-        made = {**shop, "metadata": {**shop["metadata"], "labels": record, "annotations": annotations}}
+        made = {**shop, "metadata": {"name": "shop", "namespace": namespace, "labels": record, "annotations": annotations}}
         control_plane.request("POST", f"/apis/{group}/v1/namespaces/{namespace}/shops", made)
         await run(cluster, applyset, config("a", namespace), config("b", namespace))
         assert said(await run(cluster, applyset, config("a", namespace))) == {"b": "pruned"}

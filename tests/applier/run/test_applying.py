@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from applier.decision import Schemas
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden, NotFound
 from applier.events import Finished, Planned, RunEnded
@@ -300,7 +301,7 @@ async def test_a_diff_never_shows_values_of_secrets() -> None:
 
 async def test_a_diff_lets_the_server_decide_what_cannot_be_decided_here() -> None:
     cluster = memory()
-    cluster._schemas = NoSchemas()
+    cluster._schemas = cast(Schemas, NoSchemas())
     await run(cluster, desired("a", data={"x": "1"}))
     found = await diff(Graph([desired("a", data={"x": "1"})]), cluster, ApplyOptions("me"))
     assert [one.step.action for one in found] == [Action.UNCHANGED]

@@ -14,6 +14,7 @@ import yaml
 from applier.errors import Forbidden, Unreachable
 from applier.ref import Ref
 from applier.testing.memory import Request
+from tests.applier.things import asks_for
 
 from ..running import run
 from .in_memory import MINIMAL, Bench, Ended, config_map, deployment
@@ -129,9 +130,7 @@ def test_a_server_that_cannot_be_reached_is_one_line(bench: Bench) -> None:
 
 def test_reads_that_fail_are_a_line_each(bench: Bench) -> None:
     for plural in ("configmaps", "deployments"):
-        bench.cluster.fail(
-            lambda request, plural=plural: request.resource.plural == plural, Forbidden(403, "Forbidden", f"no {plural}"), times=-1
-        )
+        bench.cluster.fail(asks_for(plural), Forbidden(403, "Forbidden", f"no {plural}"), times=-1)
     ended = bench.run("apply", bench.file(config_map("a"), deployment("web")))
     assert (ended.code, ended.out) == (2, "")
     assert sorted(ended.err.splitlines()) == ["grove: no configmaps", "grove: no deployments"]

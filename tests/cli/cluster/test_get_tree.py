@@ -17,7 +17,7 @@ from grove_operator.cli.cluster.get import watch as tree_watch
 from grove_operator.cli.cluster.get.as_text import tree_text
 from grove_operator.cluster.readiness import judge
 from grove_operator.cluster.tree import branches, grow
-from grove_operator.cluster.tree_reading import Forest, NoSuchObject
+from grove_operator.cluster.tree_query import Forest, NoSuchObject
 from grove_operator.terminal import Terminal
 
 from .in_memory import Bench

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from grove_compiler.compile import Result, SetStatus
-from grove_compiler.engine.program import Condition
-from grove_compiler.graph.graph import Graph
-from grove_compiler.graph.node import Manifest, Node, ObjectRef
-from grove_operator.cli.compile.anatomy import dissect, gpus_of
+from grove_compiler.compile import Result, SubjectResult
+from grove_compiler.engine.runtime.program import Condition
+from grove_compiler.gangs.replicas import objects_by_set
+from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cli.compile.summary import summarize
 from grove_operator.terminal import Terminal
 
@@ -25,7 +23,7 @@ def node(kind: str, name: str, owner: ObjectRef | None = SET, **manifest: Any) -
 
 
 def clique(name: str, replica: int = 0, pods: int = 1, needed: int | None = None, gpus: int = 0, group: str = "", index: int = 0) -> Node:
-    labels = {"grove.io/podcliqueset-replica-index": str(replica)}
+    labels = {"app.kubernetes.io/part-of": "demo", "grove.io/podcliqueset-replica-index": str(replica)}
     if group:
         labels |= {"grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": str(index)}
     container = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}} if gpus else {"name": "main"}
@@ -50,9 +48,13 @@ def replicas(count: int) -> list[Node]:
     return nodes
 
 
+def result_of(nodes: list[Node], conditions: Sequence[Condition] = (), hash: str = "abc123") -> Result:
+    one = SubjectResult("PodCliqueSet", SET, 0, [], nodes=nodes, conditions=list(conditions), generation_hash=hash)
+    return Result({}, [one])
+
+
 def lines(nodes: list[Node], *conditions: Condition, width: int = 100) -> list[str]:
-    statuses = [SetStatus(SET, "abc123", list(conditions))]
-    text = summarize(Result(Graph(nodes, {}), statuses), PLAIN._replace(width=width))
+    text = summarize(result_of(nodes, conditions), PLAIN._replace(width=width))
     assert text.endswith("\n")
     return text.splitlines()
 
@@ -112,7 +114,7 @@ class TestTheCounts:
 
     def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
         nodes = [node(f"Kind{number}", "a") for number in range(20)]
-        text = summarize(Result(Graph(nodes, {})), Terminal(colours=False, width=60, wraps=True)).splitlines()
+        text = summarize(result_of(nodes, hash=""), Terminal(colours=False, width=60, wraps=True)).splitlines()
         assert max(len(line) for line in text) <= 60
         assert {line[:11] for line in text[2:]} == {" " * 11}
 
@@ -127,10 +129,10 @@ class TestTheCounts:
 
     def test_owners_that_own_each_other_belong_to_no_set(self) -> None:
         first, second = (ObjectRef("v1", "Thing", "ml", name) for name in "ab")
-        assert [part.owner for part in dissect([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
+        assert [part.owner for part in objects_by_set([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
 
     def test_nothing_at_all_is_summarized_as_nothing(self) -> None:
-        assert summarize(Result(Graph([], {})), PLAIN) == ""
+        assert summarize(Result({}), PLAIN) == ""
 
 
 class TestTheTree:
@@ -178,26 +180,3 @@ class TestTheTree:
     def test_details_stand_near_long_names_in_a_narrow_terminal(self) -> None:
         long = [clique("demo-0-" + "x" * 50), clique("demo-0-y")]
         assert any(line.endswith("1 pod") and len(line) < 60 for line in lines(long, width=40))
-
-
-def containers(**gpus: int) -> list[Manifest]:
-    return [{"name": name, "resources": {"limits": {"nvidia.com/gpu": number}}} for name, number in gpus.items()]
-
-
-@pytest.mark.parametrize(
-    ("pod_spec", "expected"),
-    [
-        ({}, 0),
-        ({"containers": None}, 0),
-        ({"containers": containers(a=2, b=3)}, 5),
-        ({"containers": containers(a=2), "initContainers": containers(check=8)}, 8),
-        ({"containers": containers(a=4), "initContainers": containers(check=1)}, 4),
-        ({"containers": containers(a=4), "initContainers": [{**containers(side=1)[0], "restartPolicy": "Always"}]}, 5),
-        ({"containers": [{"resources": {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}}}]}, 8),
-        ({"containers": [{"resources": {"requests": {"amd.com/gpu": 2}}}]}, 2),
-        ({"containers": [{"resources": {"limits": {"cpu": 4, "memory": "1Gi"}}}]}, 0),
-        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "many"}}}]}, 0),
-    ],
-)
-def test_the_gpus_of_a_pod(pod_spec: Manifest, expected: int) -> None:
-    assert gpus_of(pod_spec) == expected

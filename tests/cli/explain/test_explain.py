@@ -75,8 +75,9 @@ def shown(*arguments: str) -> str:
 
 
 def field(target: str, path: str, *options: str) -> dict[str, Any]:
-    (found,) = json.loads(explained(target, path, "-o", "json", *options))["fields"]
-    return found
+    fields: list[dict[str, Any]] = json.loads(explained(target, path, "-o", "json", *options))["fields"]
+    (field,) = fields
+    return field
 
 
 class TestAnObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -47,7 +48,7 @@ REGION = {"startLine": int, "startColumn": int}
 LOGICAL = {"fullyQualifiedName": str, "kind": str}
 
 
-def check_object(value: Any, properties: dict[str, type]) -> None:
+def check_object(value: Any, properties: Mapping[str, type]) -> None:
     known = {name.removesuffix("!"): kind for name, kind in properties.items()}
     assert set(value) <= set(known), set(value) - set(known)
     assert {name[:-1] for name in properties if name.endswith("!")} <= set(value)

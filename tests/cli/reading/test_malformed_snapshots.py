@@ -17,7 +17,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.replace import replace
-from grove_compiler.model.settings import Settings
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator.reading.snapshot import read_objects

@@ -11,8 +11,8 @@ import yaml
 
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.counting import CountingProgram
-from grove_compiler.model.settings import Settings
+from grove_compiler.engine.codegen.counting import CountingProgram
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
 
@@ -61,13 +61,13 @@ def listed(*arguments: str) -> dict[str, dict[str, Any]]:
 
 class TestTheList:
     def test_it_has_every_rule_that_is_written(self) -> None:
-        files = sorted((ROOT / "grove_compiler" / "rules").glob("*.yaml"))
+        files = sorted((ROOT / "rules").rglob("*.yaml"))
         written = {document["rule"] for file in files for document in yaml.safe_load_all(file.read_text())}
         assert listed().keys() == written
 
     def test_it_says_where_each_stands(self) -> None:
         rule = listed()["podgang/base"]
-        line = (ROOT / "grove_compiler" / rule["file"]).read_text().split("\n")[rule["line"] - 1]
+        line = (ROOT / rule["file"]).read_text().split("\n")[rule["line"] - 1]
         assert (line, rule["origin"], rule["verb"]) == ("rule: podgang/base", "grove", "generate")
 
     def test_a_rule_of_the_users_stands_in_the_users_file(self) -> None:
@@ -131,7 +131,7 @@ class TestOneRule:
         text = run("rules", "podgang/base", "--rules", "mine").out
         assert "mine/a.yaml:" in text.split("\n")[0]
         assert GANG in text
-        assert (ROOT / "grove_compiler/templates/podgang.yaml").read_text() in text
+        assert (ROOT / "templates/podgang.yaml").read_text() in text
         assert "note      replaces rules/podgangs.yaml:" in text
         assert "patched   topology/gangs (rules/topology.yaml:" in text
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.folding import Folding
+from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of, tally

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.folding import Folding
+from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of
@@ -68,21 +68,21 @@ class DeleteRun:
 
     async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
         """What became of the objects of the files, and whether some were missing or not ours."""
-        from grove_operator.cluster.doomed import doomed, take_away
+        from grove_operator.cluster.deletion_plan import delete_planned, plan_deletion
 
         graph = await wanted.graph(session)
-        found = await doomed(graph, session.cluster, manager=self.choices.field_manager)
-        missing = [] if self.choices.ignore_not_found else found.missing
+        plan = await plan_deletion(graph, session.cluster, manager=self.choices.field_manager)
+        missing = [] if self.choices.ignore_not_found else plan.missing
         left = Folding(full="")
         for ref in missing:
             left.add(ref, "not found")
-        for ref in found.foreign:
+        for ref in plan.foreign:
             left.add(ref, f"not deleted: {self.choices.field_manager} has not made it")
         left.end()
         if self.choices.dry_run == "client":
-            carried = {} if self.choices.cascade == "orphan" else found.carried
-            return _on_paper({**found.going, **carried}), bool(missing)
-        return await take_away(found, graph, self._deletion(session)), bool(missing)
+            cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
+            return _on_paper({**plan.deleted, **cascaded}), bool(missing)
+        return await delete_planned(plan, graph, self._deletion(session)), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
         """What became of the members of a set."""

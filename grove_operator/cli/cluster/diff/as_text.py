@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
 from grove_operator.cli.cluster.diff.unified import unified
-from grove_operator.cli.cluster.folding import More, folded
+from grove_operator.cli.cluster.fold import More, folded
 from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal, visible

@@ -95,7 +95,7 @@ def _program() -> list[str]:
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
     """Leaves it to a program to show what differs; what could not be compared is told here."""
     from grove_operator.cli.cluster.diff.external import show
-    from grove_operator.cli.cluster.folding import Folding
+    from grove_operator.cli.cluster.fold import Folding
     from grove_operator.cli.cluster.words import reason_of
 
     undone = Folding()

@@ -9,7 +9,7 @@ from applier.readiness import Readiness
 from applier.ref import Manifest
 from grove_operator.cluster.facts import facts, gates_of
 from grove_operator.cluster.tree import Branch, branches
-from grove_operator.pictures.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
 
 Judge = Callable[[Manifest], Readiness]

@@ -43,7 +43,7 @@ def tree(name: str, watch: bool, output: str, **given: Any) -> int:
 
     async def work(session: Session) -> int:
         from grove_operator.cli.cluster.get.output import tree_bytes
-        from grove_operator.cluster.tree_reading import read_tree
+        from grove_operator.cluster.tree_query import read_tree
 
         if watch:
             from grove_operator.cli.cluster.get.watch import watch_tree

@@ -7,7 +7,7 @@ import sys
 from grove_operator.cli.cluster.get.as_text import tree_text, tree_value
 from grove_operator.cli.output import encoded, json_report
 from grove_operator.cluster.readiness import judge
-from grove_operator.cluster.tree_reading import Forest
+from grove_operator.cluster.tree_query import Forest
 from grove_operator.terminal import terminal_of
 
 

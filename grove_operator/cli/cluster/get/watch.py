@@ -14,7 +14,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.output import tree_bytes
 from grove_operator.cli.cluster.session import Session
 from grove_operator.cluster.tree import branches
-from grove_operator.cluster.tree_reading import Forest, read_tree
+from grove_operator.cluster.tree_query import Forest, read_tree
 
 SETTLE = 0.25  # seconds in which changes are collected before the tree is read again
 LONGEST = 15.0  # seconds after which it is read again all the same: kinds that it did not have are not watched

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from applier.outcome import QUIET, Action, Step
-from grove_operator.cli.cluster.folding import More, folded
+from grove_operator.cli.cluster.fold import More, folded
 from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
-from grove_operator.pictures.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
 
 WIDEST_ACTION = max(len(action) for action in Action)

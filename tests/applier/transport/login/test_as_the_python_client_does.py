@@ -78,7 +78,7 @@ def text(path: str | None) -> str:
 def test_a_kubeconfig_means_the_same_to_both(cluster: str, user: str, ca: Pair, person: Pair) -> None:
     path = kubeconfig(ca.certificate.parent.parent / "config", clusters(ca)[cluster], users(person)[user])
     theirs = Configuration()
-    load_kube_config(str(path), client_configuration=theirs, persist_config=False)
+    load_kube_config(str(path), client_configuration=theirs, persist_config=False)  # type: ignore[no-untyped-call]
     ours = find_target(str(path), "", {})
     assert ours.server == theirs.host
     assert ours.ca.strip() == text(theirs.ssl_ca_cert)

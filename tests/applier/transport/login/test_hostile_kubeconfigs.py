@@ -25,7 +25,7 @@ NAMES = st.sampled_from(["one", "two", "", 1])
 def shaped(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """A map with some of these fields, each of which may be anything at all; or something that is no map."""
     optional = {key.replace("_", "-"): value | ANYTHING for key, value in fields.items()}
-    return st.fixed_dictionaries({}, optional=optional) | ANYTHING  # type: ignore[arg-type]
+    return st.fixed_dictionaries({}, optional=optional) | ANYTHING
 
 
 def entries(singular: str, value: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

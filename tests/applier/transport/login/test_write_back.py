@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,6 @@ def test_the_lock_of_a_kubectl_is_respected(tmp_path: Path, monkeypatch: pytest.
 def test_a_kubectl_that_is_done_soon_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config").write_text(BLOCK)
     (tmp_path / "config.lock").touch()
-    monkeypatch.setattr(module.time, "sleep", lambda seconds: (tmp_path / "config.lock").unlink())
+    monkeypatch.setattr(time, "sleep", lambda seconds: (tmp_path / "config.lock").unlink())
     write_back(tmp_path / "config", "jane", {"id-token": "NEW"})
     assert tokens(tmp_path / "config")["id-token"] == "NEW"

@@ -1,0 +1,171 @@
+"""Decodes documents to values that the rules can work on: sorted by kind, checked against the tables of their structure, defaulted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath, parse, render
+from grove_compiler.graph.listed import objects_in
+from grove_compiler.graph.nearest import nearest
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import Finding, check_and_prune
+from grove_compiler.kube.structure_prune import original_path
+from grove_compiler.source.document import Document
+
+SET_KIND = "PodCliqueSet"
+CONFIGURATION_KIND = "OperatorConfiguration"
+CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
+TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
+
+
+@dataclass(slots=True, eq=False)
+class Decoded:
+    """A manifest whose structure was checked, without its faulty parts, after defaulting.
+
+    `at` is where it stands in its document (not the root for an item of a `List`), `structural` what is wrong with its structure,
+    `findings` all that is wrong with it so far. `is_defaulted` is false where a rule that sets defaults failed.
+    """
+
+    manifest: Manifest
+    document: Document
+    at: FieldPath
+    structural: list[Finding] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    is_defaulted: bool = True
+
+    @property
+    def faults(self) -> list[FieldPath]:
+        """The paths that were left out because of their type, and not just because nobody knows them."""
+        return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest.get("kind"))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, namespace and name."""
+        metadata = self.manifest.get("metadata") or {}
+        return self.kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+    def locate(self, finding: Diagnostic) -> Diagnostic:
+        """The finding with the file, line and column of its path."""
+        finding.file = self.document.file
+        finding.line, finding.column = self.document.place((*self.at, *parse(finding.at or finding.path)))
+        return finding
+
+    def restore(self, finding: Diagnostic) -> Diagnostic:
+        """The finding about `manifest` as one about the document, where parts that were left out still count as list items."""
+        if self.structural:
+            finding.path = render(original_path(parse(finding.path), self.structural))
+            finding.at = render(original_path(parse(finding.at), self.structural)) if finding.at else ""
+        return self.locate(finding)
+
+    def is_clouded(self, finding: Diagnostic) -> bool:
+        """Whether a structural error beside or above the finding may be all that is behind it. Paths are those of the document."""
+        path = parse(finding.at or finding.path)
+        return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
+
+
+class Decoder:
+    """Decodes documents one by one into `decoded`. `findings` holds everything that is wrong, in the order of the documents.
+
+    `is_whole` becomes false when something cannot be told to belong to any object: whatever is missing then may only be unreadable.
+    """
+
+    def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
+        self.program = program
+        self.scope = scope
+        self.decoded: list[Decoded] = []
+        self.findings: list[Diagnostic] = []
+        self.is_whole = True
+
+    def of_kind(self, *kinds: str) -> list[Decoded]:
+        """Returns what was decoded of these kinds, in order."""
+        return [entry for entry in self.decoded if entry.kind in kinds]
+
+    def take(self, documents: list[Document]) -> None:
+        """Decodes documents; the items of lists count as documents of their own."""
+        for document in documents:
+            for at, value in objects_in(document.value):
+                self._object(document, at, value)
+        self._find_doubles()
+
+    def _object(self, document: Document, at: FieldPath, value: Any) -> None:
+        if not isinstance(value, dict):
+            self._add(document, at, "input/not-an-object", "a manifest is a map with `apiVersion`, `kind`, `metadata` and `spec`")
+            return
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
+        if missing:
+            for key in missing:
+                self._add(document, (*at, key), "input/not-an-object", f"`{key}` is missing or not text", type="Required value")
+            return
+        schema = KINDS.get((value["apiVersion"], value["kind"]))
+        if schema is not None:
+            self._known(document, at, value, schema)
+        else:
+            self._unknown(document, at, value)
+
+    def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
+        structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
+        entry = Decoded(apply_defaults(cleaned, dict(schema), DEFINITIONS), document, at, structural)
+        for _, finding in structural:
+            self.report(entry.locate(finding), entry)
+        try:
+            entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
+        except RuleFailure as failure:
+            entry.is_defaulted = False  # it is there all the same: to forget it would look as if nobody wanted it any more
+            self.report(failure.diagnostic, entry)
+        self.decoded.append(entry)
+
+    def _unknown(self, document: Document, at: FieldPath, value: Manifest) -> None:
+        group = value["apiVersion"].rpartition("/")[0]
+        kinds = [kind for known, kind in KINDS if known == value["apiVersion"]]
+        if kinds:
+            likely = nearest(value["kind"], kinds)
+            self._add(
+                document,
+                (*at, "kind"),
+                "input/unknown-kind",
+                f"{value['apiVersion']} has no kind {value['kind']!r}; there are {', '.join(kinds)}",
+                nearest=likely,
+            )
+            return
+        versions = [known for known, kind in KINDS if kind == value["kind"]]
+        if versions or group.endswith("grove.io"):
+            likely = versions[0] if versions else nearest(value["apiVersion"], [known for known, _ in KINDS])
+            message = f"unknown apiVersion {value['apiVersion']!r} for the kind {value['kind']!r}"
+            self._add(document, (*at, "apiVersion"), "input/unknown-version", message, nearest=likely)
+            return
+        likely = nearest(value["kind"], [kind for _, kind in KINDS])
+        message = f"{value['kind']} ({value['apiVersion']}) is not compiled and has no part in the result"
+        self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
+
+    def _find_doubles(self) -> None:
+        first: dict[tuple[str, str, str], Decoded] = {}
+        for entry in self.decoded:
+            other = first.setdefault(entry.key, entry)
+            if other is not entry and entry.key[2]:
+                place = f"{other.document.file}:{other.document.place((*other.at, 'metadata', 'name'))[0]}"
+                message = f"the {entry.kind} {entry.key[2]!r} of the namespace {entry.key[1]!r} is already declared in {place}"
+                path = (*entry.at, "metadata", "name")
+                self._add(entry.document, path, "input/declared-twice", message, (entry, other), type="Duplicate value")
+
+    def _add(self, document: Document, path: FieldPath, code: str, message: str, about: Sequence[Decoded] = (), **more: Any) -> None:
+        line, column = document.place(path)
+        finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
+        self.report(finding, *about)
+
+    def report(self, finding: Diagnostic, *about: Decoded) -> None:
+        """Takes down a finding about these objects; an error that is about none of them leaves the input incomplete."""
+        self.findings.append(finding)
+        for entry in about:
+            entry.findings.append(finding)
+        if not about and finding.severity == "error":
+            self.is_whole = False

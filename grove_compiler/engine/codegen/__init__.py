@@ -1,0 +1,1 @@
+"""Rules and templates to one Python module."""

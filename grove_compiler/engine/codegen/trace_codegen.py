@@ -1,0 +1,94 @@
+"""Code that is written only into traced rules: values, names and conditions that tell what they are and what they read."""
+
+from __future__ import annotations
+
+from jinja2 import nodes
+
+from grove_compiler.engine.codegen.module_codegen import Place
+from grove_compiler.engine.expressions.expression import ExpressionCompiler
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in, parse_expression, parse_text
+from grove_compiler.engine.expressions.scope import Scope
+from grove_compiler.engine.language.template_ast import Bare, Literal, Text
+from grove_compiler.graph.field_path import FieldPath
+
+
+def traced_value(python: str, shape: Literal | Text | Bare, place: Place) -> str:
+    """A scalar, or what a `$merge` brings in, with its place, what is said there, and where that is in the document."""
+    said = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
+    if isinstance(shape, Bare) and shape.origin:
+        place, said = shape.origin[:2], shape.origin[2]
+    return f"trace(lambda: {python}, {place!r}, {said!r}, {_names(shape)!r}, {shape.path!r})"
+
+
+def traced_name(word: str, python: str, expression: Bare) -> str:
+    """What a `let` binds."""
+    return f"bind({word!r}, lambda: {python}, {_names(expression)!r})"
+
+
+def traced_items(word: str, python: str, expression: Bare) -> str:
+    """What a loop runs over."""
+    return f"repeat({word!r}, lambda: {python}, {_names(expression)!r})"
+
+
+def traced_condition(compiler: ExpressionCompiler, text: str, scope: Scope, rule: str, place: Place, path: FieldPath = ()) -> str:
+    """A condition that reports each of its parts up to the first that does not hold. The whole has been compiled without mistakes."""
+    parts = ""
+    for part in conjunction(text):
+        code = compiler.value(part, scope).python
+        parts += f"({part!r}, lambda: {code}, lambda: {_subject(compiler, part, scope)}), "
+    return f"holds({rule!r}, {place!r}, ({parts}), {path!r})"
+
+
+def conjunction(text: str) -> list[str]:
+    """The parts of `a and b and c`; an expression that is no conjunction is its only part."""
+    if not isinstance(parse_expression(text), nodes.And):
+        return [text.strip()]
+    parts, start, depth, quote, position = [], 0, 0, "", 0
+    while position < len(text):
+        letter = text[position]
+        if quote:
+            position += letter == "\\"
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif depth == 0 and _is_and(text, position):
+            parts.append(text[start:position].strip())
+            start = position + 3
+        position += 1
+    return [*parts, text[start:].strip()]
+
+
+def _is_and(text: str, position: int) -> bool:
+    before, after = text[position - 1 : position], text[position + 3 : position + 4]
+    return text.startswith("and", position) and not any(letter.isalnum() or letter in "_." for letter in before + after)
+
+
+def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:
+    """What a condition is about: the left side of a comparison, what `not` or a test is said of."""
+    node = parse_expression(text)
+    if isinstance(node, nodes.Compare):
+        node = node.expr
+    elif isinstance(node, nodes.Not | nodes.Test):
+        node = node.node
+    try:
+        return compiler.compile(node, scope).python
+    except ExpressionError:
+        return "None"
+
+
+def _names(shape: Literal | Text | Bare) -> tuple[str, ...]:
+    """The names that a value's expressions use."""
+    try:
+        if isinstance(shape, Bare):
+            return tuple(sorted(names_in(shape.expression)))
+        if isinstance(shape, Text):
+            parts = parse_text(shape.text)
+            inner = {node.name for part in parts for node in part.find_all(nodes.Name)}
+            return tuple(sorted(inner | {part.name for part in parts if isinstance(part, nodes.Name)}))
+    except ExpressionError:
+        pass  # reported when it is written
+    return ()

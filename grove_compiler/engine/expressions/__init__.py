@@ -1,0 +1,1 @@
+"""Expressions of Jinja2 to Python, with the types of the model."""

@@ -1,0 +1,59 @@
+"""Whether what stands in the parentheses of a call, a filter or a test fits what is called."""
+
+from __future__ import annotations
+
+import inspect
+import keyword as python_keywords
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from jinja2 import nodes
+
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+
+KEYED_FILTERS = {"sort", "unique", "sum", "min", "max"}
+"""Filters that may look at an attribute of each item instead of at the item."""
+
+
+def keywords(node: nodes.Filter | nodes.Test) -> list[nodes.Keyword]:
+    """Named arguments; Jinja2's annotations call them pairs, its parser makes keywords."""
+    return cast(list[nodes.Keyword], node.kwargs)
+
+
+def check_call(name: str, function: Callable[..., Any], positional: int, named: Sequence[nodes.Keyword]) -> None:
+    """Raises `ExpressionError` when the arguments do not fit the function."""
+    words = [argument.key for argument in named]
+    for word in words:
+        if words.count(word) > 1 or python_keywords.iskeyword(word):
+            raise ExpressionError(f"{name}: {word!r} cannot be given" + (" twice" if words.count(word) > 1 else ""))
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some of Python's own functions do not say what they take
+        return
+    try:
+        signature.bind(*[None] * positional, **dict.fromkeys(words))
+    except TypeError as error:
+        raise ExpressionError(f"{name}({', '.join(signature.parameters)}): {error}") from None
+
+
+def check_attribute_only(node: nodes.Filter, *allowed: nodes.Expr) -> None:
+    """Raises `ExpressionError` when a filter is given anything besides `attribute='…'` and what is allowed."""
+    if len(node.args) > len(allowed) or any(argument.key != "attribute" for argument in keywords(node)) or len(node.kwargs) > 1:
+        raise ExpressionError(f"{node.name!r} takes only `attribute='…'`")
+
+
+def check_pattern(node: nodes.Expr) -> None:
+    """Raises `ExpressionError` for a regular expression that is wrong as written."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        try:
+            re.compile(node.value)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ExpressionError(f"{node.value!r} is not a regular expression: {error}") from None
+
+
+def constant(node: nodes.Expr, what: str) -> str:
+    """Text that must be known when rules are loaded. Raises `ExpressionError`."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        return node.value
+    raise ExpressionError(f"{what} must be written out as text")

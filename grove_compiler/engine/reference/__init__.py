@@ -1,0 +1,1 @@
+"""The reference of the rules language, from its tables and the model's docstrings."""

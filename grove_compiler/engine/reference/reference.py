@@ -1,0 +1,165 @@
+"""The reference of the rules language as Markdown, from the tables and docstrings that the engine itself works by."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from grove_compiler.engine.language.keys import (
+    CASE_KEYS,
+    COMMON_KEYS,
+    DISABLE_KEYS,
+    FORMS,
+    OPERATION_KEYS,
+    OPERATIONS,
+    POLICY_KEYS,
+    VERB_KEYS,
+    Key,
+)
+from grove_compiler.engine.language.template_ast import ITEM_KEYS, MAP_KEYS
+from grove_compiler.engine.reference.reference_model import document_classes, reachable_classes, type_words
+from grove_compiler.engine.runtime import builtins
+from grove_compiler.engine.sources import Subject, Vocabulary
+
+BEGIN = "<!-- reference: written by tools/generate_reference.py -->"
+END = "<!-- end of reference -->"
+
+VERBS = {
+    "default": "Sets a field of an input manifest that is absent.",
+    "validate": "Reports what is wrong with the input.",
+    "generate": "Renders a template once for each item.",
+    "patch": "Changes objects that are generated.",
+    "condition": "Computes a status condition of an object.",
+}
+
+TESTS = {
+    "none": "it is none",
+    "defined": "it is not none",
+    "true": "it is the boolean true",
+    "false": "it is the boolean false",
+    "string": "it is text",
+    "boolean": "it is a boolean",
+    "integer": "it is a whole number",
+    "number": "it is a number",
+    "mapping": "it is a map",
+    "sequence": "it is a list",
+    "match": "it is text, and the regular expression matches all of it: `name is match('[a-z]+')`",
+    "in": "it is among the items, the keys or the characters: `select('in', names)`",
+    "eq": "it equals the other",
+    "equalto": "the same as `eq`",
+    "ne": "it differs from the other",
+    "lt": "it is less than the other",
+    "gt": "it is greater than the other",
+    "le": "it is at most the other",
+    "ge": "it is at least the other",
+    "startswith": "it is text that begins so",
+    "endswith": "it is text that ends so",
+}
+
+
+def reference(vocabulary: Vocabulary) -> str:
+    """Every key, filter, test and function, and the names and classes of a vocabulary, as the second half of a Markdown page."""
+    parts = [_keys(), _templates(), _expressions()]
+    return "\n".join([*parts, _names(vocabulary), _functions(vocabulary.functions), _classes(vocabulary)]).rstrip() + "\n"
+
+
+def replace_reference(page: str, vocabulary: Vocabulary) -> str:
+    """The page with what stands between its two marks replaced by the reference. Raises `ValueError` when it has no marks."""
+    before, mark, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not mark or not end:
+        raise ValueError(f"the page needs the lines {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n\n{reference(vocabulary)}\n{END}{after}"
+
+
+def _keys() -> str:
+    text = "## Keys of rules\n\n"
+    text += _section("Every rule", "A file of rules holds one rule in each YAML document.", _key_table(COMMON_KEYS))
+    for verb, keys in VERB_KEYS.items():
+        text += _section(f"`{verb}`", VERBS[verb], _key_table(keys))
+    text += _section("Operations of `do`", "What each entry of a patch's `do` holds.", _key_table(OPERATION_KEYS))
+    text += _table(("`op`", "what it does"), [(f"`{word}`", doc) for word, doc in OPERATIONS.items()]) + "\n"
+    text += _section("Cases of `cases`", "What each entry of a condition's `cases` holds.", _key_table(CASE_KEYS))
+    text += _section("`policy`", "What an applier may do with an object that exists.", _key_table(POLICY_KEYS))
+    return text + _section("`disable`", "A document of its own, in place of a rule.", _key_table(DISABLE_KEYS))
+
+
+def _key_table(keys: Mapping[str, Key]) -> str:
+    rows = [(f"`{word}`{' (required)' if key.required else ''}", FORMS[key.form], _with_choices(key)) for word, key in keys.items()]
+    return _table(("key", "takes", "meaning"), rows)
+
+
+def _with_choices(key: Key) -> str:
+    return key.doc + (": " + ", ".join(f"`{word}`" for word in key.choices) if key.choices else "")
+
+
+def _templates() -> str:
+    text = "## Template keys\n\n"
+    text += _section("In a map", "", _table(("key", "meaning"), [(f"`{word}`", doc) for word, doc in MAP_KEYS.items()]))
+    return text + _section("In an item of a list", "", _table(("key", "meaning"), [(f"`{word}`", doc) for word, doc in ITEM_KEYS.items()]))
+
+
+def _expressions() -> str:
+    filters: dict[int, list[str]] = {}
+    for name, function in builtins.FILTERS.items():
+        filters.setdefault(id(function), []).append(name)
+    rows = [(", ".join(f"`{n}`" for n in names), _doc(builtins.FILTERS[names[0]])) for names in filters.values()]
+    text = "## Filters\n\n`value | filter`, or `value | filter(argument)`.\n\n" + _table(("filter", "gives"), rows) + "\n"
+    text += "## Tests\n\n`value is test`, `value is not test`, or `select('test')`.\n\n"
+    return text + _table(("test", "holds when"), [(f"`{word}`", doc) for word, doc in TESTS.items()])
+
+
+def _names(vocabulary: Vocabulary) -> str:
+    classes = _class_names(vocabulary)
+    text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
+    text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
+    if vocabulary.update_roots:
+        rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
+        text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)
+    of_kinds = [row for kind, subject in vocabulary.subjects.items() for row in _subject_rows(kind, subject, classes)]
+    if of_kinds:
+        text += "\nWhat rules about one kind of input see besides.\n\n" + _table(("about", "name", "type", "in"), of_kinds)
+    return text
+
+
+def _subject_rows(kind: str, subject: Subject, classes: Iterable[str]) -> list[tuple[str, str, str, str]]:
+    rows = [(f"`{kind}`", f"`{word}`", type_words(of, classes), "every rule") for word, of in subject.roots.items()]
+    rows += [(f"`{kind}`", f"`{word}`", type_words(of, classes), "validations on update") for word, of in subject.update_roots.items()]
+    return rows or [(f"`{kind}`", "", "", "")]
+
+
+def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
+    rows = [(_signature(name, function), _doc(function)) for name, function in {**builtins.FUNCTIONS, **functions}.items()]
+    return "## Functions\n\n`function(x, y)`, or for those of the model also `x | function(y)`.\n\n" + _table(("function", "gives"), rows)
+
+
+def _classes(vocabulary: Vocabulary) -> str:
+    return document_classes(reachable_classes(_starting_types(vocabulary)))
+
+
+def _class_names(vocabulary: Vocabulary) -> list[str]:
+    return [owner.__name__ for owner in reachable_classes(_starting_types(vocabulary))]
+
+
+def _starting_types(vocabulary: Vocabulary) -> list[Any]:
+    subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
+    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects]
+
+
+def _signature(name: str, function: Callable[..., Any]) -> str:
+    return f"`{name}({', '.join(inspect.signature(function).parameters)})`"
+
+
+def _doc(function: Callable[..., Any]) -> str:
+    """The first paragraph of a docstring, as one line."""
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def _section(title: str, text: str, table: str) -> str:
+    return f"### {title}\n\n" + (f"{text}\n\n" if text else "") + table + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -1,0 +1,97 @@
+"""The classes that rules can reach from their names, as Markdown: each attribute with its type and what its docstring says."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from grove_compiler.engine.expressions import types
+
+_WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "none", Any: "anything"}
+
+
+def reachable_classes(starts: Iterable[Any]) -> list[type]:
+    """Every model class that can be reached over attributes and results of methods, in order of discovery."""
+    found: dict[type, None] = {}
+    waiting = [owner for start in starts for owner in _classes_in(start)]
+    while waiting:
+        owner = waiting.pop(0)
+        if owner not in found:
+            found[owner] = None
+            waiting += [part for name in types.public_names(owner) for part in _classes_in(_member_type(owner, name))]
+    return list(found)
+
+
+def document_classes(classes: list[type]) -> str:
+    """A section for each class, in alphabetical order."""
+    names = [owner.__name__ for owner in classes]
+    text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
+    for owner in sorted(classes, key=lambda owner: owner.__name__):
+        said = _paragraph(_own_doc(owner))
+        text += f"\n### {owner.__name__}\n\n" + (f"{said}\n\n" if said else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
+        for name in types.public_names(owner):
+            text += f"| `{_with_arguments(owner, name)}` | {type_words(_member_type(owner, name), names)} | {_member_doc(owner, name)} |\n"
+    return text
+
+
+def type_words(annotation: Any, classes: Iterable[str] = ()) -> str:
+    """A type in words; classes among `classes` are links to their section."""
+    if annotation in _WORDS:
+        return _WORDS[annotation]
+    inner = types.without_none(annotation)
+    if types.is_optional(annotation):
+        return f"{type_words(inner, classes)} or none"
+    if types.is_mapping(inner):
+        value = types.value_type(inner)
+        return "map" if value is Any else f"map of {type_words(value, classes)}"
+    if types.is_model(inner):
+        return f"[{inner.__name__}](#{inner.__name__.lower()})" if inner.__name__ in classes else inner.__name__
+    item = types.item_type(inner)
+    return "list" if item is Any else f"list of {type_words(item, classes)}"
+
+
+def _classes_in(annotation: Any) -> Iterator[type]:
+    inner = types.without_none(annotation)
+    if types.is_model(inner):
+        yield inner
+    for argument in typing.get_args(inner):
+        if argument is not Ellipsis:
+            yield from _classes_in(argument)
+
+
+def _member(owner: type, name: str) -> Any:
+    return inspect.getattr_static(owner, name, None)
+
+
+def _member_type(owner: type, name: str) -> Any:
+    try:
+        return types.attribute_type(owner, name)
+    except AttributeError:
+        return types.method_type(owner, name)
+
+
+def _with_arguments(owner: type, name: str) -> str:
+    member = _member(owner, name)
+    if not inspect.isfunction(member):
+        return name
+    return f"{name}({', '.join(list(inspect.signature(member).parameters)[1:])})"
+
+
+def _member_doc(owner: type, name: str) -> str:
+    member = _member(owner, name)
+    if isinstance(member, property | functools.cached_property) or inspect.isfunction(member):
+        return _paragraph(inspect.getdoc(member)).replace("|", "\\|")
+    return ""
+
+
+def _own_doc(owner: type) -> str:
+    """The docstring of a class; the one that dataclasses write when there is none is left out."""
+    doc = owner.__doc__ or ""
+    return "" if doc.startswith(f"{owner.__name__}(") else inspect.cleandoc(doc)
+
+
+def _paragraph(doc: str | None) -> str:
+    return " ".join((doc or "").split("\n\n")[0].split())

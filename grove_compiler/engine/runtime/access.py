@@ -1,0 +1,132 @@
+"""How compiled expressions reach into values: fields, items, text and the operators that need a guard.
+
+On manifests an absent field reads as none, and a field of none reads as none. Model classes are checked when rules are loaded, so
+that these functions see them only behind an optional type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+LARGEST_REPEAT = 100_000
+LARGEST_NUMBER = 2**4096
+LARGEST_TEXT = 1 << 20
+"""Of what an expression of a user makes; an API server stores no object of that size."""
+
+
+class EvaluationError(Exception):
+    """An expression that cannot be evaluated. The program adds the rule, its file and its line."""
+
+
+def get_field(value: Any, name: str) -> Any:
+    """`value.name`: a mapping's entry or a model's attribute; none for what is absent, or when `value` is none."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return value.get(name)
+    if type(value).__module__ == "builtins":
+        raise EvaluationError(f"{describe(value)} has no field {name!r}")
+    if name.startswith("_"):
+        raise EvaluationError(f"{name!r} begins with an underscore")
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        raise EvaluationError(f"{type(value).__name__} has no attribute {name!r}") from None
+
+
+def get_item(value: Any, key: Any) -> Any:
+    """`value[key]`, with a slice for `value[a:b]`; none when it is not there, or when `value` is none."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, Sequence):
+        try:
+            return value[key]
+        except IndexError:
+            return None
+        except TypeError:
+            raise EvaluationError(f"{describe(value)} cannot be indexed by {describe(key)}") from None
+    raise EvaluationError(f"{describe(value)} has no items")
+
+
+def contains(item: Any, container: Any) -> bool:
+    """`item in container`; nothing is in none."""
+    if container is None:
+        return False
+    try:
+        return item in container
+    except TypeError:
+        raise EvaluationError(f"cannot look for {describe(item)} in {describe(container)}") from None
+
+
+def as_text(value: Any) -> str:
+    """A value inside text. None is an error: a name with `None` in it is never what anybody meant."""
+    if isinstance(value, str):
+        return value
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, dict | list | tuple):
+        import json  # only messages print whole values
+
+        return json.dumps(value, default=describe)
+    if value is None:
+        raise EvaluationError("none cannot stand inside text; say `x or ''`, or guard it with `when`")
+    raise EvaluationError(f"{describe(value)} cannot stand inside text; name one of its attributes")
+
+
+def each(value: Any) -> Any:
+    """What a loop runs over: none is an empty list, text and mappings are mistakes."""
+    if value is None:
+        return ()
+    if isinstance(value, str | dict | int | float):
+        raise EvaluationError(f"cannot loop over {describe(value)}" + ("; say `| items` or `| keys`" if isinstance(value, dict) else ""))
+    if isinstance(value, set | frozenset):
+        raise EvaluationError("a set has no order; say `| sort`")
+    return value
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """`left * right`, with a bound on repeated text and lists."""
+    for count, other in ((left, right), (right, left)):
+        if isinstance(other, str | list) and isinstance(count, int) and count * max(len(other), 1) > LARGEST_REPEAT:
+            raise EvaluationError(f"repeating {describe(other)} {count} times makes more than {LARGEST_REPEAT} items")
+    product = left * right
+    if isinstance(product, int) and abs(product) > LARGEST_NUMBER:
+        raise EvaluationError("a product that is out of bounds: at most 2**4096")
+    return product
+
+
+def power(left: Any, right: Any) -> Any:
+    """`left ** right`, for numbers of a sane size."""
+    if not isinstance(left, int | float) or not isinstance(right, int | float) or abs(left) > 2**32 or abs(right) > 64:
+        raise EvaluationError(f"{left!r} ** {right!r} is out of bounds: at most 2**32 to the power of 64")
+    result = left**right
+    if isinstance(result, complex):
+        raise EvaluationError(f"{left!r} ** {right!r} is not a real number")
+    return result
+
+
+def bounded_range(first: int, end: int | None = None, step: int = 1) -> list[int]:
+    """`range(end)`, `range(first, end)` or `range(first, end, step)`: whole numbers up to but without `end`, at most 100000."""
+    numbers = range(first) if end is None else range(first, end, step)
+    try:
+        count = len(numbers)
+    except OverflowError:
+        count = LARGEST_REPEAT + 1
+    if count > LARGEST_REPEAT:
+        raise EvaluationError(f"{numbers!r} has too many numbers; at most {LARGEST_REPEAT}")
+    return list(numbers)
+
+
+def describe(value: Any) -> str:
+    """The kind of a value in the words of YAML: `a list`, `text`, `none`."""
+    if value is None:
+        return "none"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", tuple: "a list", dict: "a map"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,168 @@
+"""Changes to read-only objects: each gives a new object that shares everything except the containers on the path.
+
+The operations are those of RFC 6902, with two liberties that rules need: `add` and `merge` make parents that are missing, and
+`remove` of what is not there does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from grove_compiler.engine.runtime.access import EvaluationError, describe
+from grove_compiler.engine.runtime.omit import OMIT
+
+Pointer = tuple[str, ...]
+Change = Callable[[Any, str, Pointer], Any]
+
+
+@lru_cache(maxsize=1000)
+def pointer(text: str) -> Pointer:
+    """A JSON pointer (RFC 6901) as its steps: `/a~1b/0` is `("a/b", "0")`."""
+    if not text.startswith("/"):
+        raise EvaluationError(f"{text!r} is not a JSON pointer: it begins with `/`")
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/"))
+
+
+def patch_add(value: Any, path: Pointer, new: Any) -> Any:
+    """Sets a key, inserts before an index, or appends with `-`. `omit` changes nothing."""
+    if new is OMIT:
+        return value
+    return _change(value, path, path, lambda parent, step, _: _insert(parent, step, path, new), make=True)
+
+
+def patch_replace(value: Any, path: Pointer, new: Any) -> Any:
+    """Changes what is there. Raises `EvaluationError` when nothing is."""
+    if new is OMIT:
+        return value
+
+    def put(parent: Any, step: str, _: Pointer) -> Any:
+        copy = parent.copy()
+        copy[_existing(parent, step, path)] = new
+        return copy
+
+    return _change(value, path, path, put)
+
+
+def patch_remove(value: Any, path: Pointer) -> Any:
+    """Takes out what is there; what is not there needs no removal."""
+    if not _exists(value, path):
+        return value
+
+    def take(parent: Any, step: str, _: Pointer) -> Any:
+        copy = parent.copy()
+        del copy[_existing(parent, step, path)]
+        return copy
+
+    return _change(value, path, path, take)
+
+
+def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
+    """The object as it is. Raises `EvaluationError` when it holds something else at the path."""
+    found = value
+    for step in path:
+        found = found[_existing(found, step, path)]
+    if found != expected:
+        raise EvaluationError(f"at {_text(path)}: expected {expected!r}, found {found!r}")
+    return value
+
+
+def patch_merge(value: Any, path: Pointer, new: Any) -> Any:
+    """Merges a map into the one at the path (RFC 7386): maps key by key, null removes, anything else replaces."""
+    if new is OMIT:
+        return value
+
+    def put(parent: Any, step: str, _: Pointer) -> Any:
+        present = parent.get(step) if isinstance(parent, dict) else parent[_existing(parent, step, path)]
+        merged = merge_patch(present, new)
+        if isinstance(parent, dict):
+            return {**parent, step: merged}
+        copy = parent.copy()
+        copy[int(step)] = merged
+        return copy
+
+    return _change(value, path, path, put, make=True)
+
+
+def merge_patch(present: Any, new: Any) -> Any:
+    """RFC 7386 on one value."""
+    if not isinstance(new, dict):
+        return new
+    result = dict(present) if isinstance(present, dict) else {}
+    for key, part in new.items():
+        if part is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge_patch(result.get(key), part)
+    return result
+
+
+def merge(target: dict[str, Any], extra: Any) -> None:
+    """`$merge`: the entries of a map, or of a list of maps, into a map under construction."""
+    if extra is None or extra is OMIT:
+        return
+    if isinstance(extra, list):
+        for part in extra:
+            merge(target, part)
+        return
+    if not isinstance(extra, dict):
+        raise EvaluationError(f"`$merge` needs a map, found {describe(extra)}")
+    target.update(extra)
+
+
+def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: bool = False) -> Any:
+    """A copy of `value` in which the parent of the path's last step is what `change` makes of it."""
+    if len(path) == 1:
+        if not isinstance(value, dict | list):
+            raise EvaluationError(f"at {_text(whole)}: cannot go into {describe(value)}")
+        return change(value, path[0], whole)
+    step, rest = path[0], path[1:]
+    if isinstance(value, dict) and value.get(step) is None and make:
+        if _is_index(rest[0]):
+            raise EvaluationError(f"at {_text(whole)}: nothing is there yet, so an item is added with `-`")
+        return {**value, step: _change([] if rest[0] == "-" else {}, rest, whole, change, make)}
+    key = _existing(value, step, whole)
+    copy = value.copy()
+    copy[key] = _change(value[key], rest, whole, change, make)
+    return copy
+
+
+def _insert(parent: Any, step: str, path: Pointer, new: Any) -> Any:
+    if isinstance(parent, dict):
+        return {**parent, step: new}
+    if step == "-":
+        return [*parent, new]
+    index = int(step) if _is_index(step) else -1
+    if not 0 <= index <= len(parent):
+        raise EvaluationError(f"at {_text(path)}: no place {step!r} in a list of {len(parent)}")
+    return [*parent[:index], new, *parent[index:]]
+
+
+def _exists(value: Any, path: Pointer) -> bool:
+    for step in path:
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return False
+    return True
+
+
+def _is_index(step: str) -> bool:
+    """Whether it is an index as RFC 6901 writes them: digits without leading zeros."""
+    return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
+
+
+def _existing(value: Any, step: str, path: Pointer) -> Any:
+    """The key or index of a step that is there. Raises `EvaluationError` when it is not."""
+    if isinstance(value, dict) and step in value:
+        return step
+    if isinstance(value, list) and _is_index(step) and int(step) < len(value):
+        return int(step)
+    raise EvaluationError(f"at {_text(path)}: there is no {step!r} in {describe(value)}")
+
+
+def _text(path: Pointer) -> str:
+    return "/" + "/".join(step.replace("~", "~0").replace("/", "~1") for step in path)

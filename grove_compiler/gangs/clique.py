@@ -1,0 +1,120 @@
+"""PodCliques: whose they are, how many pods they have, and what a pod takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.pod_request import request_of
+from grove_compiler.kube.quantity import QuantityError
+
+CLIQUE_KIND = "PodClique"
+SET = "app.kubernetes.io/part-of"
+SET_REPLICA = "grove.io/podcliqueset-replica-index"
+GROUP = "grove.io/podcliquescalinggroup"
+GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
+GANG_LABEL = "grove.io/podgang"
+BASE_GANG = "grove.io/base-podgang"
+TEMPLATE_HASH = "grove.io/pod-template-hash"
+GPU_SUFFIX = "/gpu"
+
+NO_INDEX = -1
+"""The index of what has no such label: 0 would be the first replica."""
+
+Key = tuple[str, str]
+"""Namespace and name."""
+
+
+@dataclass(eq=False)  # without slots: `gpus` is worked out once, and only where somebody asks
+class Clique:
+    """Holds the facts of one PodClique.
+
+    `replica` is that of the set, `group_replica` that of the scaling group (`NO_INDEX` without the label); `group` is empty outside of
+    scaling groups, `gang` is the label's; `scaled` is true in gangs beyond the base gang. Of its `pods`, `minimum` must start together.
+    """
+
+    namespace: str
+    name: str
+    set_name: str
+    replica: int
+    group: str
+    group_replica: int
+    gang: str
+    scaled: bool
+    pods: int
+    minimum: int
+    pod_spec: Manifest
+
+    @cached_property
+    def gpus(self) -> int:
+        """GPUs of one pod."""
+        return gpus_of(self.pod_spec)
+
+    @property
+    def template_name(self) -> str:
+        """The name of the clique in the set's template: the object's without that of the replica it stands in."""
+        parent = (self.group, self.group_replica) if self.group else (self.set_name, self.replica)
+        return self.name.removeprefix(f"{parent[0]}-{parent[1]}-")
+
+
+def read_clique(manifest: Manifest) -> Clique:
+    """Reads a PodClique's manifest."""
+    labels, spec = labels_of(manifest), section(manifest, "spec")
+    pods = spec.get("replicas") or 0
+    return Clique(
+        *key_of(manifest),
+        set_name=labels.get(SET, ""),
+        replica=index_of(labels.get(SET_REPLICA)),
+        group=labels.get(GROUP, ""),
+        group_replica=index_of(labels.get(GROUP_REPLICA)),
+        gang=labels.get(GANG_LABEL, ""),
+        scaled=BASE_GANG in labels,
+        pods=pods,
+        minimum=spec.get("minAvailable") or pods,
+        pod_spec=section(spec, "podSpec"),
+    )
+
+
+def read_cliques(objects: Iterable[Manifest]) -> dict[Key, Clique]:
+    """Reads every PodClique of these objects, in their order."""
+    cliques = [read_clique(manifest) for manifest in objects if manifest.get("kind") == CLIQUE_KIND]
+    return {(clique.namespace, clique.name): clique for clique in cliques}
+
+
+def gpus_of(pod_spec: Manifest) -> int:
+    """Returns the GPUs of any vendor that one pod sets aside; 0 where a quantity is none."""
+    try:
+        return sum(request_of(pod_spec, GPU_SUFFIX).values())
+    except QuantityError:
+        return 0
+
+
+def index_of(label: Any) -> int:
+    """Returns the number in a label; `NO_INDEX` where there is none."""
+    return int(label) if isinstance(label, str) and label.isascii() and label.isdecimal() else NO_INDEX
+
+
+def key_of(manifest: Manifest) -> Key:
+    """Returns an object's namespace and name; empty where it has none."""
+    metadata = section(manifest, "metadata")
+    return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+
+def labels_of(manifest: Manifest) -> Manifest:
+    """Returns an object's labels."""
+    return section(manifest, "metadata", "labels")
+
+
+def section(value: Any, *path: str) -> Manifest:
+    """Returns the map at a path; an empty one where there is none, since rules of users make objects of any shape."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value if isinstance(value, dict) else {}
+
+
+def maps(values: Any) -> list[Manifest]:
+    """Returns the maps of a list; none where it is no list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

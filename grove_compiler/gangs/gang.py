@@ -1,0 +1,91 @@
+"""PodGangs: their podgroups, and the levels at which a topology constraint may stand (PodGang's API, shipped semantics §1.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from grove_compiler.gangs.clique import SET, Clique, Key, key_of, labels_of, maps, section
+from grove_compiler.graph.node import Manifest
+
+GANG_KIND = "PodGang"
+LevelName = Literal["gang", "group", "podgroup"]
+"""Where a constraint stands: `spec`, `spec.topologyConstraintGroupConfigs[]`, or `spec.podgroups[]` of the PodGang."""
+LEVELS: tuple[LevelName, ...] = ("gang", "group", "podgroup")
+"""From outside to inside."""
+TOPOLOGY_NAMES = ("grove.io/topology-name", "kai.scheduler/topology")
+
+
+class Level(NamedTuple):
+    """One holder of a constraint and the podgroups that it is about.
+
+    `required` and `preferred` are the node labels whose value all pods must or should share; empty for none.
+    """
+
+    level: LevelName
+    name: str
+    podgroups: list[str]
+    required: str
+    preferred: str
+
+
+@dataclass(slots=True, eq=False)
+class Gang:
+    """Holds the facts of one PodGang.
+
+    `minimums` are the pods that each podgroup needs, by its name, which is its PodClique's; `levels` begin with the gang's own, then
+    come those of the groups, then those of the podgroups; `topologies` are the names under which its annotations look for a topology.
+    `cliques` are those of its podgroups that are there.
+    """
+
+    namespace: str
+    name: str
+    set_name: str
+    minimums: dict[str, int]
+    levels: list[Level]
+    topologies: list[str]
+    cliques: list[Clique] = field(default_factory=list)
+
+    @property
+    def replica(self) -> int:
+        """The set's replica; the first one where no clique says it."""
+        return max(self.cliques[0].replica, 0) if self.cliques else 0
+
+    @property
+    def scaled(self) -> bool:
+        """Tells whether it is a replica of a scaling group beyond those of the base gang."""
+        return any(clique.scaled for clique in self.cliques)
+
+    @classmethod
+    def of_one(cls, clique: Clique) -> Gang:
+        """Makes a gang without a name of a clique that is scheduled by itself."""
+        return cls(clique.namespace, "", clique.set_name, {clique.name: clique.minimum}, [], [], [clique])
+
+
+def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, Clique]) -> list[Gang]:
+    """Reads every PodGang of these objects, in their order, with those of its PodCliques that there are."""
+    gangs = [read_gang(manifest) for manifest in objects if manifest.get("kind") == GANG_KIND]
+    for gang in gangs:
+        keys = [(gang.namespace, name) for name in gang.minimums]
+        gang.cliques = [cliques[key] for key in keys if key in cliques]
+    return gangs
+
+
+def read_gang(manifest: Manifest) -> Gang:
+    """Reads a PodGang's manifest, without its cliques. A podgroup without a name does not count."""
+    namespace, name = key_of(manifest)
+    spec, annotations = section(manifest, "spec"), section(manifest, "metadata", "annotations")
+    podgroups = [group for group in maps(spec.get("podgroups")) if group.get("name")]
+    minimums = {str(group["name"]): group.get("minReplicas") or 0 for group in podgroups}
+    levels = [_level("gang", name, list(minimums), spec)]
+    groups = maps(spec.get("topologyConstraintGroupConfigs"))
+    levels += [_level("group", str(group.get("name", "")), list(group.get("podGroupNames") or []), group) for group in groups]
+    levels += [_level("podgroup", str(group["name"]), [str(group["name"])], group) for group in podgroups]
+    topologies = [annotations[key] for key in TOPOLOGY_NAMES if key in annotations]
+    return Gang(namespace, name, labels_of(manifest).get(SET, ""), minimums, levels, topologies)
+
+
+def _level(level: LevelName, name: str, podgroups: list[str], holder: Manifest) -> Level:
+    pack = section(holder, "topologyConstraint", "packConstraint")
+    return Level(level, name, podgroups, str(pack.get("required") or ""), str(pack.get("preferred") or ""))

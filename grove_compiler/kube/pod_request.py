@@ -1,0 +1,117 @@
+"""What a pod asks of a node, in the units that a scheduler counts in: CPU in thousandths, everything else in whole units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from grove_compiler.kube.quantity import LARGEST_INT64, QuantityError, parse
+
+Amounts = dict[str, int]
+"""Resource name to amount. `pods` counts the pods themselves."""
+
+HostPort = tuple[str, str, int]
+"""IP, protocol and port that a container takes from its node."""
+
+PODS = "pods"
+EVERY_IP = "0.0.0.0"
+
+
+def amount(resource: str, value: Any) -> int:
+    """A quantity in whole units (CPU: thousandths), rounded up as schedulers round, and no more than their int64 holds.
+
+    Raises `QuantityError`.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise QuantityError(f"{value!r} is no quantity")
+    quantity = parse(value)
+    exponent = quantity.exponent + (3 if resource == "cpu" else 0)
+    number = quantity.number * int(10**exponent) if exponent >= 0 else -(-quantity.number // int(10**-exponent))
+    return max(-LARGEST_INT64, min(number, LARGEST_INT64))
+
+
+def amounts(quantities: Any, ending: str = "") -> Amounts:
+    """Reads a `requests`, `allocatable` or `overhead` map into whole units; of resources with other endings nothing is read.
+
+    What is no map is empty. Raises `QuantityError`.
+    """
+    if not isinstance(quantities, Mapping):
+        return {}
+    result = {}
+    for resource, value in quantities.items():
+        name = str(resource)
+        if name.endswith(ending):
+            try:
+                result[name] = amount(name, value)
+            except QuantityError as error:
+                raise QuantityError(f"{resource}: {error}") from None
+    return result
+
+
+def request(pod_spec: Mapping[str, Any]) -> Amounts:
+    """Returns what one pod sets aside on its node, itself included (`pods: 1`). Raises `QuantityError`."""
+    return request_of(pod_spec) | {PODS: 1}
+
+
+def request_of(pod_spec: Mapping[str, Any], ending: str = "") -> Amounts:
+    """Returns what the containers of one pod set aside of the resources whose names have this ending. Raises `QuantityError`.
+
+    As kube-scheduler computes it: the sum of the containers and sidecars, or the peak while init containers run where that is
+    more; requests for the whole pod replace the sum; the runtime's overhead comes on top.
+    """
+    running: Amounts = {}
+    peak: Amounts = {}
+    for container in _containers(pod_spec, "initContainers"):
+        asked = _asked(container, ending)
+        if container.get("restartPolicy") == "Always":  # a sidecar runs on beside what follows
+            running = _sum(running, asked)
+            peak = _most(peak, running)
+        else:
+            peak = _most(peak, _sum(running, asked))
+    for container in _containers(pod_spec, "containers"):
+        running = _sum(running, _asked(container, ending))
+    total = {**_most(running, peak), **_asked(pod_spec, ending)}
+    total = _sum(total, amounts(pod_spec.get("overhead"), ending))
+    return {resource: number for resource, number in total.items() if number > 0}
+
+
+def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
+    """The ports that a pod takes from its node; with `hostNetwork` these are all ports that it names."""
+    on_host = pod_spec.get("hostNetwork") is True
+    return {found for container in _all_containers(pod_spec) for found in _ports_of(container, on_host)}
+
+
+def _ports_of(container: Mapping[str, Any], on_host: bool) -> Iterator[HostPort]:
+    for port in _maps(container.get("ports")):
+        number = port.get("hostPort") or (port.get("containerPort") if on_host else 0)
+        if isinstance(number, int) and number > 0:
+            yield str(port.get("hostIP") or EVERY_IP), str(port.get("protocol") or "TCP"), number
+
+
+def _all_containers(pod_spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from _containers(pod_spec, "containers")
+    yield from (container for container in _containers(pod_spec, "initContainers") if container.get("restartPolicy") == "Always")
+
+
+def _containers(pod_spec: Mapping[str, Any], field: str) -> Iterable[Mapping[str, Any]]:
+    return _maps(pod_spec.get(field))
+
+
+def _maps(values: Any) -> list[Mapping[str, Any]]:
+    return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
+
+
+def _asked(holder: Mapping[str, Any], ending: str) -> Amounts:
+    """Requests; a limit stands in for a request that is not there, as the API server defaults it."""
+    resources = holder.get("resources")
+    if not isinstance(resources, Mapping):
+        return {}
+    return {**amounts(resources.get("limits"), ending), **amounts(resources.get("requests"), ending)}
+
+
+def _sum(left: Amounts, right: Amounts) -> Amounts:
+    return {resource: left.get(resource, 0) + right.get(resource, 0) for resource in {**left, **right}}
+
+
+def _most(left: Amounts, right: Amounts) -> Amounts:
+    return {resource: max(left.get(resource, 0), right.get(resource, 0)) for resource in {**left, **right}}

@@ -1,0 +1,1 @@
+"""What validations ask about a set, or about a change of it."""

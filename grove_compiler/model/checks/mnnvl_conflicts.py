@@ -1,0 +1,109 @@
+"""What is wrong between the parts of a set's MNNVL: cliques that disagree, orders that would be lost, claims with too many users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grove_compiler.model.expanded.startup import EXPLICIT, IN_ORDER
+from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.spec.mnnvl import CLIQUE, DEFAULT_DEVICE_CLASS, DEVICE_CLASS, SCALING_GROUP_REPLICA, Membership
+
+
+@dataclass(slots=True, eq=False)
+class WayContest:
+    """A clique that two ways put into a domain."""
+
+    clique: CliqueTemplate
+    first: Membership
+    second: Membership
+
+
+@dataclass(slots=True, eq=False)
+class ClassContest:
+    """A clique whose device class is not that of an earlier clique of its domain. `path` is the annotation that makes them differ."""
+
+    clique: CliqueTemplate
+    device_class: str
+    path: str
+    other: CliqueTemplate
+    other_class: str
+
+
+@dataclass(slots=True, eq=False)
+class LostWait:
+    """A clique that is meant to start after another one that is in another gang. `path` is the field that says so."""
+
+    clique: CliqueTemplate
+    other: CliqueTemplate
+    path: str
+
+
+@dataclass(slots=True, eq=False)
+class SharedClaim:
+    """How many pods would share the claim of a domain, by the numbers in the set. `place` is what declares the domain."""
+
+    place: str
+    pods: int
+
+
+def way_contests(set: PodCliqueSet) -> list[WayContest]:
+    """Cliques with two ways, once for each pair of places."""
+    found: dict[tuple[str, str], WayContest] = {}
+    for clique in set.cliques:
+        ways = set.mnnvl.ways(clique)
+        for second in ways[1:]:
+            found.setdefault((ways[0].place, second.place), WayContest(clique, ways[0], second))
+    return list(found.values())
+
+
+def class_contests(set: PodCliqueSet) -> list[ClassContest]:
+    """Cliques that ask for another device class than their domain has: its claim can name one only."""
+    first: dict[tuple[str, str], tuple[CliqueTemplate, Membership]] = {}
+    found = []
+    for clique, membership in set.mnnvl.scoped:
+        other, others = first.setdefault(_domain(clique, membership), (clique, membership))
+        if others.device_class != membership.device_class:
+            said = set.mnnvl.layer_of(clique).nearest(DEVICE_CLASS) or set.mnnvl.layer_of(other).nearest(DEVICE_CLASS)
+            path = said.path if said else membership.place
+            found.append(ClassContest(clique, membership.device_class or DEFAULT_DEVICE_CLASS, path, other, others.device_class))
+    return found
+
+
+def lost_waits(set: PodCliqueSet) -> list[LostWait]:
+    """Orders between a clique and one of another gang, where the replicas of a scaling group are gangs of their own."""
+    if not set.mnnvl.is_mentioned or not set.mnnvl.groups_apart:
+        return []
+    return [
+        LostWait(clique, other, path)
+        for clique in set.cliques
+        for other, path in _waits(set, clique)
+        if clique.group is not other.group and (set.mnnvl.is_apart(clique.group) or set.mnnvl.is_apart(other.group))
+    ]
+
+
+def shared_claims(set: PodCliqueSet) -> list[SharedClaim]:
+    """The claims of domains by annotations, each with the pods that would use it in one replica of the set."""
+    found: dict[tuple[str, str], SharedClaim] = {}
+    for clique, membership in set.mnnvl.scoped:
+        claim = found.setdefault(_domain(clique, membership), SharedClaim(membership.place, 0))
+        whole_group = clique.group is not None and membership.scope not in (CLIQUE, SCALING_GROUP_REPLICA)
+        claim.pods += clique.replicas * ((clique.group.replicas or 1) if clique.group and whole_group else 1)
+    return list(found.values())
+
+
+def _domain(clique: CliqueTemplate, membership: Membership) -> tuple[str, str]:
+    """What tells the domains of one replica apart: the scope, and the clique or group that it is for."""
+    if membership.scope == CLIQUE:
+        return CLIQUE, clique.name
+    return membership.scope, clique.group.name if membership.scope == SCALING_GROUP_REPLICA and clique.group else ""
+
+
+def _waits(set: PodCliqueSet, clique: CliqueTemplate) -> Iterator[tuple[CliqueTemplate, str]]:
+    if set.startup_type == IN_ORDER and clique.index:
+        yield set.cliques[clique.index - 1], "spec.template.cliqueStartupType"
+    elif set.startup_type == EXPLICIT:
+        named = {other.name: other for other in set.cliques}
+        for index, name in enumerate(clique.starts_after):
+            if name in named:
+                yield named[name], f"{clique.path}.spec.startsAfter[{index}]"

@@ -1,0 +1,107 @@
+"""Names that are too long: those that Kubernetes would refuse, and those that the shipped operator refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grove_compiler.model.checks.name_patterns import CLAIM, DOMAIN, POD_CLIQUE, NamePattern, patterns_of, pods_of
+from grove_compiler.model.spec.declared import PodCliqueSet
+
+LONGEST_DNS_LABEL = 63
+LONGEST_TOGETHER = 45
+"""The shipped operator's limit for the names of a set, a scaling group and a clique together (shipped semantics §6.2)."""
+
+
+@dataclass(slots=True, eq=False)
+class LongName:
+    """A name over its limit, and the part of it that a field of the manifest decides.
+
+    `what` says in words what is too long and `length` how long it is. `own` is the text of the field at `path`; `fits` is how long
+    it could be, 0 or less when nothing would fit.
+    """
+
+    what: str
+    length: int
+    limit: int
+    own: str
+    path: str
+
+    @property
+    def fits(self) -> int:
+        return self.limit - self.length + len(self.own)
+
+    @property
+    def advice(self) -> str:
+        """What to make of `fits`, in words."""
+        return f"at most {self.fits} fit here" if self.fits > 0 else "the others leave no room for this one"
+
+
+def names_too_long(set: PodCliqueSet) -> list[LongName]:
+    """The names over Kubernetes' limits, one for each entry of the manifest that makes them.
+
+    The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
+    (Services, labels and PodGangs are shorter), of a claim's name inside its pod, and of a ComputeDomain's, which is also a label's
+    value. Names that break the rule of 45 characters are left to `names_too_long_together`, and those that are too long by
+    themselves to the rules about their syntax.
+    """
+    pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
+    found = []
+    for pattern in patterns_of(set):
+        if pattern.clique and _together(set, pattern) > LONGEST_TOGETHER:
+            continue
+        if pattern.kind == POD_CLIQUE:
+            found.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
+        elif pattern.kind == DOMAIN and len(pattern.own) <= LONGEST_DNS_LABEL:
+            found.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
+        elif pattern.kind == CLAIM and not pattern.is_of_domain:
+            found.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
+    return [name for name in found if name.length > name.limit]
+
+
+def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
+    """The names of set, scaling group and clique that have more than 45 characters together (shipped semantics §6.2).
+
+    Every clique that is too long is told, and of each group and of the set the worst case, since each of the names can be the one
+    to shorten.
+    """
+    patterns = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
+    patterns = [pattern for pattern in patterns if _together(set, pattern) > LONGEST_TOGETHER]
+    return [*_of_cliques(set, patterns), *_of_groups(set, patterns), *_of_set(set, patterns)]
+
+
+def _of_cliques(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    places = {group.name: (group.path, group.clique_names) for group in reversed(set.groups)}
+    for pattern in patterns:
+        path = pattern.path
+        if pattern.group:
+            group_path, names = places[pattern.group]
+            path = f"{group_path}.cliqueNames[{names.index(pattern.clique)}]"
+        yield LongName(_spelt(set, pattern), _together(set, pattern), LONGEST_TOGETHER, pattern.clique, path)
+
+
+def _of_groups(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    for group in set.groups:
+        mine = [pattern for pattern in patterns if pattern.group == group.name]
+        if mine:
+            worst = max(mine, key=lambda pattern: len(pattern.clique))
+            yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, group.name, f"{group.path}.name")
+
+
+def _of_set(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    if patterns:
+        worst = max(patterns, key=lambda pattern: _together(set, pattern))
+        yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, set.name, "metadata.name")
+
+
+def _together(set: PodCliqueSet, pattern: NamePattern) -> int:
+    return len(set.name) + len(pattern.group) + len(pattern.clique)
+
+
+def _spelt(set: PodCliqueSet, pattern: NamePattern) -> str:
+    group = f', scaling group "{pattern.group}"' if pattern.group else ""
+    return f'the names of set "{set.name}"{group} and clique "{pattern.clique}" together'
+
+
+def _long_name(pattern: NamePattern, what: str, name: str) -> LongName:
+    return LongName(f'{what} "{name}"', len(name), LONGEST_DNS_LABEL, pattern.own, pattern.path)

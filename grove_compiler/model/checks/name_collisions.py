@@ -1,0 +1,68 @@
+"""Objects of one set that would get the same name (shipped semantics §14.3, §14.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
+from grove_compiler.model.spec.declared import PodCliqueSet
+
+LONGEST_INDEX = 10
+"""Digits of the largest number that Kubernetes' int32 counts have."""
+
+
+@dataclass(slots=True, eq=False)
+class NameCollision:
+    """Two entries of a manifest whose objects of one kind would share a name. `name` is one such name."""
+
+    kind: str
+    name: str
+    first: NamePattern
+    second: NamePattern
+
+
+def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
+    """Every pair of entries whose objects would share a name inside this set; in linear time when there is none.
+
+    Claims of ComputeDomains share a name only when the domains do, which is told once.
+    """
+    alike: dict[tuple[str, ...], list[NamePattern]] = {}
+    found = []
+    for pattern in patterns_of(set):
+        others = alike.setdefault(_outline(pattern), [])
+        for other in others:
+            name = common_name(other.segments, pattern.segments)
+            if name and not (pattern.is_of_domain and other.is_of_domain):
+                found.append(NameCollision(pattern.kind, name, other, pattern))
+        others.append(pattern)
+    return found
+
+
+def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:
+    """A name that both patterns stand for, with the lowest indices; empty when there is none."""
+    if len(left) != len(right):
+        return ""
+    segments = [_common(one, other) for one, other in zip(left, right, strict=True)]
+    return "" if any(segment is None for segment in segments) else "-".join(segment or "" for segment in segments)
+
+
+def _common(left: Segment, right: Segment) -> str | None:
+    if isinstance(left, int):
+        return _word_of_index(right, left)
+    return _word_of_index(left, right) if isinstance(right, int) else left if left == right else None
+
+
+def _word_of_index(word: Segment, count: int) -> str | None:
+    """The word, when an index with so many values can be it."""
+    if isinstance(word, int):
+        return "0"
+    return word if _is_index(word) and int(word) < count else None
+
+
+def _is_index(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= LONGEST_INDEX and (word[0] != "0" or word == "0")
+
+
+def _outline(pattern: NamePattern) -> tuple[str, ...]:
+    """What patterns must have in common to share a name: the kind, and all words that are not indices."""
+    return (pattern.kind, *("#" if isinstance(segment, int) or _is_index(segment) else segment for segment in pattern.segments))

@@ -1,0 +1,152 @@
+"""Patterns of generated names: words and indices with dashes between them (shipped semantics §2.1).
+
+One pattern stands for the names that a template gets in all replicas, so that the names of a set can be measured and compared
+before anything is expanded, and in time that does not depend on how many replicas there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grove_compiler.model.spec.autoscaling import AutoScaling
+from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, SCALING_GROUP_REPLICA, Membership
+from grove_compiler.model.spec.sharing import ALL_REPLICAS, SharingRef
+
+Segment = str | int
+"""A word without a dash; or how many values an index has, so that 3 stands for the words 0, 1 and 2."""
+
+POD_CLIQUE = "PodClique"
+AUTOSCALER = "HorizontalPodAutoscaler"
+CLAIM = "ResourceClaim"
+DOMAIN = "ComputeDomain"
+
+_Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
+
+
+@dataclass(slots=True, eq=False)
+class NamePattern:
+    """The names of objects of one kind that come from one entry of the manifest.
+
+    `own` is the name that the user gave that entry and `path` its field; `origin` says in words which entry it is. `clique` and
+    `group` are the names of what it belongs to, empty where there is none. `is_of_domain` marks claims of ComputeDomains, which have a
+    short name of their own inside pods.
+    """
+
+    kind: str
+    segments: tuple[Segment, ...]
+    own: str
+    path: str
+    origin: str
+    clique: str = ""
+    group: str = ""
+    is_of_domain: bool = False
+
+    def longest(self, index: int | None = None) -> str:
+        """The longest name, with the last index of each kind; with `index`, one more index of so many values at its end."""
+        segments = self.segments if index is None else (*self.segments, index)
+        return "-".join(segment if isinstance(segment, str) else str(segment - 1) for segment in segments)
+
+
+def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
+    """The patterns of all PodCliques, autoscalers, claims and ComputeDomains of a set, outermost first.
+
+    Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
+    """
+    top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
+    found = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
+    for group in _first_of_each(set.groups):
+        found += _of_group(group, top)
+    for clique in _first_of_each(set.cliques):
+        if clique.group is None:
+            found += _of_clique(clique, (*top, *words(clique.name)), "")
+    return found + _domains(set, top) if set.mnnvl.is_mentioned else found
+
+
+def words(name: str) -> tuple[Segment, ...]:
+    """A name as the words between its dashes."""
+    return tuple(name.split("-"))
+
+
+def index_count(replicas: int | None, autoscaling: AutoScaling | None = None) -> int:
+    """How many replicas there may be at once, at least one: those that an autoscaler may add count."""
+    return max(replicas or 1, (autoscaling.max_replicas or 1) if autoscaling else 1, 1)
+
+
+def pods_of(clique: CliqueTemplate) -> int:
+    """How many pods a clique may have at once."""
+    return index_count(clique.replicas, clique.autoscaling)
+
+
+def _of_group(group: ScalingGroupTemplate, top: tuple[Segment, ...]) -> list[NamePattern]:
+    name = (*top, *words(group.name))
+    count = index_count(group.replicas, group.autoscaling)
+    origin = f'scaling group "{group.name}"'
+    found = _claims(group.resource_sharing, name, count, origin, group=group.name)
+    if group.autoscaling:
+        scaling = f"the scaleConfig of {origin}"
+        found.append(NamePattern(AUTOSCALER, name, group.name, f"{group.path}.name", scaling, group=group.name))
+    for clique in _first_of_each(group.cliques):
+        found += _of_clique(clique, (*name, count, *words(clique.name)), group.name)
+    return found
+
+
+def _of_clique(clique: CliqueTemplate, name: tuple[Segment, ...], group: str) -> list[NamePattern]:
+    origin = f'clique "{clique.name}"' + (f' of scaling group "{group}"' if group else "")
+    path = f"{clique.path}.name"
+    found = [NamePattern(POD_CLIQUE, name, clique.name, path, origin, clique.name, group)]
+    if clique.autoscaling and not group:
+        found.append(NamePattern(AUTOSCALER, name, clique.name, path, f"the autoScalingConfig of {origin}", clique.name))
+    return found + _claims(clique.resource_sharing, name, pods_of(clique), origin, clique.name, group)
+
+
+def _claims(
+    refs: list[SharingRef], owner: tuple[Segment, ...], count: int, origin: str, clique: str = "", group: str = ""
+) -> list[NamePattern]:
+    """The claims of an owner that has `count` replicas."""
+    found = []
+    for ref in _first_of_each(refs):
+        middle: Segment = "all" if ref.scope == ALL_REPLICAS else count
+        segments = (*owner, middle, *words(ref.name))
+        what = f'resourceSharing "{ref.name}" of {origin}'
+        found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", what, clique, group))
+    return found
+
+
+def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
+    """The ComputeDomains of all cliques that join one, each once, and the claims that pods share."""
+    found: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
+    for clique in _first_of_each(set.cliques):
+        membership = set.mnnvl.membership(clique)
+        if membership is not None:
+            pattern = _domain(set, clique, membership, top)
+            patterns = [pattern]
+            if membership.way == ANNOTATIONS:
+                claim = (*pattern.segments[:-1], "mnnvl", "claim")
+                patterns.append(NamePattern(CLAIM, claim, pattern.own, pattern.path, pattern.origin, is_of_domain=True))
+            found.setdefault((membership.way == GROUP, membership.scope, pattern.segments), patterns)
+    return [pattern for patterns in found.values() for pattern in patterns]
+
+
+def _domain(set: PodCliqueSet, clique: CliqueTemplate, membership: Membership, top: tuple[Segment, ...]) -> NamePattern:
+    if membership.way == GROUP:
+        return NamePattern(DOMAIN, (*top, *words(membership.group)), membership.group, membership.place, f'group "{membership.group}"')
+    group = clique.group
+    member = (*top, *words(group.name), index_count(group.replicas, group.autoscaling)) if group else top
+    if membership.scope == SCALING_GROUP_REPLICA and group:
+        return NamePattern(DOMAIN, (*member, "cd"), group.name, f"{group.path}.name", f'the domain of scaling group "{group.name}"')
+    if membership.scope == CLIQUE:
+        return NamePattern(
+            DOMAIN, (*member, *words(clique.name), "cd"), clique.name, f"{clique.path}.name", f'the domain of clique "{clique.name}"'
+        )
+    return NamePattern(DOMAIN, (*top, "cd"), set.name, "metadata.name", "the domain of each replica")
+
+
+def _first_of_each(entries: Iterable[_Named]) -> Iterator[_Named]:
+    seen = {""}
+    for entry in entries:
+        if entry.name not in seen:
+            seen.add(entry.name)
+            yield entry

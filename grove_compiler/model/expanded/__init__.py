@@ -1,0 +1,1 @@
+"""What exists for a set: replicas, cliques, gangs, pods, claims, domains."""

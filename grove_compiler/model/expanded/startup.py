@@ -1,0 +1,64 @@
+"""What a clique waits for before its containers start (shipped semantics §5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grove_compiler.model import names
+from grove_compiler.model.spec.declared import CliqueTemplate
+
+if TYPE_CHECKING:
+    from grove_compiler.model.expanded.derived import Clique
+
+IN_ORDER = "CliqueStartupTypeInOrder"
+EXPLICIT = "CliqueStartupTypeExplicit"
+
+
+@dataclass(slots=True, eq=False)
+class Dependency:
+    """A PodClique that must have `min_available` ready pods first."""
+
+    name: str
+    min_available: int
+
+
+def dependencies_of(clique: Clique) -> list[Dependency]:
+    """What a clique waits for, in the order of its template.
+
+    A clique outside the base gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
+    A clique of the base gang does not wait for what is in other gangs, which its init container does not see.
+    """
+    return [
+        Dependency(name, parent.min_available or 0)
+        for parent in _parents(clique)
+        for name in (_base_names(clique, parent) if clique.gang_name == clique.replica.name else _own_names(clique, parent))
+    ]
+
+
+def _parents(clique: Clique) -> list[CliqueTemplate]:
+    templates, template = clique.set.cliques, clique.template
+    if clique.set.startup_type == IN_ORDER:
+        return [templates[template.index - 1]] if template.index else []
+    if clique.set.startup_type == EXPLICIT:
+        named = {other.name: other for other in templates}
+        return [named[name] for name in template.starts_after if name in named]
+    return []
+
+
+def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
+    """The parent's PodCliques in the base gang: all of them, also those of other replicas of a scaling group."""
+    if parent.group is None:
+        return [names.clique(clique.replica.name, parent.name)]
+    if clique.set.mnnvl.is_apart(parent.group):
+        return []
+    group = names.scaling_group(clique.replica.name, parent.group.name)
+    indices = range(parent.group.min_available or 1)
+    return [names.clique(names.scaling_group_replica(group, index), parent.name) for index in indices]
+
+
+def _own_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
+    member = clique.member
+    if member is None or parent.group is not member.group.template:
+        return []
+    return [names.clique(member.name, parent.name)]

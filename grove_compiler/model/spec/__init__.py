@@ -1,0 +1,1 @@
+"""What the user wrote: a set, its cliques and scaling groups, and what they ask for."""

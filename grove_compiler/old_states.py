@@ -1,0 +1,63 @@
+"""Inputs as they were before an update: given beside them, else as the cluster has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grove_compiler.decoder import Decoded, Decoder
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.declared import API_VERSION, PodCliqueSet
+from grove_compiler.source.document import Document
+
+Key = tuple[str, str, str]
+
+
+class OldStates:
+    """Looks up what an input was. It is not judged: only what changes is.
+
+    An object without a template, or one that is being deleted, does not count as there.
+    """
+
+    def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
+        self._program = program
+        self._scope = scope
+        self._snapshot = snapshot
+        self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
+
+    def set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
+        """Returns the old set that was given; `namespace` is that of manifests which name none."""
+        kind, named, name = entry.key
+        places = [namespace, ""] if named in ("", namespace) else [named]
+        manifest = next((self._given[key] for place in places if (key := (kind, place, name)) in self._given), None)
+        return PodCliqueSet(manifest, namespace) if manifest is not None else None
+
+    def running_set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
+        """Returns the old set that was given, else the one in the snapshot, which has the server's defaults and differs in many fields."""
+        given = self.set(entry, namespace)
+        if given is not None:
+            return given
+        kind, named, name = entry.key
+        live = self._in_snapshot(kind, named or namespace, name)
+        return PodCliqueSet(live, namespace) if live is not None and (live.get("spec") or {}).get("template") else None
+
+    def topology(self, entry: Decoded | None) -> Topology | None:
+        """Returns the old topology, given or in the snapshot; none for one that does not stand in the input."""
+        if entry is None:
+            return None
+        manifest = self._given.get(entry.key) or self._in_snapshot(*entry.key)
+        return Topology(manifest) if manifest is not None else None
+
+    def _in_snapshot(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        live = self._snapshot.live(ObjectRef(API_VERSION, kind, namespace, name)) if self._snapshot else None
+        if live is None or not live.get("spec"):
+            return None
+        return next((entry.manifest for entry in self._decoded([Document(live)])), None)
+
+    def _decoded(self, documents: list[Document]) -> list[Decoded]:
+        decoder = Decoder(self._program, self._scope)
+        decoder.take(documents)
+        return [entry for entry in decoder.decoded if entry.is_defaulted]

@@ -1,0 +1,213 @@
+"""The step that a cluster takes: what exists and the time in, everything that should be for one key out.
+
+A key is a set, one replica of a set, or a topology. A step is `compile` for something that runs: the same subjects and the same rules, for
+the part that the key is about. It never turns an error into an empty graph (see `Step`, `Gone`, `Hold`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from grove_compiler.compile import expand as run_rules
+from grove_compiler.compile import waits_of
+from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
+from grove_compiler.engine.runtime.program import Condition, Program
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.node import Manifest
+from grove_compiler.known_topologies import known_topologies
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_terminating
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.source.document import Document
+from grove_compiler.subjects import Subject, expand, live_sets, validate
+
+GROUP = "grove.io"
+MOST_GENERATIONS = 10_000
+"""Sets whose last generation is remembered. One takes 6 KB beside its manifest (measured); a forgotten one is only worked out again."""
+
+
+class Key(NamedTuple):
+    """What a step is about. `replica` is the index of one replica of a set; none means the set itself, without what its replicas have."""
+
+    kind: str
+    namespace: str
+    name: str
+    replica: int | None = None
+
+    def __str__(self) -> str:
+        name = f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
+        return name if self.replica is None else f"{name}[{self.replica}]"
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """Everything that should exist for a key. `graph` is complete: what a key owned and is not in it may be pruned.
+
+    `replicas` is how many keys of replicas the set of the key has; 0 for a topology.
+    """
+
+    graph: Graph
+    conditions: list[Condition] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    generation_hash: str = ""
+    replicas: int = 0
+
+
+class Gone(NamedTuple):
+    """The key does not exist: all that it owned may be pruned. `reason` is one sentence."""
+
+    reason: str
+
+
+class Hold(NamedTuple):
+    """Something is wrong, so everything stays as it is. `reason` is one sentence, `findings` say it with places."""
+
+    reason: str
+    findings: Sequence[Diagnostic] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Generation:
+    """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
+
+    Labels and annotations are declared, but count for no generation; so they are compared. `findings` are what the rules said of the set
+    beside `topologies`; none while nobody asked.
+    """
+
+    generation: int
+    labels: Any
+    annotations: Any
+    entry: Decoded
+    declared: PodCliqueSet
+    topologies: list[Manifest] = field(default_factory=list)
+    findings: list[Diagnostic] | None = None
+
+    def is_of(self, metadata: Manifest) -> bool:
+        """Tells whether a set with such metadata is declared as this one is."""
+        current = metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
+        return current == (self.generation, self.labels, self.annotations)
+
+
+class Context:
+    """What the steps of one process share: the program, the settings, the operator's configuration, and a memory of generations.
+
+    The memory only saves time: a step gives the same with an empty one. `findings` are those of the configuration; with an error in
+    it every step holds, for nothing can be told to be right.
+    """
+
+    def __init__(self, program: Program, settings: Settings, config: Document | None = None) -> None:
+        self.program, self.settings = program, settings
+        self.waits = waits_of(program)
+        self.scope: dict[str, Any] = {"settings": settings}
+        decoder = Decoder(program, self.scope)
+        decoder.take([config] if config else [])
+        entry = next(iter(decoder.of_kind(CONFIGURATION_KIND)), None)
+        self.config: Configuration = read_configuration(entry.manifest if entry else None)
+        self.scope["config"] = self.config
+        if entry is not None:
+            decoder.findings += validate(Subject(CONFIGURATION_KIND, {"old": None, **self.scope}, entry), program, settings)
+        self.findings = decoder.findings
+        self._generations: dict[str, Generation] = {}
+
+    def decode(self, manifest: Manifest) -> Decoded | None:
+        """Returns an object of the cluster as rules see it; none when it is of no kind that we know."""
+        decoder = Decoder(self.program, self.scope)
+        decoder.take([Document(manifest)])
+        return next(iter(decoder.decoded), None)
+
+    def generation(self, manifest: Manifest) -> Generation | None:
+        """Returns what follows from the declaration of a set; none when it cannot be read at all."""
+        metadata = manifest["metadata"]
+        uid, known = metadata.get("uid") or "", self._generations.get(metadata.get("uid") or "")
+        if known is not None and known.is_of(metadata):
+            return known
+        entry = self.decode(manifest)
+        if entry is None:
+            return None
+        labels, annotations = metadata.get("labels"), metadata.get("annotations")
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace)
+        made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
+        if uid and metadata.get("generation"):
+            self._generations.pop(uid, None)
+            self._generations[uid] = made
+            if len(self._generations) > MOST_GENERATIONS:
+                del self._generations[next(iter(self._generations))]  # the one that was made first
+        return made
+
+
+def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
+
+    Pure but for the memory of `context`. Nothing is raised: whatever goes wrong, also in the model or in a rule of a user, is a `Hold`.
+    What `view` raises when it cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
+    """
+    if has_errors(context.findings):
+        return Hold("the operator's configuration has errors", context.findings)
+    try:
+        return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
+    except Exception as error:  # a fault of ours or of a view must not cost anybody an object
+        return Hold(f"{type(error).__name__}: {error}")
+
+
+def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
+    if manifest is None or is_terminating(manifest):
+        return Gone("the set does not exist" if manifest is None else "the set is being deleted")
+    generation = context.generation(manifest)
+    if generation is None:
+        return Hold(f"{manifest.get('apiVersion')} is no version of a {SET_KIND} that this program knows")
+    if has_errors(generation.entry.findings):
+        subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
+        return Hold(subject.hold, subject.findings)
+    snapshot = Snapshot((), view)
+    topologies = _topologies(snapshot, context)
+    peers = [one for one, _ in topologies if not one.is_replaced]
+    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers, generation.declared)
+    expanded.template_hashes = generation.declared.template_hashes
+    subject = Subject(SET_KIND, {"set": expanded, "old": None, "now": now, **context.scope}, generation.entry)
+    subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
+    subject.needs = [entry for one, entry in topologies if one is expanded.topology and entry is not None]
+    if key.replica is not None and key.replica >= expanded.replica_count and not subject.hold:
+        return Gone(f"the set has {expanded.replica_count} replicas")
+    return _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
+
+
+def _validated(subject: Subject, generation: Generation, topologies: list[Manifest], context: Context) -> list[Diagnostic]:
+    """What is wrong with a set: worked out once for a generation, and again when a topology changed."""
+    if generation.findings is None or generation.topologies != topologies:
+        generation.findings, generation.topologies = validate(subject, context.program, context.settings), topologies
+    return generation.findings
+
+
+def _of_topology(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    snapshot = Snapshot((), view)
+    named = [(one, entry) for one, entry in _topologies(snapshot, context) if (one.kind, one.name) == (key.kind, key.name)]
+    if not named:
+        return Gone("the topology does not exist")
+    topology, entry = named[0]
+    topology.find_sets = lambda: live_sets(snapshot)
+    findings = entry.findings if entry else []
+    return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", context, 0)
+
+
+def _topologies(snapshot: Snapshot, context: Context) -> list[tuple[Topology, Decoded | None]]:
+    """The topologies of the cluster, each judged: one that is wrong holds itself and the sets that are placed by it."""
+    topologies = known_topologies(Decoder(context.program, context.scope), context.config, snapshot)
+    for topology, entry in topologies:
+        findings = entry.findings if entry else []
+        subject = Subject(topology.kind, {"topology": topology, "old": None, **context.scope}, entry, findings)
+        validate(subject, context.program, context.settings)
+    return topologies
+
+
+def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step | Hold:
+    most = context.settings.max_objects
+    result = run_rules(subject, 0, context.program, most, most, part)
+    if result.hold:
+        return Hold(result.hold, result.findings)
+    return Step(Graph(result.nodes, context.waits), result.conditions, result.findings, result.generation_hash, replicas)

@@ -1,0 +1,204 @@
+"""Reads inputs as subjects: the sets, topologies and the configuration that rules run for, decoded, defaulted and validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
+from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.sources import Subject as SubjectWords
+from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.known_topologies import known_topologies
+from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.expanded.object_count import count_objects
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
+from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.sharing_levels import sharing_levels
+from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
+from grove_compiler.old_states import OldStates
+from grove_compiler.source.document import Document
+
+VOCABULARY = Vocabulary(
+    ROOTS,
+    FUNCTIONS,
+    subjects={kind: SubjectWords(*names) for kind, names in SUBJECTS.items()},
+    slices="set.replicas",
+)
+"""The names that rules may use; programs for `compile` and `step` are built with it."""
+
+
+@dataclass(slots=True, eq=False)
+class Inputs:
+    """All that a compilation depends on.
+
+    `documents` hold the sets and what they refer to. `snapshot` is what exists, with UIDs and status; without it nothing does. `view`
+    is the same of somebody who knows it already, and stands in place of `snapshot`. `old` holds the former state of what is updated.
+    `config` is the OperatorConfiguration, unless it is among the documents. `is_whole` is false when more was given than could be
+    read: that nothing is among the documents is no news then.
+    """
+
+    documents: list[Document]
+    snapshot: Sequence[Manifest] = ()
+    old: list[Document] = field(default_factory=list)
+    config: Document | None = None
+    settings: Settings = field(default_factory=Settings)
+    is_whole: bool = True
+    view: Objects | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Subject:
+    """Holds what rules run for: `kind` says whose rules, `scope` has their roots, `findings` is what is wrong with it.
+
+    `entry` is where it comes from; none for what the snapshot or the configuration brings, which is not the user's to mend here.
+    `needs` are the inputs without which its objects would be wrong: an error in one of them is one more reason to leave all as it is.
+    """
+
+    kind: str
+    scope: dict[str, Any]
+    entry: Decoded | None
+    findings: list[Diagnostic] = field(default_factory=list)
+    needs: list[Decoded] = field(default_factory=list)
+
+    @property
+    def set(self) -> ExpandedSet | None:
+        """The set, if it is one."""
+        return self.scope.get("set")
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object that it stands for. A configuration is a file, and so has no name."""
+        one: ExpandedSet | Topology | None = self.scope.get("set") or self.scope.get("topology")
+        return one.ref if one is not None else ObjectRef("", self.kind, "", "")
+
+    @property
+    def hold(self) -> str:
+        """Why nothing may be made of it, in one sentence; empty when it is sound."""
+        errors = [finding for finding in self.findings if finding.severity == "error"]
+        if errors:
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            place = " ".join(part for part in (errors[0].place, errors[0].path) if part)
+            return f"{place}: {errors[0].message}{more}" if place else errors[0].message + more
+        wrong = next((entry for entry in self.needs if has_errors(entry.findings)), None)
+        return f"it needs the {wrong.kind} {wrong.key[2]!r}, which has errors" if wrong is not None else ""
+
+
+@dataclass(slots=True, eq=False)
+class Reading:
+    """What inputs say: subjects in the order in which their objects are made, and all findings in the order of the documents.
+
+    `is_whole` is false when something could not be told to belong to any subject: one that is not here may only be unreadable.
+    """
+
+    subjects: list[Subject]
+    findings: list[Diagnostic]
+    is_whole: bool
+
+
+def read_subjects(inputs: Inputs, program: Program) -> Reading:
+    """Returns the topologies and sets of the input with all that is wrong with them. Nothing is raised for bad input."""
+    scope: dict[str, Any] = {"settings": inputs.settings}
+    decoder = Decoder(program, scope)
+    decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
+    scope["config"] = config = _configuration(decoder)
+    snapshot = Snapshot((entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)), inputs.view or ObjectList(inputs.snapshot))
+    old_states = OldStates(program, scope, inputs.old, snapshot)
+    # What is wrong with a topology of the cluster is not the user's to mend here, so only those of the input are judged.
+    topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
+    peers = [one for one, _ in topologies if not one.is_replaced]
+    sets = [
+        (expand(entry.manifest, config, inputs.settings, snapshot, peers, old_states.running_set(entry, inputs.settings.namespace)), entry)
+        for entry in decoder.of_kind(SET_KIND)
+    ]
+
+    def users() -> list[PodCliqueSet]:
+        return [*(expanded for expanded, _ in sets), *live_sets(snapshot)]
+
+    for topology, _ in topologies:
+        topology.find_sets = users
+    subjects = [
+        *(Subject(CONFIGURATION_KIND, {"old": None}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
+        *(Subject(one.kind, {"topology": one, "old": old_states.topology(entry)}, entry) for one, entry in topologies),
+        *(Subject(SET_KIND, {"set": expanded, "old": old_states.set(entry, inputs.settings.namespace)}, entry) for expanded, entry in sets),
+    ]
+    by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
+    for subject in subjects:
+        subject.scope |= scope
+        subject.findings = subject.entry.findings if subject.entry else []
+        decoder.findings += validate(subject, program, inputs.settings)
+        subject.needs = list(_needs(subject, decoder, by_topology))
+    is_whole = inputs.is_whole and decoder.is_whole
+    if inputs.is_whole and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
+        decoder.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
+    return Reading(subjects, decoder.findings, is_whole)
+
+
+def expand(
+    manifest: Manifest, config: Configuration, settings: Settings, snapshot: Snapshot, topologies: list[Topology], old: PodCliqueSet | None
+) -> ExpandedSet:
+    """Returns the set of a manifest that was decoded, with everything that exists for it. `old` is what it was, if it runs already."""
+    return ExpandedSet(manifest, settings.namespace, config, settings, snapshot, topologies, old)
+
+
+def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
+    """Returns the sets of the cluster. Only questions about a topology's users ask for them: there may be thousands."""
+    return [PodCliqueSet(manifest) for manifest in snapshot.of_kind("grove.io/v1alpha1", SET_KIND)]
+
+
+def validate(subject: Subject, program: Program, settings: Settings) -> list[Diagnostic]:
+    """Returns what the rules object to, each with its place, and takes it down with the subject."""
+    entry = subject.entry
+    if entry is None or not entry.is_defaulted:
+        return []
+    try:
+        raw = program.validate(subject.scope, "create" if subject.scope["old"] is None else "update", subject.kind)
+    except RuleFailure as failure:
+        # Beside a part that was left out, a rule may fail for no fault of its own.
+        findings = [] if entry.faults else [failure.diagnostic]
+    else:
+        findings = [finding for finding in map(entry.restore, raw) if not entry.is_clouded(finding)]
+        expanded = subject.set if not entry.faults and not has_errors(findings) else None
+        if expanded is not None and count_objects(expanded, settings.max_objects) > settings.max_objects:
+            findings.append(entry.locate(too_many(settings.max_objects)))
+    subject.findings += findings
+    return findings
+
+
+def too_many(limit: int) -> Diagnostic:
+    """Returns the finding about a set that would become more objects than the limit."""
+    message = f"would become more than {limit} objects"
+    return Diagnostic("limit/objects", "error", message, "spec.replicas", hint="fewer replicas, or a higher limit", type="Invalid value")
+
+
+def _needs(subject: Subject, decoder: Decoder, by_topology: dict[int, Decoded]) -> Iterator[Decoded]:
+    """The configuration, and for a set its topology and the claim templates that it names; asked only of a set that is sound."""
+    if subject.kind != CONFIGURATION_KIND:
+        yield from decoder.of_kind(CONFIGURATION_KIND)
+    expanded = subject.set
+    if expanded is None or has_errors(subject.findings):
+        return
+    if id(expanded.topology) in by_topology:
+        yield by_topology[id(expanded.topology)]
+    names = {ref.name for level in sharing_levels(expanded) for ref in level.refs}
+    yield from (entry for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND) if entry.key[2] in names)
+
+
+def _configuration(decoder: Decoder) -> Configuration:
+    entries = decoder.of_kind(CONFIGURATION_KIND)
+    for entry in entries[1:]:
+        finding = Diagnostic("input/two-configurations", "error", f"a second {CONFIGURATION_KIND}; there can be one", "kind")
+        finding.hint = "--config says which one counts instead of those in folders"
+        decoder.report(entry.locate(finding), entry)
+    return read_configuration(entries[0].manifest if entries else None)
+
+
+def _has_subject(decoder: Decoder, inputs: Inputs) -> bool:
+    """Whether anything among the manifests is ours to compile or to check."""
+    return any(entry.document is not inputs.config for entry in decoder.of_kind(SET_KIND, *TOPOLOGY_KINDS, CONFIGURATION_KIND))

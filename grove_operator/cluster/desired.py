@@ -1,0 +1,118 @@
+"""Compiled nodes and plain manifests as one graph of objects that should exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from applier.desired import Desired, Graph
+from applier.ref import Manifest, Ref
+from grove_compiler.graph.graph import Graph as CompiledGraph
+from grove_compiler.graph.node import Node, ObjectRef
+from grove_operator.cluster.classify import API_GROUP, SUBJECTS, Item
+from grove_operator.cluster.policies import Policies
+from grove_operator.cluster.yields import scaled_fields
+
+Select = Callable[[Manifest], bool]
+
+
+class Sources(NamedTuple):
+    """What a graph is made of: what was compiled, and `items` that are written as they are, with their namespaces filled in.
+
+    Among the items are the sets themselves, where the server serves their kind: they own what they become.
+    """
+
+    compiled: CompiledGraph
+    items: Sequence[Item]
+
+
+def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = ()) -> Graph:
+    """Everything as the applier takes it. Raises `applier.desired.Twice` when one object is asked for twice.
+
+    `selects` leaves objects out; those that waited for them no longer do. `force` names managers whose fields may be taken.
+    """
+    objects = _Builder(sources, force).objects()
+    return Graph(objects if selects is None else [desired for desired in objects if selects(desired.manifest)])
+
+
+class _Builder:
+    """Objects one by one; what they share is looked up once."""
+
+    def __init__(self, sources: Sources, force: tuple[str, ...]) -> None:
+        self.compiled, self.items = sources
+        manifests = [item.manifest for item in self.items]
+        self.policies = Policies(force)
+        self.scaled = scaled_fields([*manifests, *(node.object for node in self.compiled.nodes)])
+        self.present = {Ref.of(manifest) for manifest in manifests} | {Ref.of(node.object) for node in self.compiled.nodes}
+        self._owners: dict[int, Ref | None] = {}
+
+    def objects(self) -> list[Desired]:
+        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if not _is_part(node))
+        return [*map(self._plain, self.items), *made]
+
+    def _plain(self, item: Item) -> Desired:
+        manifest = item.manifest
+        policy = self.policies.of({}, self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
+        return Desired(manifest, owner_without_uid(manifest), (), policy, item.source)
+
+    def _node(self, node: Node, before: list[Ref]) -> Desired:
+        owner = self._owner(node.owner)
+        manifest = node.object
+        if owner is None and node.owner is not None and not node.owner.uid:
+            manifest = without_owner(manifest, node.owner)
+        policy = self.policies.of(node.policy, self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
+        return Desired(manifest, owner, before, policy, f"rule {node.rule}")
+
+    def _owner(self, owner: ObjectRef | None) -> Ref | None:
+        """The owner whose UID is to be filled in; none when it is not among the objects. Nodes share their references."""
+        key = id(owner)
+        if key not in self._owners:
+            ref = None if owner is None else Ref(owner.api_version.rpartition("/")[0], owner.kind, owner.namespace, owner.name)
+            self._owners[key] = ref if ref in self.present else None
+        return self._owners[key]
+
+
+def _is_part(node: Node) -> bool:
+    """Whether a rule adds to an object that people write, and does not make it: the operator's finalizer on a topology.
+
+    Whoever runs the sets adds it under a name of its own. Under ours it would stand for the whole object, and take out the rest.
+    """
+    manifest = node.object
+    group = str(manifest.get("apiVersion", "")).partition("/")[0]
+    return group == API_GROUP and manifest.get("kind") in SUBJECTS and manifest.keys() <= {"apiVersion", "kind", "metadata"}
+
+
+def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
+    """The manifest without its reference to an owner that will not exist: a server refuses references without a UID."""
+    metadata = dict(manifest["metadata"])
+    kept = [
+        reference
+        for reference in metadata.pop("ownerReferences", [])
+        if (reference.get("apiVersion"), reference.get("kind"), reference.get("name")) != (owner.api_version, owner.kind, owner.name)
+    ]
+    if kept:
+        metadata["ownerReferences"] = kept
+    return {**manifest, "metadata": metadata}
+
+
+def owner_without_uid(manifest: Manifest) -> Ref | None:
+    """The first owner that a manifest names without its UID, as compiled manifests do."""
+    metadata = manifest["metadata"]
+    for reference in metadata.get("ownerReferences") or ():
+        if isinstance(reference, dict) and not reference.get("uid"):
+            group = str(reference.get("apiVersion", "")).rpartition("/")[0]
+            return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
+    return None
+
+
+def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
+    """Each node with the objects that must be there before it, in apply order."""
+    refs: dict[int, Ref] = {}
+    for node in graph.nodes:
+        refs[id(node)] = Ref.of(node.object)
+    before: dict[int, list[Ref]] = {
+        key: [refs[id(other)] for _, other in pairs] for key, pairs in groupby(graph.edges(), key=lambda pair: id(pair[0]))
+    }
+    for node in graph.nodes:
+        yield node, before.get(id(node), [])

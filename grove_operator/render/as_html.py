@@ -1,0 +1,118 @@
+"""`-o html`: one page that needs nothing else: no network, no server. Its sources stand in `page/` and are put together here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from grove_compiler.source.yaml_writer import iter_yaml
+from grove_operator.render.packing import Packer
+from grove_operator.render.picture import DECLARED, Picture
+
+SCRIPTS = (
+    "graph.js",
+    "colours.js",
+    "layout.js",
+    "viewport.js",
+    "routes.js",
+    "canvas.js",
+    "search.js",
+    "yaml.js",
+    "outline.js",
+    "details.js",
+    "sidebar.js",
+    "pointer.js",
+    "keyboard.js",
+    "main.js",
+)
+"""In this order they make one script; each may use what those before it define."""
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "page")
+_SLOT = re.compile(r"\{\{ (\w+) \}\}")
+
+
+def as_html(picture: Picture, docs: Mapping[str, str]) -> str:
+    """The page. `docs` holds a line about each rule, by the rule's id.
+
+    Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
+    only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
+    """
+    style = _read("page.css")
+    script = "".join(_read(name) for name in SCRIPTS)
+    filled = {
+        "title": html.escape(_title(picture)),
+        "policy": f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'",
+        "style": style,
+        "script": script,
+        "data": embedded(_data(picture, docs)),
+    }
+    return _SLOT.sub(lambda slot: filled[slot[1]], _read("page.html"))
+
+
+def embedded(value: Any) -> str:
+    """JSON for between `<script>` tags: plain ASCII, without the characters that HTML gives a meaning to."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(_FOLDER, name), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _title(picture: Picture) -> str:
+    names = [vertex.name for vertex in picture.vertices if vertex.level == DECLARED]
+    return ", ".join(names[:3]) + ("…" if len(names) > 3 else "") if names else "objects"
+
+
+def _data(picture: Picture, docs: Mapping[str, str]) -> dict[str, Any]:
+    """What `graph.js` reads. Objects refer to each other by position; -1 is none."""
+    position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
+    rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))
+    rule_numbers = {rule: number for number, rule in enumerate(rules)}
+    packer = Packer()
+    texts = _texts(picture)
+    nodes = [
+        [
+            vertex.kind,
+            vertex.name,
+            vertex.namespace,
+            rule_numbers[vertex.rule],
+            vertex.level,
+            position.get(vertex.owner, -1),
+            position.get(vertex.gang, -1),
+            packer.pack(text) if text else -1,
+        ]
+        for vertex, text in zip(picture.vertices, texts, strict=True)
+    ]
+    return {
+        "title": _title(picture),
+        "rules": [[rule, docs.get(rule, "")] for rule in rules],
+        "nodes": nodes,
+        "edges": [[edge.type, _positions(edge.sources, position), _positions(edge.targets, position)] for edge in picture.edges],
+        "domains": [
+            [domain.type, domain.name, domain.required, domain.preferred, domain.scope, _positions(domain.members, position)]
+            for domain in picture.domains
+        ],
+        "parts": packer.parts,
+    }
+
+
+def _texts(picture: Picture) -> list[str]:
+    """The YAML of each object, as `grove compile` prints it; empty where there is none."""
+    written = iter_yaml([vertex.object for vertex in picture.vertices if vertex.object is not None])
+    return [next(written).removeprefix("---\n") if vertex.object is not None else "" for vertex in picture.vertices]
+
+
+def _positions(ids: list[str], position: Mapping[str, int]) -> list[int]:
+    return [position[id] for id in ids if id in position]

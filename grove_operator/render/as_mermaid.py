@@ -1,0 +1,87 @@
+"""`-o mermaid`: a flowchart for Markdown. Text is escaped so that no name can leave its label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from grove_operator.render.boxes import Box, boxes, label
+from grove_operator.render.edges import Edge
+from grove_operator.render.palette import STRONG, TINTS, mnnvl_colours, topology_colours
+from grove_operator.render.picture import Picture
+
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,/_-:()…")
+MOST_EDGES = 500
+MOST_CHARACTERS = 50_000
+
+
+def as_mermaid(picture: Picture, hidden: int) -> str:
+    """The picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
+    ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
+    body = [line for number, box in enumerate(boxes(picture)) for line in _subgraph(number, box, ids)]
+    body += _edges(picture.edges, ids)
+    body += _styles(picture, ids)
+    text = "\n".join(f"  {line}" for line in body) + "\n"
+    return "".join(f"{line}\n" for line in ["flowchart LR", *_comments(hidden, text, picture.edges)]) + text
+
+
+def escaped(text: str) -> str:
+    """The text for between double quotes: what may mean something to Mermaid, Markdown or HTML as a numeric entity.
+
+    Characters that cannot be shown, and those that no XML holds, are replaced by U+FFFD.
+    """
+    return "".join(character if character in PLAIN else _entity(character) for character in text)
+
+
+def _entity(character: str) -> str:
+    code = ord(character)
+    forbidden = code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
+    return f"#{0xFFFD if forbidden else code};"
+
+
+def _text(lines: Sequence[str]) -> str:
+    return '"' + "<br/>".join(escaped(line) for line in lines) + '"'
+
+
+def _subgraph(number: int, box: Box, ids: dict[str, str]) -> Iterator[str]:
+    yield f"subgraph b{number}[{_text(box.lines)}]"
+    for vertex in box.vertices:
+        opening, closing = ("([", "])") if vertex.note else ("[", "]")
+        yield f"  {ids[vertex.id]}{opening}{_text(label(vertex))}{closing}"
+    yield "end"
+
+
+def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
+    """Owners as solid lines, order as dotted ones; many to many by way of a point, so that lines do not multiply."""
+    for number, edge in enumerate(edges):
+        sources, targets = (" & ".join(ids[id] for id in side) for side in (edge.sources, edge.targets))
+        if edge.type == "owner":
+            yield f"{sources} --> {targets}"
+        elif len(edge.sources) > 1 and len(edge.targets) > 1:
+            yield f"{sources} -.- j{number}(( )) -.-> {targets}"
+        else:
+            yield f"{sources} -.-> {targets}"
+
+
+def _styles(picture: Picture, ids: dict[str, str]) -> Iterator[str]:
+    gangs = topology_colours(picture.domains)
+    for number, box in enumerate(boxes(picture)):
+        if box.gang in gangs:
+            colour = gangs[box.gang]
+            yield f"style b{number} fill:{TINTS[colour]},stroke:{STRONG[colour]},color:#111"
+    for id, colour in mnnvl_colours(picture.domains).items():
+        if id in ids:
+            yield f"style {ids[id]} fill:{TINTS[colour]},stroke:{STRONG[colour]},stroke-width:3px,color:#111"
+
+
+def _comments(hidden: int, text: str, edges: Sequence[Edge]) -> Iterator[str]:
+    if hidden:
+        yield f"  %% {hidden} objects that repeat others are counted, not drawn; --all draws them"
+    lines = sum(_lines(edge) for edge in edges)
+    if lines > MOST_EDGES or len(text) > MOST_CHARACTERS:
+        yield f"  %% {lines} lines, {len(text)} characters: Mermaid draws no more than its maxEdges ({MOST_EDGES}) and maxTextSize"
+        yield f"  %% ({MOST_CHARACTERS}) allow; raise them, or use -o dot or -o html"
+
+
+def _lines(edge: Edge) -> int:
+    many = len(edge.sources) > 1 and len(edge.targets) > 1
+    return len(edge.sources) + len(edge.targets) if many else len(edge.sources) * len(edge.targets)

@@ -1,0 +1,40 @@
+"""What Mermaid and Graphviz draw boxes around."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from grove_operator.render.picture import DECLARED, Picture, Vertex
+
+
+class Box(NamedTuple):
+    """A gang, or a level's objects that are in no gang. `gang` is empty or the gang's id; `lines` are the title."""
+
+    gang: str
+    lines: list[str]
+    vertices: list[Vertex]
+
+
+def boxes(picture: Picture) -> list[Box]:
+    """Levels first, in order; then gangs in apply order. Every vertex is in one box."""
+    levels: dict[int, list[Vertex]] = defaultdict(list)
+    gangs: dict[str, list[Vertex]] = defaultdict(list)
+    for vertex in picture.vertices:
+        if vertex.gang:
+            gangs[vertex.gang].append(vertex)
+        else:
+            levels[vertex.level].append(vertex)
+    found = [Box("", ["declared" if level == DECLARED else f"level {level}"], levels[level]) for level in sorted(levels)]
+    names = {vertex.id: vertex.note or vertex.name for vertex in picture.vertices}
+    folded = {vertex.id for vertex in picture.vertices if vertex.note}
+    constraints = {domain.gang: domain.text for domain in picture.domains if domain.scope == "gang"}
+    for gang, vertices in gangs.items():
+        title = [f"{'gangs' if gang in folded else 'gang'} {names.get(gang, gang)}", constraints.get(gang, "")]
+        found.append(Box(gang, [line for line in title if line], vertices))
+    return found
+
+
+def label(vertex: Vertex) -> list[str]:
+    """The lines of text on a vertex: its kind, then its name or what it stands for."""
+    return [vertex.kind, vertex.note or vertex.name]

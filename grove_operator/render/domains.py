@@ -1,0 +1,113 @@
+"""Which objects are placed together: topology constraints of gangs, and ComputeDomains."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, pod_claims, quoted_names
+from grove_compiler.gangs.clique import Key, key_of, section
+from grove_compiler.gangs.gang import GANG_KIND, LevelName, read_gang
+from grove_compiler.graph.node import Manifest, Node
+
+DomainType = Literal["topology", "mnnvl"]
+Scope = Literal["", "gang", "scaling group", "clique"]
+SCOPES: Mapping[LevelName, Scope] = {"gang": "gang", "group": "scaling group", "podgroup": "clique"}
+"""A level of a PodGang in the words of people who write sets."""
+
+
+@dataclass(slots=True, eq=False)
+class Domain:
+    """Objects that share a part of the cluster.
+
+    Of type `topology`: `required` and `preferred` are the keys of the node labels whose value all pods must or should share; `name` is
+    that of the gang, of the scaling group's replica or of the clique that the constraint is about, which `scope` says; `gang` is the
+    PodGang's id. Of type `mnnvl`: a ComputeDomain. `members` are ids: of the PodGang and PodCliques, or of the domain, its claims and
+    what uses them; and of Pods that are in the graph.
+    """
+
+    id: str
+    type: DomainType
+    name: str
+    required: str = ""
+    preferred: str = ""
+    scope: Scope = ""
+    gang: str = ""
+    members: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """`rack required, host preferred` with the label keys in full; `MNNVL domain NAME`."""
+        if self.type == "mnnvl":
+            return f"MNNVL domain {self.name}"
+        parts = [(self.required, "required"), (self.preferred, "preferred")]
+        return ", ".join(f"{key} {word}" for key, word in parts if key)
+
+
+def find_domains(nodes: Sequence[Node]) -> list[Domain]:
+    """Returns every domain of the objects, topology first, in apply order of the gangs and ComputeDomains."""
+    pods = _pods_by_clique(nodes)
+    topology = [domain for node in nodes if node.object.get("kind") == GANG_KIND for domain in _of_gang(node, pods)]
+    return [*topology, *_compute_domains(nodes)]
+
+
+def _pods_by_clique(nodes: Sequence[Node]) -> Mapping[str, list[str]]:
+    pods: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        if node.object.get("kind") == "Pod" and node.owner is not None:
+            pods[node.owner.id].append(node.id)
+    return pods
+
+
+def _of_gang(node: Node, pods: Mapping[str, list[str]]) -> Iterator[Domain]:
+    """Yields the constraints of a whole gang, of the replicas of its scaling groups and of its cliques."""
+    gang = read_gang(node.object)
+    place = f"{gang.namespace}/" if gang.namespace else ""
+    for level in gang.levels:
+        if level.required or level.preferred:
+            cliques = [f"PodClique/{place}{name}" for name in level.podgroups]
+            members = [*cliques, *(pod for clique in cliques for pod in pods.get(clique, ()))]
+            scope = SCOPES[level.level]
+            held = [node.id, *members] if scope == "gang" else members
+            yield Domain(f"{node.id}/{scope}/{level.name}", "topology", level.name, level.required, level.preferred, scope, node.id, held)
+
+
+def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
+    """Returns each ComputeDomain with the claims and templates that stand for it, and the PodCliques and Pods that use these."""
+    domains: dict[Key, Domain] = {}
+    claims: dict[Key, Domain] = {}
+    for node in nodes:
+        if node.object.get("kind") == DOMAIN_KIND:
+            namespace, name = key_of(node.object)
+            domain = domains[namespace, name] = Domain(node.id, "mnnvl", name, members=[node.id])
+            if template := domain_template(node.object):  # the driver makes it, so that it need not be in the graph
+                claims[namespace, template] = domain
+    if not domains:
+        return []
+    for node in nodes:
+        claimed = _claimed(node.object, domains)
+        if claimed is not None:
+            claimed.members.append(node.id)
+            claims[key_of(node.object)] = claimed
+    for node in nodes:
+        used = {id(claims[key]): claims[key] for key in _used_claims(node.object) if key in claims}
+        for domain in used.values():
+            domain.members.append(node.id)
+    return list(domains.values())
+
+
+def _claimed(manifest: Manifest, domains: Mapping[Key, Domain]) -> Domain | None:
+    """Returns the ComputeDomain that a claim or a template selects."""
+    if manifest.get("kind") not in CLAIM_KINDS:
+        return None
+    namespace = key_of(manifest)[0]
+    return next((domains[namespace, name] for name in quoted_names(manifest) if (namespace, name) in domains), None)
+
+
+def _used_claims(manifest: Manifest) -> Iterator[Key]:
+    path = {"Pod": ("spec",), "PodClique": ("spec", "podSpec")}.get(str(manifest.get("kind")))
+    if path:
+        namespace = key_of(manifest)[0]
+        yield from ((namespace, source) for _, source in pod_claims(section(manifest, *path)) if source)

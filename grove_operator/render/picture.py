@@ -1,0 +1,101 @@
+"""What all pictures show: objects with their level and gang, what holds them together, and what comes before what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_operator.render.domains import Domain, find_domains
+from grove_operator.render.edges import Edge, edges_of, merged, without_detours
+from grove_operator.render.gangs import find_gangs
+
+DECLARED = -1
+"""The level of what stands in the user's files and not in the graph."""
+
+
+@dataclass(slots=True, eq=False)
+class Vertex:
+    """One object of a picture.
+
+    `id` is the node's, `owner` and `gang` are ids of other vertices or empty. `level` counts from 0, or is `DECLARED`. `rule` is empty
+    for what was declared. `object` is None where the object is not known. `note` is set where a vertex stands for several objects
+    that are not shown one by one, and says which.
+    """
+
+    id: str
+    kind: str
+    name: str
+    namespace: str
+    rule: str
+    level: int
+    owner: str
+    gang: str
+    object: Manifest | None
+    note: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Picture:
+    """Vertices in apply order, those that were declared first; the edges between them; and topology and MNNVL domains."""
+
+    vertices: list[Vertex]
+    edges: list[Edge]
+    domains: list[Domain]
+
+    @property
+    def by_id(self) -> dict[str, Vertex]:
+        return {vertex.id: vertex for vertex in self.vertices}
+
+    @property
+    def levels(self) -> int:
+        """How many waves the objects are applied in."""
+        return 1 + max((vertex.level for vertex in self.vertices), default=-1)
+
+
+def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
+    """The picture of a graph. `declared` holds manifests of the user by their id, for owners that are not in the graph.
+
+    Raises `GraphCycle` when objects wait for each other.
+    """
+    levels = {id(node): level for level, wave in enumerate(graph.levels()) for node in wave}
+    nodes = _with_unique_ids(graph.nodes)
+    gangs = find_gangs(nodes)
+    vertices = _owners_outside(nodes, declared)
+    vertices += [_vertex(node, levels[id(original)], gangs) for node, original in zip(nodes, graph.nodes, strict=True)]
+    return Picture(vertices, edges_of(nodes, graph.after), find_domains(nodes))
+
+
+def simplified(picture: Picture) -> Picture:
+    """The same order of the same objects, said with as few edges as we can: for people, and for what lays graphs out."""
+    edges = without_detours(picture.edges, [vertex.id for vertex in picture.vertices])
+    return Picture(picture.vertices, merged(edges), picture.domains)
+
+
+def _with_unique_ids(nodes: Sequence[Node]) -> list[Node]:
+    """Kinds of one name in two API groups make one id; the second gets its API version behind it."""
+    seen: set[str] = set()
+    unique = []
+    for node in nodes:
+        if node.id in seen:
+            node = node._replace(id=f"{node.id} ({node.object.get('apiVersion', '')})")
+        seen.add(node.id)
+        unique.append(node)
+    return unique
+
+
+def _owners_outside(nodes: Sequence[Node], declared: Mapping[str, Manifest]) -> list[Vertex]:
+    inside = {node.id for node in nodes}
+    outside: dict[str, ObjectRef] = {}
+    for node in nodes:
+        if node.owner is not None and node.owner.id not in inside:
+            outside.setdefault(node.owner.id, node.owner)
+    return [Vertex(ref.id, ref.kind, ref.name, ref.namespace, "", DECLARED, "", "", declared.get(ref.id)) for ref in outside.values()]
+
+
+def _vertex(node: Node, level: int, gangs: Mapping[str, str]) -> Vertex:
+    metadata = node.object.get("metadata") or {}
+    owner = node.owner.id if node.owner is not None else ""
+    kind, name, namespace = node.object.get("kind", ""), metadata.get("name", ""), metadata.get("namespace") or ""
+    return Vertex(node.id, str(kind), str(name), str(namespace), node.rule, level, owner, gangs.get(node.id, ""), node.object)

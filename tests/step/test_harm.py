@@ -1,0 +1,203 @@
+"""Whatever goes wrong, a step says so and leaves everything as it is; and what goes wrong in one place costs the others nothing."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from grove_compiler.compile import Inputs
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import ObjectList, Objects
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context, Gone, Hold, Key, Step, step
+from tests.features.compiling import program_with, shipped_program
+from tests.model.sets import clique, pcs
+
+from .world import NOW, Manifest, context, key_of, stored
+
+RACK = {"packDomain": "rack"}
+TOPOLOGY: Manifest = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "ClusterTopology",
+    "metadata": {"name": "lab"},
+    "spec": {"levels": [{"domain": "zone", "key": "example.com/zone"}, {"domain": "rack", "key": "example.com/rack"}]},
+}
+TAS = Document(
+    {
+        "apiVersion": "operator.config.grove.io/v1alpha1",
+        "kind": "OperatorConfiguration",
+        "topologyAwareScheduling": {"enabled": True},
+    }
+)
+
+
+def named(name: str, **template: Any) -> Manifest:
+    manifest = pcs([clique("worker")], replicas=2)
+    manifest["metadata"]["name"] = name
+    manifest["spec"]["template"].update(template)
+    return manifest
+
+
+def bad(name: str) -> Manifest:
+    manifest = named(name)
+    manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+    return manifest
+
+
+def placed(name: str) -> Manifest:
+    return named(name, clusterTopologyName="lab", topologyConstraint=RACK)
+
+
+def outcomes(objects: list[Manifest], shared: Context | None = None, view: Objects | None = None) -> dict[str, Step | Gone | Hold]:
+    """The outcome for the first replica of each set, by the set's name, and of each topology."""
+    found = {}
+    for one in objects:
+        key = key_of(one, 0 if one["kind"] == "PodCliqueSet" else None)
+        found[key.name] = step(view or ObjectList(objects), key, NOW, shared or context(config=TAS))
+    return found
+
+
+def reasons(found: dict[str, Step | Gone | Hold]) -> dict[str, str]:
+    return {name: one.reason for name, one in found.items() if isinstance(one, Hold)}
+
+
+def test_a_bad_set_holds_itself_and_no_other() -> None:
+    found = outcomes(stored([named("good"), bad("bad")]))
+    assert isinstance(found["good"], Step)
+    assert "must not be greater than replicas" in reasons(found)["bad"]
+
+
+def test_a_set_that_is_not_even_structured_holds() -> None:
+    broken = named("broken")
+    broken["spec"]["template"]["cliques"] = "none"
+    assert "cliques" in reasons(outcomes(stored([broken])))["broken"]
+
+
+def test_a_set_of_an_unknown_version_holds() -> None:
+    future = {**named("future"), "apiVersion": "grove.io/v1"}
+    assert "grove.io/v1" in reasons(outcomes(stored([future])))["future"]
+
+
+def test_a_bad_topology_holds_itself_and_the_sets_that_are_placed_by_it() -> None:
+    twice = copy.deepcopy(TOPOLOGY)
+    twice["spec"]["levels"][1]["domain"] = "zone"
+    found = outcomes(stored([twice, placed("placed"), named("elsewhere")]))
+    assert isinstance(found["elsewhere"], Step)
+    assert reasons(found).keys() == {"lab", "placed"}
+
+
+def test_a_topology_that_is_good_again_frees_them() -> None:
+    broken = copy.deepcopy(TOPOLOGY)
+    broken["spec"]["levels"] = "none"
+    shared = context(config=TAS)
+    assert reasons(outcomes(stored([broken, placed("placed")]), shared)).keys() == {"lab", "placed"}
+    assert reasons(outcomes(stored([TOPOLOGY, placed("placed")]), shared)) == {}
+
+
+def test_a_domain_that_a_topology_lost_holds_no_running_set() -> None:
+    """The constraint is dropped and the condition says so (GREP-244); a set that runs must not stop being looked after."""
+    fewer = copy.deepcopy(TOPOLOGY)
+    fewer["spec"]["levels"].pop()
+    assert isinstance(outcomes(stored([fewer, placed("placed")]))["placed"], Step)
+
+
+def test_a_rule_of_a_user_that_fails_holds_the_sets_that_it_fails_for() -> None:
+    rule = """
+rule: own/label
+doc: A label that some sets lack what it needs.
+patch: Service
+do: [{op: replace, path: /metadata/labels/tier, value: "{{ set.labels.tier }}"}]
+when: set.name == 'b'
+"""
+    found = outcomes(stored([named("a"), named("b")]), context(program=program_with(rule)))
+    assert isinstance(found["a"], Step)
+    assert "own/label" in reasons(found)["b"]
+
+
+def test_an_exception_in_the_model_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise AssertionError("a fault of ours")
+
+    monkeypatch.setattr("grove_compiler.step.expand", broken)
+    assert reasons(outcomes(stored([named("a")]))) == {"a": "AssertionError: a fault of ours"}
+
+
+class Unsynced(ObjectList):
+    """A view that knows of no pods yet."""
+
+    def by_owner(self, group: str, kind: str, owner: Any) -> list[Manifest]:
+        if kind == "Pod":
+            raise LookupError("pods are not listed yet")
+        return super().by_owner(group, kind, owner)
+
+
+def test_what_a_view_cannot_answer_holds() -> None:
+    objects = stored([named("a")])
+    found = outcomes(objects, view=Unsynced(objects))
+    assert "pods are not listed yet" in reasons(found)["a"]
+
+
+def test_a_view_that_does_not_know_the_sets_holds_and_says_not_that_they_are_gone() -> None:
+    class Empty(ObjectList):
+        def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+            raise LookupError(f"{kind} is not listed yet")
+
+    found = step(Empty(), Key("PodCliqueSet", "default", "a"), NOW, context())
+    assert isinstance(found, Hold)
+
+
+def test_a_configuration_with_errors_holds_everything() -> None:
+    config = Document({**TAS.value, "scheduler": {"profiles": "all"}})
+    assert reasons(outcomes(stored([named("a"), TOPOLOGY]), context(config=config))).keys() == {"a", "lab"}
+
+
+def test_too_many_objects_hold() -> None:
+    found = outcomes(stored([named("a"), named("b")]), context(Settings(max_objects=3)))
+    assert reasons(found).keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("name", ["none", "ended"])
+def test_a_set_that_is_not_there_or_ends_is_gone(name: str) -> None:
+    ended = named("ended")
+    ended["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert isinstance(step(ObjectList(stored([ended])), Key("PodCliqueSet", "default", name), NOW, context()), Gone)
+
+
+def test_a_replica_beyond_the_number_is_gone_but_not_while_the_set_is_held() -> None:
+    good, wrong = stored([named("good"), bad("wrong")])
+    view = ObjectList([good, wrong])
+    assert isinstance(step(view, key_of(good, 2), NOW, context()), Gone)
+    assert isinstance(step(view, key_of(wrong, 2), NOW, context()), Hold)
+
+
+class TestCompilingSeveral:
+    """The same for those who compile several subjects at once."""
+
+    def compiled(self, *manifests: Manifest) -> dict[str, tuple[bool, int]]:
+        documents = [Document(manifest) for manifest in stored(manifests)]
+        result = compile_inputs(Inputs(documents, config=TAS), shipped_program())
+        assert sum(len(one.nodes) for one in result.subjects) == len(result.graph.nodes)
+        return {one.ref.name: (not one.hold, len(one.nodes) > 0) for one in result.subjects if one.ref.name}
+
+    def test_one_bad_set_costs_the_other_nothing(self) -> None:
+        assert self.compiled(named("a"), bad("b")) == {"a": (True, True), "b": (False, False)}
+
+    def test_a_bad_topology_costs_only_those_that_need_it(self) -> None:
+        broken = {**TOPOLOGY, "spec": {"levels": "none"}}
+        found = self.compiled(broken, placed("a"), named("b"))
+        assert {name: sound for name, (sound, _) in found.items()} == {"lab": False, "a": False, "b": True}
+
+    def test_of_two_declarations_of_one_set_neither_counts(self) -> None:
+        documents = [Document(manifest) for one in (named("a"), named("a")) for manifest in stored([one])]
+        result = compile_inputs(Inputs(documents), shipped_program())
+        assert [bool(one.hold) for one in result.subjects] == [True, True]
+
+    def test_a_document_that_belongs_to_nobody_leaves_the_input_incomplete(self) -> None:
+        documents = [Document(manifest) for manifest in stored([named("a")])]
+        sound = compile_inputs(Inputs(documents), shipped_program())
+        unreadable = compile_inputs(Inputs([*documents, Document("text")]), shipped_program())
+        assert (sound.is_whole, unreadable.is_whole) == (True, False)
+        assert [one.hold for one in unreadable.subjects] == [""]
