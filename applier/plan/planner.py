@@ -206,7 +206,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     manifest = staying(manifest, over, intent.manager)
     decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
-    # Kept for whoever carries the step out: to decide again there cost 260 us for each object that is written, as much as its request.
+    # Kept for whoever carries the step out: deciding again there cost 260 us for each written object, more than the 110 us of its request.
     step.intent, step.force = hide_secrets(decision.intent), decision.force
     _judge(step, desired, live, decision)
     if patch and step.action in QUIET and not policy.create_only:
