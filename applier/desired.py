@@ -1,11 +1,13 @@
-"""The objects that should exist, and what may be done to get there."""
+"""What should be: objects, what may be done to get there, and the statuses, events and deletions that go with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from applier.ref import Manifest, Ref
+from applier.ref import Kind, Manifest, Ref, uid_of
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +50,80 @@ class Desired:
         self.ref = Ref.of(self.manifest)
 
 
+class ObjectReference(NamedTuple):
+    """Names one live object: its kind, its name, and its UID, so that no later object of the name is meant."""
+
+    kind: Kind
+    ref: Ref
+    uid: str
+
+    @classmethod
+    def of(cls, live: Manifest) -> ObjectReference:
+        """The reference to a live object."""
+        return cls(Kind.of(live), Ref.of(live), uid_of(live))
+
+
+@dataclass(slots=True, eq=False)
+class StatusWrite:
+    """The status that a live object should have; it goes to the status subresource.
+
+    `status` is read-only and holds only the fields that we want to own. With a `resource_version` it is written over this version of the
+    object and no other: for a status that rests on a count or on what it was before. `manager` owns the fields; empty for the usual one.
+    """
+
+    of: ObjectReference
+    status: Mapping[str, Any]
+    resource_version: str = ""
+    manager: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Deletion:
+    """A live object that has to go, wanted or not, and why. `annotations` are written to it first, so that others can tell, too."""
+
+    of: ObjectReference
+    reason: str
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class EventWrite:
+    """Something that people are told once. `type` is Normal or Warning, `reason` one word in CamelCase.
+
+    The name decides what "once" means: an event of a name that exists was told. Without one, the same words about the same object are
+    the same event; a `name` of its own is for what may be told again, such as one with the generation in it.
+    """
+
+    of: ObjectReference
+    type: str
+    reason: str
+    message: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            digest = hashlib.sha256("\0".join((self.of.uid, self.type, self.reason, self.message)).encode()).hexdigest()[:16]
+            self.name = f"{self.of.ref.name[:200]}.{digest}"  # names of objects have 253 characters at most
+
+
+@dataclass(slots=True, eq=False)
+class Gone:
+    """A key that does not exist: whatever is there because of it may be deleted."""
+
+
+@dataclass(slots=True, eq=False)
+class Hold:
+    """A key with which something is wrong: its objects stay as they are, and `statuses` and `events` say why.
+
+    `requeue_after` is in how many seconds to look again, even if nothing has changed.
+    """
+
+    reason: str
+    statuses: Sequence[StatusWrite] = ()
+    events: Sequence[EventWrite] = ()
+    requeue_after: float | None = None
+
+
 class Cycle(Exception):
     """Objects that wait for each other; `path` holds their names, the first again at the end."""
 
@@ -68,10 +144,20 @@ class Twice(Exception):
 class Graph:
     """Objects by name, with what each waits for. Raises `Twice` when one is asked for twice.
 
-    What `after` and `owner` name outside the graph is not waited for: it is expected to be there.
+    What `after` and `owner` name outside the graph is not waited for: it is expected to be there. A loop also writes `statuses` and
+    `events`, deletes what `deletions` name, and looks again in `requeue_after` seconds, even if nothing has changed.
     """
 
-    def __init__(self, objects: Sequence[Desired]) -> None:
+    def __init__(
+        self,
+        objects: Collection[Desired],
+        *,
+        statuses: Sequence[StatusWrite] = (),
+        events: Sequence[EventWrite] = (),
+        deletions: Sequence[Deletion] = (),
+        requeue_after: float | None = None,
+    ) -> None:
+        self.statuses, self.events, self.deletions, self.requeue_after = statuses, events, deletions, requeue_after
         self.objects: dict[Ref, Desired] = {}
         for desired in objects:
             first = self.objects.setdefault(desired.ref, desired)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grove_compiler.engine.runtime.program import Condition, Part, Program, RuleFailure, TooManyObjects
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Part, Program, TooManyObjects
+from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
@@ -78,7 +80,7 @@ def compile(inputs: Inputs, program: Program) -> Result:
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
     """Returns everything that is wrong with `inputs`, or with an update from `inputs.old`: defaults and validation alone."""
     reading = read_subjects(inputs, program)
-    if inputs.old and not has_errors(reading.findings) and all(subject.scope["old"] is None for subject in reading.subjects):
+    if inputs.old and not has_errors(reading.findings) and not any(subject.is_update for subject in reading.subjects):
         message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
         reading.findings.append(
             Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.reference.reference import replace_reference
+from grove_operator import rulebook
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules-language.md"
 
 if __name__ == "__main__":
-    PAGE.write_text(replace_reference(PAGE.read_text(encoding="utf-8"), VOCABULARY), encoding="utf-8")
+    rules = rulebook.read().program(VOCABULARY).rules
+    PAGE.write_text(replace_reference(PAGE.read_text(encoding="utf-8"), VOCABULARY, rules), encoding="utf-8")

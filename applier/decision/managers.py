@@ -39,9 +39,9 @@ class BadManagedFields(ValueError):
     """Entries that the server itself could not read."""
 
 
-def applier_of(manager: str) -> Identity:
-    """The identity of whoever applies under this name."""
-    return Identity(manager, "Apply")
+def applier_of(manager: str, subresource: str = "") -> Identity:
+    """The identity of whoever applies under this name, to the object itself or to a subresource."""
+    return Identity(manager, "Apply", subresource)
 
 
 def managers_of(live: Manifest) -> Managers:

@@ -18,23 +18,31 @@ from applier.ref import Manifest
 
 
 def merged(
-    manifest: Manifest, live: Manifest | None, schema: Type, *, manager: str, now: str, force: bool | Collection[str] = False
+    manifest: Manifest,
+    live: Manifest | None,
+    schema: Type,
+    *,
+    manager: str,
+    now: str,
+    force: bool | Collection[str] = False,
+    subresource: str = "",
 ) -> Manifest:
     """Applies a manifest as the server does; neither object is changed, and parts of both may be shared with the result.
 
     `now` is RFC 3339 and becomes our entry's time if anything changes; nothing changes if the result equals `live`. `force` takes all
-    conflicting fields, or those of the managers that it names. Defaults are filled in only where the schema declares them. Raises
-    `FieldConflict` with a cause for each field, and `Invalid` for what breaks the schema.
+    conflicting fields, or those of the managers that it names. `status` as the `subresource` applies a status. Defaults are filled in
+    only where the schema declares them. Raises `FieldConflict` with a cause for each field, and `Invalid` for what breaks the schema.
     """
     before = live or {}
     try:
-        applied = simulate(before, manifest, schema, managers_of(before), manager=manager, version=str(manifest.get("apiVersion", "")))
+        version = str(manifest.get("apiVersion", ""))
+        applied = simulate(before, manifest, schema, managers_of(before), manager=manager, version=version, subresource=subresource)
     except Misfit as misfit:
         raise Invalid(422, "Invalid", f"failed to create typed patch object: .{misfit}") from misfit
     refused = {one: lost for one, lost in applied.conflicts.items() if not (force is True or (force and _may_take(one, force)))}
     if refused:
         raise _conflict(refused, applied.before)
-    ours = applier_of(manager)
+    ours = applier_of(manager, subresource)
     mine = applied.before[ours].fields if ours in applied.before else {}
     result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema, mine)
     same_managers = bool(live) and _bare(applied.managers) == _bare(applied.before) and not recorded_twice(before)

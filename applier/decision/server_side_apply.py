@@ -46,14 +46,16 @@ class Applied(NamedTuple):
     strangers: frozenset[str]
 
 
-def simulate(live: Manifest, intent: Manifest, type: Type, managers: Managers, *, manager: str, version: str) -> Applied:
+def simulate(
+    live: Manifest, intent: Manifest, type: Type, managers: Managers, *, manager: str, version: str, subresource: str = ""
+) -> Applied:
     """Lays an intent over a live object; `live` is empty for one that is to be created. Raises `Misfit` for what breaks the schema."""
     check(type, intent)
     live = without_managed_fields(live)
     before = {identity: entry._replace(fields=reconciled(entry.fields, type)) for identity, entry in managers.items()}
     if not before and live:
         before = _first_entries(live, type, version)
-    ours = applier_of(manager)
+    ours = applier_of(manager, subresource)
     last = before.get(ours)
     after = {**before, ours: Entry(_without_status(field_set(intent, type), type), version, last.time if last else "")}
     merged = merge(live, intent, type)

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from applier.cluster import Cluster, Listing, Resource, WatchEvent
-from applier.listening import listen
 from applier.ref import Kind, Manifest, Ref
+from applier.reflector import list_and_watch
 
 Seen = Callable[[Ref, Manifest | None], None]
 """Takes an object as it is now; None where there is none."""
@@ -37,7 +37,7 @@ class Following:
 
     async def _heard_all(self) -> bool:
         """Follows; comes back only when some objects are not among those with our labels, though they may be there."""
-        async with aclosing(listen(self.cluster, self.resource, self.namespace, labels=self.labels)) as told:
+        async with aclosing(list_and_watch(self.cluster, self.resource, self.namespace, labels=self.labels)) as told:
             async for news in told:
                 if isinstance(news, WatchEvent):
                     self._take(news)

@@ -10,6 +10,9 @@ from grove_compiler.graph.diagnostic import Diagnostic
 
 SHIPPED = "grove"
 
+NOW: dict[str, Any] = {"now": float}
+"""The root that holds the time, in seconds since the epoch."""
+
 
 class RuleSource(NamedTuple):
     """One file of rules or one template.
@@ -53,6 +56,8 @@ class Vocabulary:
     as `name(x, …)` or as a filter, `x | name(…)`. `update_roots` are in scope only of validations on update. `subjects` are the
     kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
     `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
+    `decisions` are what `decide` rules decide: functions without bodies, whose parameters are all that a rule may rest it on, whose
+    return annotation is the type of what is decided, and whose docstring says what that is.
     """
 
     roots: Mapping[str, Any]
@@ -60,19 +65,21 @@ class Vocabulary:
     update_roots: Mapping[str, Any] = field(default_factory=dict)
     subjects: Mapping[str, Subject] = field(default_factory=dict)
     slices: str = ""
+    decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     @property
     def words(self) -> list[str]:
         """Every root of any rule, each once, in a fixed order: the parameters of the functions that rules become."""
-        all_roots = [self.roots, self.update_roots, *(r for s in self.subjects.values() for r in (s.roots, s.update_roots))]
+        subjects = self.subjects.values()
+        all_roots = [self.roots, self.update_roots, *(roots for one in subjects for roots in (one.roots, one.update_roots)), NOW]
         return list(dict.fromkeys(word for roots in all_roots for word in roots))
 
-    def in_scope(self, about: Sequence[str], update: bool) -> dict[str, Any]:
-        """The roots of a rule about these kinds: what is common to all of them."""
+    def in_scope(self, about: Sequence[str], update: bool = False, now: bool = False) -> dict[str, Any]:
+        """The roots of a rule about these kinds: what is common to all of them. `now` is for rules about what runs."""
         found = [self.subjects[kind] for kind in about if kind in self.subjects]
         names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in found] or [{}]
         common = {word: kind for word, kind in names[0].items() if all(other.get(word) == kind for other in names)}
-        return {**self.roots, **(self.update_roots if update else {}), **common}
+        return {**self.roots, **(self.update_roots if update else {}), **common, **(NOW if now else {})}
 
 
 class InvalidRules(Exception):

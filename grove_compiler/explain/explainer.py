@@ -9,7 +9,8 @@ from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
 from grove_compiler.engine.language.ordering import matches
-from grove_compiler.engine.runtime.program import Program, RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.observer import Observer
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.decoder import CONFIGURATION_KIND
+from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.defaults import apply_default
-from grove_compiler.engine.runtime.omit import OMIT
-from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.engine.tracing.tracking import Input, plain, watched
 from grove_compiler.explain.said import Default, Given, Said, additions, find
@@ -52,6 +53,11 @@ class WatchedInputs:
         given.value = manifest
         watched_manifest: Manifest = watched(manifest, self.tracer.recorder, number)
         return watched_manifest
+
+    @property
+    def decisions(self) -> SimpleNamespace:
+        """What the rules decide, on values that are watched."""
+        return self.tracer.decisions
 
     def validate(self, *_: Any) -> list[Diagnostic]:
         """No findings."""

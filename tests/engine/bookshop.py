@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,11 +67,19 @@ def fails(_: Any = None) -> str:
     raise AssertionError("evaluated though it was not needed")
 
 
+def loan_days(pages: int, author: Author | None) -> int:
+    """For how many days a book is lent."""
+    raise NotImplementedError
+
+
 VOCABULARY = Vocabulary(
     roots={"shelves": list[Shelf], "shop": dict[str, Any]},
     functions={"shout": shout, "fails": fails},
     update_roots={"old": dict[str, Any]},
 )
+
+LENDING = replace(VOCABULARY, decisions={"loan_days": loan_days})
+"""The same with something to decide."""
 
 BOX_RULE = """
 rule: box/shelf
@@ -109,7 +117,8 @@ def sources(rules: str | list[str] = "", templates: Mapping[str, str] | None = N
 
 def program(rules: str | list[str], **templates: str) -> Program:
     """The program of one file of rules and some templates."""
-    return build(sources(rules, templates), VOCABULARY)
+    files = sources(rules, templates)
+    return build(files, LENDING if any("decide:" in file.text for file in files) else VOCABULARY)
 
 
 def mistakes(rules: str | list[str], **templates: str) -> list[Diagnostic]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.engine.runtime.program import Condition, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.results import Condition
 
 from .bookshop import Shelf, mistakes, program, shop
 

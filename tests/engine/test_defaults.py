@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.engine.runtime.defaults import apply_default, parse_default_path
-from grove_compiler.engine.runtime.program import RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
 
 from .bookshop import program
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.runtime.program import RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
 
 from .bookshop import Author, Book, Shelf, shop, value
 

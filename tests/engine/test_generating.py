@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.runtime.program import RuleFailure, TooManyObjects
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.graph.graph import Graph
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Shelf, mistakes, nodes, program, shop

@@ -15,6 +15,8 @@ from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
     DISABLE_KEYS,
+    ITEM_KEYS,
+    MAP_KEYS,
     OPERATION_KEYS,
     POLICY_KEYS,
     VERB_KEYS,
@@ -22,8 +24,8 @@ from grove_compiler.engine.language.keys import (
     Key,
     Verb,
 )
-from grove_compiler.engine.language.template_ast import ITEM_KEYS, MAP_KEYS
-from grove_compiler.engine.runtime.program import RuleFailure, TooManyObjects
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, shop, sources

@@ -6,6 +6,7 @@ import pytest
 
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.language.keys import COMMON_KEYS, VERB_KEYS, Key
+from grove_compiler.engine.language.rule_schema import article, keys_of
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, program, shop, sources
@@ -14,7 +15,12 @@ VALID = {
     "default": "rule: a\ndoc: A.\ndefault: spec.x\nof: Thing\nvalue: 1\n",
     "validate": "rule: a\ndoc: A.\nvalidate: create\nassert: true\npath: spec\nmessage: wrong\n",
     "generate": "rule: a\ndoc: A.\ngenerate: box.yaml\nforEach: {shelf: shelves}\n",
+    "decide": "rule: a\ndoc: A.\ndecide: loan_days\nvalue: pages // 10\n",
     "patch": "rule: a\ndoc: A.\npatch: Box\ndo: [{op: add, path: /spec, value: 1}]\n",
+    "status": "rule: a\ndoc: A.\nstatus: status/box.yaml\nforEach: {shelf: shelves}\nof: shelf.ref\n",
+    "event": "rule: a\ndoc: A.\nevent: Normal\nforEach: {shelf: shelves}\nof: shelf.ref\nreason: A\nmessage: b\n",
+    "again": "rule: a\ndoc: A.\nagain: now + 1\n",
+    "delete": "rule: a\ndoc: A.\ndelete: shelf.ref\nforEach: {shelf: shelves}\nreason: A\n",
     "condition": (
         "rule: a\ndoc: A.\ncondition: Ready\nforEach: {shelf: shelves}\nof: shelf.ref\ncases: [{status: 'True', reason: A, message: b}]\n"
     ),
@@ -23,7 +29,7 @@ VALID = {
 
 def mistakes_of(rule: str) -> list[str]:
     """What is wrong with one rule beside a rule that makes boxes."""
-    return [finding.message for finding in mistakes([rule, BOX_RULE], box=BOX)]
+    return [finding.message for finding in mistakes([rule, BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})]
 
 
 @pytest.mark.parametrize("rule", VALID.values(), ids=VALID.keys())
@@ -31,7 +37,7 @@ def test_a_rule_of_each_verb_loads(rule: str) -> None:
     assert mistakes_of(rule) == []
 
 
-@pytest.mark.parametrize(("verb", "key"), [(verb, key) for verb, keys in VERB_KEYS.items() for key in {**COMMON_KEYS, **keys}])
+@pytest.mark.parametrize(("verb", "key"), [(verb, key) for verb in VERB_KEYS for key in keys_of(verb)])
 @pytest.mark.parametrize("value", ["5", "-1.5", "true", "null", "[]", "{}", "''", "text", "[1]", "[[a]]", "{a: b}", "{a: {b: c}}", "[{}]"])
 def test_a_value_of_any_kind_under_any_key_is_accepted_or_reported(verb: str, key: str, value: str) -> None:
     lines = [line for line in VALID[verb].split("\n") if not line.startswith(f"{key}:")]
@@ -124,7 +130,7 @@ REQUIRED = [(verb, word) for verb, keys in VERB_KEYS.items() for word, key in {*
 @pytest.mark.parametrize(("verb", "word"), REQUIRED)
 def test_a_key_that_is_missing_is_reported(verb: str, word: str) -> None:
     lines = [line for line in VALID[verb].split("\n") if not line.startswith(f"{word}:")]
-    assert any(message.startswith(f"a {verb} rule needs the key `{word}`") for message in mistakes_of("\n".join(lines)))
+    assert any(message.startswith(f"{article(verb)} {verb} rule needs the key `{word}`") for message in mistakes_of("\n".join(lines)))
 
 
 @pytest.mark.parametrize("verb", VALID)

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.engine.runtime.access import EvaluationError
-from grove_compiler.engine.runtime.omit import OMIT
+from grove_compiler.engine.runtime.access import OMIT, EvaluationError
 from grove_compiler.engine.runtime.patching import merge_patch, patch_add, patch_merge, patch_remove, patch_replace, patch_test, pointer
 
 KEYS = st.sampled_from(["a", "b", "c/d", "e~f", "", "0", "-"])

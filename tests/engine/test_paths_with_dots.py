@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.runtime.defaults import parse_default_path
-from grove_compiler.engine.runtime.program import RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
 
 from .bookshop import CARD, CARD_RULE, mistakes, program, shop
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.runtime.program import Program, RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, program, shop

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.runtime.program import RuleFailure
+from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import ModuleWriter
-from grove_compiler.engine.codegen.rule_codegen import RuleWriter
+from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
+from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language import ordering
+from grove_compiler.engine.language.decisions import check_decisions
+from grove_compiler.engine.language.includes import Resolver
+from grove_compiler.engine.language.keys import SLICED_VERBS
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.runtime.defaults import parse_default_path
-from grove_compiler.engine.runtime.program import MODULE, Program, RuleInfo
+from grove_compiler.engine.runtime.failure import MODULE, RuleInfo
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
@@ -35,23 +40,30 @@ def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     return Program(compiled.rules, compiled.code, compiled.lines, compiled.places, vocabulary)
 
 
-def compile_rules(found: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
+def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
     """The rules as one Python module, which may trace values or count patches. Raises `InvalidRules` with everything that is wrong."""
-    rules = ordering.in_apply_order(found)
-    module = ModuleWriter()
-    writer = RuleWriter(vocabulary, module, traced, counted)
+    check_decisions(rule_set, vocabulary.decisions)
+    rules = ordering.in_apply_order(rule_set)
+    module = ModuleCodegen()
+    codegen = RuleCodegen(_surroundings(rule_set, vocabulary, module, traced), counted)
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
-        writer.write(index, rule, found.templates, _patches_of(rule, found))
-    _report_idle_patches(found)
-    infos = [_info(rule, rules, found, vocabulary) for _, rule in usable]
+        codegen.write(index, rule, _patches_of(rule, rule_set))
+    _report_idle_patches(rule_set)
+    infos = [_info(rule, rules, rule_set, vocabulary) for _, rule in usable]
     source, lines = module.finish()
-    code = None if found.problems else _code_of(source)
-    if not found.problems and code is None:
-        _report_too_deep(found, vocabulary, traced)
+    code = None if rule_set.problems else _code_of(source)
+    if not rule_set.problems and code is None:
+        _report_too_deep(rule_set, vocabulary, traced)
     if code is None:
-        raise InvalidRules(sorted(found.problems, key=lambda finding: (finding.file, finding.line)))
+        raise InvalidRules(sorted(rule_set.problems, key=lambda finding: (finding.file, finding.line)))
     return Compiled(infos, code, lines, module.places)
+
+
+def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodegen, traced: bool) -> Surroundings:
+    constants = {name: constant.value for name, constant in rule_set.constants.items()}
+    resolver = Resolver(rule_set.templates, {} if traced else constants)
+    return Surroundings(vocabulary, module, resolver, constants, traced)
 
 
 def _code_of(source: str) -> CodeType | None:
@@ -62,40 +74,40 @@ def _code_of(source: str) -> CodeType | None:
         return None
 
 
-def _report_too_deep(found: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
-    for rule in found.rules:
-        module = ModuleWriter()
-        RuleWriter(vocabulary, module, traced).write(0, rule, found.templates, _patches_of(rule, found))
+def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
+    for rule in rule_set.rules:
+        module = ModuleCodegen()
+        RuleCodegen(_surroundings(rule_set, vocabulary, module, traced)).write(0, rule, _patches_of(rule, rule_set))
         if _code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
-    if not found.problems:
-        found.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
+    if not rule_set.problems:
+        rule_set.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
 
 
-def _patches_of(rule: Rule, found: RuleSet) -> list[Rule]:
-    """The patches that change the objects of a rule."""
-    patches = [patch for patch in found.rules if patch.verb == "patch" and patch.usable]
-    return [patch for patch in patches if rule.verb == "generate" and _applies(patch, rule, found)]
+def _patches_of(rule: Rule, rule_set: RuleSet) -> list[Rule]:
+    """The patches that change what a rule renders."""
+    patches = [patch for patch in rule_set.rules if patch.verb == "patch" and patch.usable]
+    return [patch for patch in patches if rule.template and _applies(patch, rule, rule_set)]
 
 
-def _applies(patch: Rule, rule: Rule, found: RuleSet) -> bool:
-    template = found.templates.get(str(rule.keys["generate"]))
-    kind = template.kind if template else ""
+def _applies(patch: Rule, rule: Rule, rule_set: RuleSet) -> bool:
+    template = rule_set.templates.get(rule.template)
+    kind = template.kind if template and rule.verb == "generate" else ""
     return any(ordering.matches(word, rule.id) if "/" in word else word == kind for word in patch.words("patch"))
 
 
-def _report_idle_patches(found: RuleSet) -> None:
+def _report_idle_patches(rule_set: RuleSet) -> None:
     """Words of patches that mean no kind and no rule. What only disabled rules would generate is no mistake."""
-    kinds = sorted({template.kind for template in found.templates.values()} - {""})
-    ids = [*(rule.id for rule in found.rules if rule.verb == "generate"), *found.disabled]
-    for patch in found.rules:
+    kinds = sorted({template.kind for template in rule_set.templates.values()} - {""})
+    ids = [*(rule.id for rule in rule_set.rules if rule.verb in ("generate", "status")), *rule_set.disabled]
+    for patch in rule_set.rules:
         for word in patch.words("patch") if patch.verb == "patch" and patch.usable else ():
             if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
                 message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
                 patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
 
 
-def _info(rule: Rule, rules: list[Rule], found: RuleSet, vocabulary: Vocabulary) -> RuleInfo:
+def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary) -> RuleInfo:
     loops = tuple((word, " ".join(text.split())) for word, text in rule.named("forEach").items())
     after = ordering.joins(rule, rules)
     about = rule.about(vocabulary.subjects)
@@ -103,13 +115,13 @@ def _info(rule: Rule, rules: list[Rule], found: RuleSet, vocabulary: Vocabulary)
         if word not in vocabulary.subjects:
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
-    details = {**_details(rule, found), "about": about}
-    if rule.verb in ("generate", "condition"):
+    details = {**_details(rule, rule_set), "about": about}
+    if rule.verb in SLICED_VERBS:
         details["sliced"] = rule.is_sliced(vocabulary)
     return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)
 
 
-def _details(rule: Rule, found: RuleSet) -> dict[str, Any]:
+def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     """The keys of a rule that are data."""
     keys = rule.keys
     if rule.verb == "default":
@@ -117,11 +129,14 @@ def _details(rule: Rule, found: RuleSet) -> dict[str, Any]:
     if rule.verb == "validate":
         return {"operations": rule.words("validate"), "type": keys.get("type", ""), "severity": keys.get("severity", "error")}
     if rule.verb == "generate":
-        template = found.templates.get(keys["generate"])
-        return {"template": keys["generate"], "kind": template.kind if template else "", "policy": keys.get("policy", {})}
+        template = rule_set.templates.get(rule.template)
+        return {"template": rule.template, "kind": template.kind if template else "", "policy": keys.get("policy", {})}
     if rule.verb == "patch":
         return {"of": rule.words("patch")}
-    return {"type": keys["condition"]}
+    if rule.verb == "decide":
+        return {"decision": rule.decision}
+    names = {"condition": "type", "status": "template", "event": "type"}
+    return {names[rule.verb]: keys[rule.verb]} if rule.verb in names else {}
 
 
 def _default_paths(rule: Rule) -> list[Any]:

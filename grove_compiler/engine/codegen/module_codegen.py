@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-Place = tuple[str, int]
+Position = tuple[str, int]
 """File and line."""
 
 _MARK = re.compile(r"  #@(\d+)$", re.MULTILINE)
 
 
 @dataclass(slots=True, eq=False)
-class ModuleWriter:
+class ModuleCodegen:
     """Collects the lines of the generated module.
 
     Expressions may span several physical lines, so a place is attached as a comment at the end of a line and turned into a table
@@ -20,9 +20,9 @@ class ModuleWriter:
     """
 
     lines: list[str] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    constants: list[str] = field(default_factory=list)
-    _places: dict[Place, int] = field(default_factory=dict)
+    places: list[Position] = field(default_factory=list)
+    constants: dict[str, str] = field(default_factory=dict)
+    _places: dict[Position, int] = field(default_factory=dict)
     _serial: int = 0
 
     def add(self, depth: int, line: str) -> None:
@@ -34,7 +34,7 @@ class ModuleWriter:
         self._serial += 1
         return f"{prefix}{self._serial}"
 
-    def mark(self, place: Place) -> str:
+    def mark(self, place: Position) -> str:
         """The comment that ties the end of a line to its place; a line break follows it, so that it may stand inside brackets."""
         index = self._places.setdefault(place, len(self.places))
         if index == len(self.places):
@@ -42,18 +42,20 @@ class ModuleWriter:
         return f"  #@{index}\n"
 
     def constant(self, value: object) -> str:
-        """The name of a value that all objects share."""
-        name = self.fresh("K")
-        self.constants.append(f"{name} = {value!r}")
-        return name
+        """The name of a value that all objects share; equal values are one."""
+        python = repr(value)
+        if python not in self.constants:
+            self.constants[python] = self.fresh("K")
+        return self.constants[python]
 
     def finish(self) -> tuple[str, tuple[int, ...]]:
         """The module's source, and for each of its lines the index of its place, or -1."""
-        text = "\n".join([*self.constants, *self.lines]).replace("\n\n", "\n") + "\n"
+        constants = [f"{name} = {python}" for python, name in self.constants.items()]
+        text = "\n".join([*constants, *self.lines]).replace("\n\n", "\n") + "\n"
         table = []
         current = -1
         for line in text.split("\n"):
-            found = _MARK.search(line)
-            current = int(found[1]) if found else (-1 if not line.startswith((" ", "]", "}", "'")) else current)
+            mark = _MARK.search(line)
+            current = int(mark[1]) if mark else (-1 if not line.startswith((" ", "]", "}", "'")) else current)
             table.append(current)
         return text, tuple(table)

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from jinja2 import nodes
 
-from grove_compiler.engine.codegen.module_codegen import Place
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in, parse_expression, parse_text
 from grove_compiler.engine.expressions.scope import Scope
-from grove_compiler.engine.language.template_ast import Bare, Literal, Text
+from grove_compiler.engine.language.template_ast import Expression, Literal, Text
 from grove_compiler.graph.field_path import FieldPath
 
 
-def traced_value(python: str, shape: Literal | Text | Bare, place: Place) -> str:
-    """A scalar, or what a `$merge` brings in, with its place, what is said there, and where that is in the document."""
-    said = shape.text if isinstance(shape, Text) else ("" if isinstance(shape, Literal) else shape.expression)
-    if isinstance(shape, Bare) and shape.origin:
-        place, said = shape.origin[:2], shape.origin[2]
-    return f"trace(lambda: {python}, {place!r}, {said!r}, {_names(shape)!r}, {shape.path!r})"
+def traced_value(python: str, node: Literal | Text | Expression) -> str:
+    """A scalar, or what a `$merge` brings in, with its place, what is written there, and where that is in the document."""
+    source = "" if isinstance(node, Literal) else node.text
+    if isinstance(node, Expression) and node.label:
+        source = node.label
+    return f"trace(lambda: {python}, {node.at.position!r}, {source!r}, {_names(node)!r}, {node.path!r})"
 
 
-def traced_name(word: str, python: str, expression: Bare) -> str:
+def traced_name(word: str, python: str, expression: Expression) -> str:
     """What a `let` binds."""
     return f"bind({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
-def traced_items(word: str, python: str, expression: Bare) -> str:
+def traced_items(word: str, python: str, expression: Expression) -> str:
     """What a loop runs over."""
     return f"repeat({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
-def traced_condition(compiler: ExpressionCompiler, text: str, scope: Scope, rule: str, place: Place, path: FieldPath = ()) -> str:
+def traced_condition(compiler: ExpressionCompiler, condition: Expression, scope: Scope, rule: str, path: FieldPath = ()) -> str:
     """A condition that reports each of its parts up to the first that does not hold. The whole has been compiled without mistakes."""
     parts = ""
-    for part in conjunction(text):
+    for part in conjunction(condition.text):
         code = compiler.value(part, scope).python
         parts += f"({part!r}, lambda: {code}, lambda: {_subject(compiler, part, scope)}), "
-    return f"holds({rule!r}, {place!r}, ({parts}), {path!r})"
+    return f"holds({rule!r}, {condition.at.position!r}, ({parts}), {path!r})"
 
 
 def conjunction(text: str) -> list[str]:
@@ -80,13 +79,13 @@ def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:
         return "None"
 
 
-def _names(shape: Literal | Text | Bare) -> tuple[str, ...]:
+def _names(node: Literal | Text | Expression) -> tuple[str, ...]:
     """The names that a value's expressions use."""
     try:
-        if isinstance(shape, Bare):
-            return tuple(sorted(names_in(shape.expression)))
-        if isinstance(shape, Text):
-            parts = parse_text(shape.text)
+        if isinstance(node, Expression):
+            return tuple(sorted(names_in(node.text)))
+        if isinstance(node, Text):
+            parts = parse_text(node.text)
             inner = {node.name for part in parts for node in part.find_all(nodes.Name)}
             return tuple(sorted(inner | {part.name for part in parts if isinstance(part, nodes.Name)}))
     except ExpressionError:

@@ -1,12 +1,10 @@
-"""The syntax of expressions, which is Jinja2's: parsing, and what a compiled expression is known by."""
+"""The syntax of expressions, which is Jinja2's: parsing, and the names in what was parsed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.parser import Parser
@@ -27,21 +25,6 @@ class ExpressionError(Exception):
     def __init__(self, message: str, suggestion: str = "") -> None:
         self.suggestion = suggestion
         super().__init__(message)
-
-
-@dataclass(slots=True, eq=False)
-class Code:
-    """A compiled expression: Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`."""
-
-    python: str
-    type: Any = Any
-    depth: int = 0
-    may_omit: bool = False
-
-    @property
-    def calls(self) -> bool:
-        """Whether evaluating it does real work, so that it is worth doing once."""
-        return "(" in self.python
 
 
 @cache

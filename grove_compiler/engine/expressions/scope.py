@@ -1,7 +1,8 @@
-"""Which names an expression may use, how deep each is bound, and what is known of its type."""
+"""Which names an expression may use, how deep each is bound, and what is known of its type; and what it becomes."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ class Name:
     type: Any = Any
     depth: int = 0
     may_omit: bool = False
+    is_constant: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -28,3 +30,37 @@ class Scope:
     def with_name(self, word: str, name: Name) -> Scope:
         """This scope and one name more."""
         return Scope({**self.names, word: name})
+
+    def is_constant(self, word: str) -> bool:
+        """Whether the word stands for a constant, which nothing else may hide: templates take its value before names are known."""
+        return word in self.names and self.names[word].is_constant
+
+
+@dataclass(slots=True, eq=False)
+class Code:
+    """A compiled expression: Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`."""
+
+    python: str
+    type: Any = Any
+    depth: int = 0
+    may_omit: bool = False
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it is a plain text or a whole number, written out."""
+        return re.fullmatch(r"'[^'\\]*'|\d+", self.python) is not None
+
+    @property
+    def calls(self) -> bool:
+        """Whether evaluating it does real work, so that it is worth doing once."""
+        return "(" in self.python
+
+
+def variable(word: str) -> str:
+    """The Python name for a word that rules bind; the prefix keeps it apart from keywords and the runtime's names."""
+    return f"v_{word}"
+
+
+def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Name:
+    """A bound word as a name in scope."""
+    return Name(variable(word), kind, depth, may_omit)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Verb = Literal["default", "validate", "generate", "patch", "condition"]
+Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "again", "delete"]
+
+RUN_TIME_VERBS = ("condition", "status", "event", "again", "delete")
+"""What rules say about what runs. They alone know what time it is: what is desired must not depend on that."""
+
+SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
+"""Whose rules can be evaluated for one slice of the input."""
 
 Form = Literal["word", "words", "line", "text", "expression", "expressions", "names", "list", "maps", "map", "boolean", "value"]
 
@@ -47,6 +53,8 @@ _FOR_EACH = Key("names", "names and what they run over, as nested loops: `{repli
 
 _ABOUT = Key("words", "the kinds of input that the rule is about; it runs once for each, with its roots in scope")
 
+_WITH = Key("names", "names that the template uses besides the roots and the loops' names")
+
 VERB_KEYS: dict[Verb, dict[str, Key]] = {
     "default": {
         "default": Key(
@@ -75,11 +83,16 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "hint": Key("text", "what to do about it"),
         "severity": Key("word", "`error` unless said otherwise", choices=("error", "warning")),
     },
+    "decide": {
+        "decide": Key("word", "the decision that it makes, one of those below; its parameters are the names in scope"),
+        "value": Key("expression", "what is decided"),
+        "cases": Key("maps", "in place of `value`: the first that holds says what is decided, and one without `when` comes last"),
+    },
     "generate": {
         "generate": Key("word", "the template that is rendered, once for each item"),
         "about": _ABOUT,
         "forEach": _FOR_EACH,
-        "with": Key("names", "names that the template uses besides the roots and the loops' names"),
+        "with": _WITH,
         "owner": Key("expression", "the object that owns it"),
         "after": Key(
             "words",
@@ -98,6 +111,34 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "forEach": _FOR_EACH,
         "of": Key("expression", "the object that bears it", required=True),
         "cases": Key("maps", "the first that holds says the condition, none leaves it out", required=True),
+    },
+    "status": {
+        "status": Key("word", "the template of what stands below the object's `status`, as in `status/podclique.yaml`"),
+        "about": _ABOUT,
+        "forEach": _FOR_EACH,
+        "of": Key("expression", "the object whose status it is", required=True),
+        "with": _WITH,
+    },
+    "event": {
+        "event": Key("word", "the event's type", choices=("Normal", "Warning")),
+        "about": _ABOUT,
+        "forEach": _FOR_EACH,
+        "of": Key("expression", "the object that it happened to", required=True),
+        "reason": Key("text", "one word in CamelCase, for programs", required=True),
+        "message": Key("text", "a sentence, for people", required=True),
+        "once": Key("text", "what tells one occurrence from the next, each of which is told once; the message unless said otherwise"),
+    },
+    "again": {
+        "again": Key("expression", "when to look again, in seconds since the epoch; none is no wish"),
+        "about": _ABOUT,
+        "forEach": _FOR_EACH,
+    },
+    "delete": {
+        "delete": Key("expression", "the object that has to go"),
+        "about": _ABOUT,
+        "forEach": _FOR_EACH,
+        "reason": Key("text", "one word in CamelCase, which the deletion carries", required=True),
+        "after": Key("words", "ids of rules (`topic/*`: all of a topic) that delete, or write a status, first"),
     },
 }
 
@@ -124,6 +165,11 @@ CASE_KEYS = {
     "message": Key("text", "a sentence, for people", required=True),
 }
 
+DECISION_CASE_KEYS = {
+    "when": CASE_KEYS["when"],
+    "value": Key("expression", "what is decided", required=True),
+}
+
 POLICY_KEYS = {
     "create": Key("word", "it is made once and then left as it is", choices=("only",)),
     "adopt": Key("boolean", "whether an object of that name that somebody else made may be changed (it may); `false` holds it"),
@@ -134,6 +180,24 @@ POLICY_KEYS = {
 DISABLE_KEYS = {
     "disable": Key("words", "ids of rules that are taken out", required=True),
     "doc": Key("line", "says why"),
+}
+
+CONSTANTS_KEYS = {
+    "constants": Key("map", "names in capitals, and the values that they stand for everywhere", required=True),
+    "doc": Key("line", "says what they are for"),
+}
+
+MAP_KEYS = {
+    "$if": "an expression; when it is false, the map (as a list's item or as a key's value) is left out",
+    "$include": "the name of a part, or a list of them, whose entries stand here: `parts/labels.yaml` of the templates",
+    "$let": "a map of names to expressions, for the rest of the map",
+    "$merge": "an expression that gives a map, or a list of maps, whose entries are put in here; none is nothing",
+}
+ITEM_KEYS = {
+    "$for": "`name in expression`: the item is repeated for each value",
+    "$if": "an expression; when it is false, the item is left out",
+    "$include": "the name of a part; where that is a list, its items stand in place of this one",
+    "$value": "the item itself, where it is not a map",
 }
 
 _RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or", "not", "in", "is", "if", "else")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grove_compiler.engine.language.keys import DISABLE_KEYS, VERB_KEYS, Verb
-from grove_compiler.engine.language.rule import Rule, RuleSet, Template, find_field
-from grove_compiler.engine.language.rule_file import RuleFile
-from grove_compiler.engine.language.rule_schema import check_keys, check_rule
-from grove_compiler.engine.language.template_ast import Bare, MapShape, parse_shape
+from grove_compiler.engine.language.keys import CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
+from grove_compiler.engine.language.place import Place, RuleFile
+from grove_compiler.engine.language.rule import Constant, Rule, RuleSet, Template
+from grove_compiler.engine.language.rule_schema import check_constant, check_keys, check_root, check_rule
+from grove_compiler.engine.language.template_ast import MapNode, parse_template
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
@@ -24,15 +24,16 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
     for source in sources:
         loader.read(source)
     loader.apply_disables()
-    return RuleSet(list(loader.rules.values()), loader.templates, list(loader.disabled), loader.problems)
+    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems)
 
 
 class _Loader:
     def __init__(self) -> None:
         self.rules: dict[str, Rule] = {}
         self.templates: dict[str, Template] = {}
-        self.disables: list[tuple[str, RuleFile, FieldPath]] = []
-        self.disabled: dict[str, Rule] = {}
+        self.constants: dict[str, Constant] = {}
+        self.disables: list[tuple[str, Place]] = []
+        self.disabled: dict[str, tuple[Rule, Place]] = {}
         self.problems: list[Diagnostic] = []
         self.reported: set[tuple[str, int, str]] = set()
 
@@ -43,13 +44,17 @@ class _Loader:
             file = RuleFile(source.file, lambda _: 1, self._report, source.is_metered)
             if not problems:
                 file.fail((), "a template file holds one document; this one is empty")
-            self.templates[source.template_name] = Template(source.template_name, MapShape([], [], None, ()), file, usable=False)
+            empty = MapNode([], [], None, (), Place(file, ()))
+            self.templates[source.template_name] = Template(source.template_name, {}, empty, file, usable=False)
         for document in documents:
             file = RuleFile(source.file, _line_of(document), self._report, source.is_metered)
-            if not isinstance(document.value, dict):
+            is_list = source.template_name.startswith("parts/") and isinstance(document.value, list)
+            if not isinstance(document.value, dict) and not is_list:
                 file.fail((), "expected a map" if source.is_template else "a rule is a map with `rule`, `doc` and a verb")
             elif source.is_template:
                 self._template(source, document, file)
+            elif "constants" in document.value:
+                self._constants(source, document, file)
             elif "disable" in document.value:
                 self._disable(document, file)
             else:
@@ -64,25 +69,32 @@ class _Loader:
         if document.index > 0:
             file.fail((), "a template file holds one document")
             return
-        shape = parse_shape(document.value, (), file.fail)
-        assert isinstance(shape, MapShape)
-        template = Template(source.template_name, shape, file)
-        _check_root(template)
+        template = Template(source.template_name, document.value, parse_template(document.value, Place(file, ())), file)
+        check_root(template)
         template.usable = not file.broken
         self.templates[source.template_name] = template
+
+    def _constants(self, source: RuleSource, document: Document, file: RuleFile) -> None:
+        """Names for values. Those of a later source take the place of earlier ones, if they are values of the same type."""
+        check_keys(document.value, CONSTANTS_KEYS, (), file, "a `constants` document")
+        values = document.value["constants"]
+        for name, value in values.items() if isinstance(values, dict) else ():
+            constant, former = Constant(value, Place(file, ("constants", name)), source.origin), self.constants.get(name)
+            check_constant(name, constant, former)
+            self.constants[name] = constant
 
     def _disable(self, document: Document, file: RuleFile) -> None:
         check_keys(document.value, DISABLE_KEYS, (), file, "a `disable` document")
         ids = document.value["disable"]
         if not file.broken:
-            self.disables += [(id, file, ("disable", index)) for index, id in enumerate(ids if isinstance(ids, list) else [ids])]
+            self.disables += [(id, Place(file, ("disable", index))) for index, id in enumerate(ids if isinstance(ids, list) else [ids])]
 
     def _rule(self, source: RuleSource, document: Document, file: RuleFile) -> None:
         keys: dict[str, Any] = document.value
         verbs: list[Verb] = [verb for verb in VERB_KEYS if verb in keys]
         if len(verbs) != 1:
-            said = f"has {' and '.join(verbs)}" if verbs else "has none"
-            file.fail((), f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one {said}")
+            has = f"has {' and '.join(verbs)}" if verbs else "has none"
+            file.fail((), f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one {has}")
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file)
         check_rule(rule)
@@ -95,33 +107,12 @@ class _Loader:
     def apply_disables(self) -> None:
         """Takes out what `disable` names, once everything is read."""
         known = list(self.rules)
-        for id, file, path in self.disables:
+        for id, at in self.disables:
             if id not in known:
-                file.fail(path, f"there is no rule {id!r} to disable", nearest(id, known))
+                at.fail(f"there is no rule {id!r} to disable", nearest(id, known))
             elif id in self.rules:
-                self.disabled[id] = self.rules.pop(id)
+                self.disabled[id] = self.rules.pop(id), at
 
 
 def _line_of(document: Document) -> Callable[[FieldPath], int]:
     return lambda path: document.place(path)[0]
-
-
-def _check_root(template: Template) -> None:
-    """What every object needs. Entries that a merge may bring are not missed."""
-    fail = template.source.fail
-    if template.shape.condition:
-        fail(template.shape.condition.path, "a template is not left out by `$if`; say `when` in the rule")
-    _check_fields(template.shape, ("apiVersion", "kind", "metadata"), template.source)
-    metadata = template.field("metadata")
-    if metadata and not isinstance(metadata.value, MapShape):
-        fail(metadata.path, "`metadata` is a map")
-    elif metadata and isinstance(metadata.value, MapShape):
-        _check_fields(metadata.value, ("name",), template.source)
-
-
-def _check_fields(shape: MapShape, names: tuple[str, ...], file: RuleFile) -> None:
-    if any(isinstance(entry, Bare) for entry in shape.entries):
-        return
-    for name in names:
-        if find_field(shape, name) is None:
-            file.fail(shape.path, f"a template needs `{render((*shape.path, name))}`")

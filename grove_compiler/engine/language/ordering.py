@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from grove_compiler.engine.language.decisions import rests_on
+from grove_compiler.engine.language.keys import Verb
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.graph.nearest import nearest
 
+_FIRST: dict[Verb, tuple[tuple[Verb, ...], str]] = {
+    "generate": (("generate",), "generates objects"),
+    "delete": (("delete", "status"), "deletes or writes a status"),
+}
+"""For verbs that know `after`: the verbs of the rules that may come first, and what those do."""
 
-def in_apply_order(found: RuleSet) -> list[Rule]:
+
+def in_apply_order(rule_set: RuleSet) -> list[Rule]:
     """Rules by level, and inside a level in the order in which they are written. A cycle is reported to the file of its first rule."""
-    rules = {rule.id: rule for rule in found.rules}
-    before = {rule.id: _named(rule, found.rules, found.disabled) for rule in found.rules}
+    rules = {rule.id: rule for rule in rule_set.rules}
+    before = {rule.id: _before(rule, rule_set) for rule in rule_set.rules}
     levels: dict[str, int] = {}
     for id in before:
         _visit(id, before, levels, rules)
-    return sorted(found.rules, key=lambda rule: levels[rule.id])
+    return sorted(rule_set.rules, key=lambda rule: levels[rule.id])
 
 
 def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
     """For each rule that comes first, how many leading loops are the same in both: objects wait only for those of the same items."""
+    verbs, _ = _FIRST.get(rule.verb, ((), ""))
     return tuple(
         (other.id, _shared(rule, other))
         for other in rules
-        if any(matches(word, other.id) for word in rule.words("after")) and other is not rule
+        if other.verb in verbs and any(matches(word, other.id) for word in rule.words("after")) and other is not rule
     )
 
 
@@ -30,17 +39,23 @@ def matches(pattern: str, id: str) -> bool:
     return id.startswith(pattern[:-1]) if pattern.endswith("/*") else pattern == id
 
 
-def _named(rule: Rule, rules: list[Rule], disabled: list[str]) -> list[str]:
-    """The ids that `after` means. What is disabled is not waited for; a word that means nothing is a mistake."""
+def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
+    """The ids of rules that come before one: those that `after` means, or that make decisions which it asks for.
+
+    What is disabled is not waited for; a word that means nothing is a mistake.
+    """
+    if rule.verb == "decide":
+        return rests_on(rule, rule_set.rules)
     ids = []
-    generating = [other.id for other in rules if other.verb == "generate"]
+    verbs, do = _FIRST.get(rule.verb, ((), ""))
+    known = [other.id for other in rule_set.rules if other.verb in verbs]
     for position, word in enumerate(rule.words("after")):
-        found = [id for id in generating if matches(word, id) and id != rule.id]
+        meant = [id for id in known if matches(word, id) and id != rule.id]
         if word == rule.id:
             rule.source.fail(("after", position), "a rule cannot come after itself")
-        elif not found and not any(matches(word, id) for id in (rule.id, *disabled)):
-            rule.source.fail(("after", position), f"no rule that generates objects is called {word!r}", nearest(word, generating))
-        ids += found
+        elif not meant and not any(matches(word, id) for id in (rule.id, *rule_set.disabled)):
+            rule.source.fail(("after", position), f"no rule that {do} is called {word!r}", nearest(word, known))
+        ids += meant
     return ids
 
 
@@ -64,7 +79,10 @@ def _visit(start: str, before: dict[str, list[str]], levels: dict[str, int], rul
             levels[id] = 1 + max((levels.get(other, 0) for other in before[id]), default=-1)
         elif id in path:
             cycle = [*path[path.index(id) :], id]
-            rules[id].source.fail(("after",), "rules that wait for each other: " + " after ".join(cycle))
+            if rules[id].verb == "decide":
+                rules[id].source.fail(("decide",), "decisions that rest on each other: " + " on ".join(cycle))
+            else:
+                rules[id].source.fail(("after",), "rules that wait for each other: " + " after ".join(cycle))
         elif id not in levels:
             path.append(id)
             stack.append((id, True))

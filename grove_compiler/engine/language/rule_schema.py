@@ -6,27 +6,102 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grove_compiler.engine.language.keys import CASE_KEYS, COMMON_KEYS, FORMS, OPERATION_KEYS, POLICY_KEYS, VERB_KEYS, Form, Key, is_name
-from grove_compiler.engine.language.rule import Rule
-from grove_compiler.engine.language.rule_file import RuleFile
+from grove_compiler.engine.language.keys import (
+    CASE_KEYS,
+    COMMON_KEYS,
+    DECISION_CASE_KEYS,
+    FORMS,
+    OPERATION_KEYS,
+    POLICY_KEYS,
+    VERB_KEYS,
+    Form,
+    Key,
+    Verb,
+    is_name,
+)
+from grove_compiler.engine.language.place import RuleFile
+from grove_compiler.engine.language.rule import Constant, Rule, Template, find_field
+from grove_compiler.engine.language.template_ast import Field, Include, MapNode
 from grove_compiler.engine.runtime.access import describe
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)*")
 
 
 def check_rule(rule: Rule) -> None:
     """Reports everything that is wrong with the form of a rule to its file."""
-    check_keys(rule.keys, {**COMMON_KEYS, **VERB_KEYS[rule.verb]}, (), rule.source, f"a {rule.verb} rule")
+    check_keys(rule.keys, keys_of(rule.verb), (), rule.source, f"{article(rule.verb)} {rule.verb} rule")
     if "rule" in rule.keys and not _ID.fullmatch(rule.id):
         message = f"an id is lower-case words with `-` and `/` between them, as in `podgang/base`; found {rule.id!r}"
         rule.source.fail(("rule",), message)
     for number, operation in enumerate(_maps(rule, "do")):
         check_keys(operation, OPERATION_KEYS, ("do", number), rule.source, "an operation")
-    _check_cases(_maps(rule, "cases"), rule.source)
+    _check_cases(_maps(rule, "cases"), rule)
     if isinstance(rule.keys.get("policy"), dict):
         check_keys(rule.keys["policy"], POLICY_KEYS, ("policy",), rule.source, "`policy`")
+    if rule.verb == "decide" and ("value" in rule.keys) == ("cases" in rule.keys):
+        rule.source.fail((), "a decide rule has either `value` or `cases`")
+
+
+def keys_of(verb: Verb) -> dict[str, Key]:
+    """The keys that a rule of this verb may have. A decision is made whenever it is asked for, so `when` has no meaning for it."""
+    return {**{word: key for word, key in COMMON_KEYS.items() if (verb, word) != ("decide", "when")}, **VERB_KEYS[verb]}
+
+
+def article(word: str) -> str:
+    """Returns `a` or `an`, as English wants it before a word."""
+    return "an" if word[0] in "aeiou" else "a"
+
+
+def check_root(template: Template) -> None:
+    """Reports what is missing at the top of a template, by what it is: an object, a status, or a part.
+
+    Entries that a merge or another part may bring are not missed.
+    """
+    node = template.node
+    if isinstance(node, MapNode) and template.is_part and (node.condition or node.lets):
+        key = "$if" if node.condition else "$let"
+        node.at.below(key).fail(f"a part has no `{key}` at its top, since it becomes part of others: write it where the part is included")
+    if isinstance(node, MapNode) and not template.is_part:
+        if node.condition:
+            node.condition.at.fail("a template is not left out by `$if`; say `when` in the rule")
+        if not template.is_status:
+            _check_fields(node, "apiVersion", "kind", "metadata")
+    elif not template.is_part:
+        node.at.fail("a template includes its parts into a map of its own")
+    metadata = None if template.is_part or template.is_status else find_field(node, "metadata")
+    if metadata and isinstance(metadata.value, MapNode):
+        _check_fields(metadata.value, "name")
+    elif metadata and not isinstance(metadata.value, Include):
+        metadata.at.fail("`metadata` is a map")
+
+
+def check_constant(name: str, constant: Constant, former: Constant | None) -> None:
+    """Reports a constant that is wrong in itself, or that does not fit into the place of the one that it replaces."""
+    if not _CONSTANT.fullmatch(name):
+        constant.at.fail(f"{name!r} is not the name of a constant: words in capitals with `_` between them, as in `MANAGED_BY`")
+    if _holds_expressions(constant.value):
+        constant.at.fail("a constant is a plain value, without {{ }} and template keys")
+    if former is not None and former.origin == constant.origin:
+        constant.at.fail(f"the constant {name!r} is there already, in {former.at.position[0]}:{former.at.position[1]}")
+    elif former is not None and type(former.value) is not type(constant.value):
+        constant.at.fail(f"the constant {name!r} is {describe(former.value)} where it ships; found {describe(constant.value)}")
+
+
+def _holds_expressions(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(str(key).startswith("$") or _holds_expressions(key) or _holds_expressions(part) for key, part in value.items())
+    if isinstance(value, list):
+        return any(map(_holds_expressions, value))
+    return isinstance(value, str) and "{{" in value
+
+
+def _check_fields(node: MapNode, *names: str) -> None:
+    for name in names if all(isinstance(entry, Field) for entry in node.entries) else ():
+        if find_field(node, name) is None:
+            node.at.fail(f"a template needs `{render((*node.path, name))}`")
 
 
 def check_keys(given: Mapping[str, Any], allowed: Mapping[str, Key], path: FieldPath, file: RuleFile, what: str) -> None:
@@ -47,16 +122,19 @@ def _maps(rule: Rule, key: str) -> list[dict[str, Any]]:
     return value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
 
 
-def _check_cases(cases: list[dict[str, Any]], file: RuleFile) -> None:
+def _check_cases(cases: list[dict[str, Any]], rule: Rule) -> None:
+    is_decision = rule.verb == "decide"
     for number, case in enumerate(cases):
-        check_keys(case, CASE_KEYS, ("cases", number), file, "a case")
+        check_keys(case, DECISION_CASE_KEYS if is_decision else CASE_KEYS, ("cases", number), rule.source, "a case")
         if "when" not in case and number < len(cases) - 1:
-            file.fail(("cases", number), "a case without `when` always holds, so the cases after it are never reached")
+            rule.source.fail(("cases", number), "a case without `when` always holds, so the cases after it are never reached")
+    if is_decision and cases and "when" in cases[-1]:
+        rule.source.fail(("cases", len(cases) - 1), "something is always decided, so the last case has no `when`")
 
 
 def _check_value(word: str, value: Any, key: Key, path: FieldPath, file: RuleFile) -> None:
     if not _FITS[key.form](value):
-        file.fail(path, f"`{word}` is {FORMS[key.form]}; found {_found(value)}")
+        file.fail(path, f"`{word}` is {FORMS[key.form]}; found {_kind(value)}")
         return
     if key.form == "names":
         _check_names(value, path, file)
@@ -72,10 +150,10 @@ def _check_names(names: dict[str, Any], path: FieldPath, file: RuleFile) -> None
             also = " (YAML reads y, n, on and off as booleans)" if name in ("true", "false") else ""
             file.fail((*path, name), f"{name!r} is not a name: letters, digits and `_`, and no word of expressions{also}")
         if not _is_scalar(expression):
-            file.fail((*path, name), f"{name!r} is {FORMS['expression']}; found {_found(expression)}")
+            file.fail((*path, name), f"{name!r} is {FORMS['expression']}; found {_kind(expression)}")
 
 
-def _found(value: Any) -> str:
+def _kind(value: Any) -> str:
     return "nothing in it" if value in ("", [], {}) else describe(value)
 
 

@@ -1,38 +1,26 @@
-"""Structured YAML with expressions in it, as a tree: the form of templates and of the values that rules write."""
+"""Structured YAML with expressions in it, as a tree: what templates and the values that rules write are parsed to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from grove_compiler.engine.language.keys import is_name
+from grove_compiler.engine.language.keys import ITEM_KEYS, MAP_KEYS, is_name
+from grove_compiler.engine.language.place import Place
 from grove_compiler.graph.field_path import FieldPath
-
-Fail = Callable[[FieldPath, str, str], None]
-"""Reports a mistake: the path inside the document, what is wrong, and the word that was probably meant."""
-
-MAP_KEYS = {
-    "$if": "an expression; when it is false, the map (as a list's item or as a key's value) is left out",
-    "$let": "a map of names to expressions, for the rest of the map",
-    "$merge": "an expression that gives a map, or a list of maps, whose entries are put in here; none is nothing",
-}
-ITEM_KEYS = {
-    "$for": "`name in expression`: the item is repeated for each value",
-    "$if": "an expression; when it is false, the item is left out",
-    "$value": "the item itself, where it is not a map",
-}
+from grove_compiler.graph.nearest import nearest
 
 _LOOP = re.compile(r"\s*(\w+)\s+in\s+(.*\S)\s*", re.DOTALL)
 
 
 @dataclass(slots=True, eq=False)
 class Literal:
-    """A scalar without expressions."""
+    """A scalar without expressions. Of every node, `path` is where it stands in what is rendered, `at` where it is written."""
 
     value: Any
     path: FieldPath
+    at: Place
 
 
 @dataclass(slots=True, eq=False)
@@ -41,15 +29,26 @@ class Text:
 
     text: str
     path: FieldPath
+    at: Place
 
 
 @dataclass(slots=True, eq=False)
-class Bare:
-    """An expression without braces, as in `$merge`. `origin` is set where another file says it: file, line and what it says."""
+class Expression:
+    """An expression without braces, as in `$merge`. `label` is what people are shown of it where it is not written so."""
 
-    expression: str
+    text: str
     path: FieldPath
-    origin: tuple[str, int, str] | None = None
+    at: Place
+    label: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Include:
+    """A part of other templates, by its name, in place of itself."""
+
+    name: str
+    path: FieldPath
+    at: Place
 
 
 @dataclass(slots=True, eq=False)
@@ -57,138 +56,147 @@ class Field:
     """An entry of a map; the key may hold expressions."""
 
     key: Literal | Text
-    value: Shape
+    value: TemplateNode
     path: FieldPath
+    at: Place
+
+
+Entry = Field | Expression | Include
+"""What a map is made of: fields, merges, and parts that bring more of both."""
 
 
 @dataclass(slots=True, eq=False)
-class MapShape:
-    """A map: names, fields and merges in the order in which they are written."""
+class MapNode:
+    """A map: names, and entries in the order in which they are written."""
 
-    entries: list[Field | Bare]
-    lets: list[tuple[str, Bare]]
-    condition: Bare | None
+    entries: list[Entry]
+    lets: list[tuple[str, Expression]]
+    condition: Expression | None
     path: FieldPath
+    at: Place
 
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list's item, repeated by its loop and guarded by its condition."""
+    """A list's item, repeated by its loop and guarded by its condition. Of one that `spreads`, the value is a list of more items."""
 
-    value: Shape
-    loop: tuple[str, Bare] | None
-    condition: Bare | None
+    value: TemplateNode
+    loop: tuple[str, Expression] | None
+    condition: Expression | None
     path: FieldPath
+    at: Place
+    spreads: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class ListShape:
+class ListNode:
     """A list of items."""
 
     items: list[Item]
     path: FieldPath
+    at: Place
 
 
-Shape = Literal | Text | Bare | MapShape | ListShape
+TemplateNode = Literal | Text | Expression | Include | MapNode | ListNode
 
 
-def parse_shape(value: Any, path: FieldPath, fail: Fail) -> Shape:
-    """The tree of a document's part. Mistakes in `$` keys go to `fail`; the rest is parsed all the same."""
+def parse_template(value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
+    """The tree of a document's part. Mistakes in `$` keys are reported; the rest is parsed all the same.
+
+    `path` is where it will stand in what is rendered, if that is not where it stands in its document.
+    """
+    path = at.path if path is None else path
     if isinstance(value, dict):
-        return _parse_map(value, path, fail)
+        is_part = value.keys() == {"$include"} and not isinstance(value["$include"], list)
+        return Include(str(value["$include"]), path, at.below("$include")) if is_part else _parse_map(value, path, at)
     if isinstance(value, list):
-        return ListShape([_parse_item(item, (*path, index), fail) for index, item in enumerate(value)], path)
-    return _parse_scalar(value, path)
+        return ListNode([_parse_item(item, (*path, index), at.below(index)) for index, item in enumerate(value)], path, at)
+    return _parse_scalar(value, path, at)
 
 
-def _parse_scalar(value: Any, path: FieldPath) -> Literal | Text:
-    return Text(value, path) if isinstance(value, str) and "{{" in value else Literal(value, path)
+def _parse_scalar(value: Any, path: FieldPath, at: Place) -> Literal | Text:
+    return Text(value, path, at) if isinstance(value, str) and "{{" in value else Literal(value, path, at)
 
 
-def _parse_map(value: dict[str, Any], path: FieldPath, fail: Fail) -> MapShape:
-    entries: list[Field | Bare] = []
-    lets: list[tuple[str, Bare]] = []
-    condition: Bare | None = None
+def _parse_map(value: dict[str, Any], path: FieldPath, at: Place) -> MapNode:
+    entries: list[Entry] = []
+    lets: list[tuple[str, Expression]] = []
+    condition: Expression | None = None
     for key, entry in value.items():
-        here = (*path, key)
+        here, there = (*path, key), at.below(key)
         if key == "$merge":
-            entries += [_bare(part, here, fail) for part in (entry if isinstance(entry, list) else [entry])]
+            entries += [_expression(part, here, there) for part in (entry if isinstance(entry, list) else [entry])]
+        elif key == "$include":
+            entries += [Include(str(part), path, there) for part in (entry if isinstance(entry, list) else [entry])]
         elif key == "$if":
-            condition = _bare(entry, here, fail)
+            condition = _expression(entry, here, there)
         elif key == "$let":
-            lets = _parse_lets(entry, here, fail)
+            lets = _parse_lets(entry, here, there)
         elif key in ITEM_KEYS:
-            fail(here, f"`{key}` has a meaning only in a list's item", "")
+            there.fail(f"`{key}` has a meaning only in a list's item")
         elif key.startswith("$") and not key.startswith("${"):
-            _unknown_key(key, {**MAP_KEYS, **ITEM_KEYS}, here, fail)
+            known = {**MAP_KEYS, **ITEM_KEYS}
+            there.fail(f"unknown template key {key!r}; there are {', '.join(sorted(known))}", nearest(key, known))
         else:
-            entries.append(Field(_parse_scalar(key, here), parse_shape(entry, here, fail), here))
-    return MapShape(entries, lets, condition, path)
+            entries.append(Field(_parse_scalar(key, here, there), parse_template(entry, there, here), here, there))
+    return MapNode(entries, lets, condition, path, at)
 
 
-def _parse_lets(value: Any, path: FieldPath, fail: Fail) -> list[tuple[str, Bare]]:
+def _parse_lets(value: Any, path: FieldPath, at: Place) -> list[tuple[str, Expression]]:
     if not isinstance(value, dict):
-        fail(path, "`$let` is a map of names to expressions", "")
+        at.fail("`$let` is a map of names to expressions")
         return []
     for name in value:
         if not is_name(name):
-            fail((*path, name), f"{name!r} cannot be a name: letters, digits and `_`, and no word of expressions", "")
-    return [(name, _bare(part, (*path, name), fail)) for name, part in value.items() if is_name(name)]
+            at.below(name).fail(f"{name!r} cannot be a name: letters, digits and `_`, and no word of expressions")
+    return [(name, _expression(part, (*path, name), at.below(name))) for name, part in value.items() if is_name(name)]
 
 
-def _bare(value: Any, path: FieldPath, fail: Fail) -> Bare:
+def _expression(value: Any, path: FieldPath, at: Place) -> Expression:
     if not isinstance(value, str | int | float):
-        fail(path, "expected an expression", "")
-        return Bare("none", path)
-    return Bare(str(value), path)
+        at.fail("expected an expression")
+        return Expression("none", path, at)
+    return Expression(str(value), path, at)
 
 
-def _parse_item(value: Any, path: FieldPath, fail: Fail) -> Item:
-    if not isinstance(value, dict) or not ({"$for", "$value"} & value.keys()):
-        return Item(parse_shape(value, path, fail), None, None, path)
-    loop = _parse_loop(value["$for"], (*path, "$for"), fail) if "$for" in value else None
-    condition = _bare(value["$if"], (*path, "$if"), fail) if "$if" in value else None
+def _parse_item(value: Any, path: FieldPath, at: Place) -> Item:
+    is_item = isinstance(value, dict) and ({"$for", "$value"} & value.keys() or value.keys() == {"$if", "$include"})
+    if not is_item:
+        return Item(parse_template(value, at, path), None, None, path, at)
+    loop = _parse_loop(value["$for"], (*path, "$for"), at.below("$for")) if "$for" in value else None
+    condition = _expression(value["$if"], (*path, "$if"), at.below("$if")) if "$if" in value else None
     rest = {key: entry for key, entry in value.items() if key not in ("$for", "$if")}
     if "$value" in rest:
         for key in rest:
             if key != "$value":
-                fail((*path, key), "an item with `$value` has no other keys than `$for` and `$if`", "")
-        return Item(parse_shape(rest["$value"], (*path, "$value"), fail), loop, condition, path)
-    return Item(parse_shape(rest, path, fail), loop, condition, path)
+                at.below(key).fail("an item with `$value` has no other keys than `$for` and `$if`")
+        return Item(parse_template(rest["$value"], at.below("$value"), (*path, "$value")), loop, condition, path, at)
+    return Item(parse_template(rest, at, path), loop, condition, path, at)
 
 
-def _parse_loop(text: Any, path: FieldPath, fail: Fail) -> tuple[str, Bare] | None:
-    found = _LOOP.fullmatch(text) if isinstance(text, str) else None
-    if found is None or not is_name(found[1]):
-        fail(path, "`$for` reads `name in expression`", "")
+def _parse_loop(text: Any, path: FieldPath, at: Place) -> tuple[str, Expression] | None:
+    parts = _LOOP.fullmatch(text) if isinstance(text, str) else None
+    if parts is None or not is_name(parts[1]):
+        at.fail("`$for` reads `name in expression`")
         return None
-    return found[1], Bare(found[2], path)
+    return parts[1], Expression(parts[2], path, at)
 
 
-def _unknown_key(key: str, known: dict[str, str], path: FieldPath, fail: Fail) -> None:
-    from grove_compiler.graph.nearest import nearest
-
-    fail(path, f"unknown template key {key!r}; there are {', '.join(sorted(known))}", nearest(key, known))
-
-
-def is_fixed(shape: Shape) -> bool:
+def is_fixed(node: TemplateNode) -> bool:
     """Whether the value is the same for every object, so that all may share it."""
-    if isinstance(shape, MapShape):
-        plain = not shape.lets and shape.condition is None
-        return plain and all(isinstance(e, Field) and isinstance(e.key, Literal) and is_fixed(e.value) for e in shape.entries)
-    if isinstance(shape, ListShape):
-        return all(item.loop is None and item.condition is None and is_fixed(item.value) for item in shape.items)
-    return isinstance(shape, Literal)
+    if isinstance(node, MapNode):
+        plain = not node.lets and node.condition is None
+        return plain and all(isinstance(e, Field) and isinstance(e.key, Literal) and is_fixed(e.value) for e in node.entries)
+    if isinstance(node, ListNode):
+        return all(item.loop is None and item.condition is None and is_fixed(item.value) for item in node.items)
+    return isinstance(node, Literal)
 
 
-def fixed_value(shape: Shape) -> Any:
-    """The value of a shape that `is_fixed`."""
-    if isinstance(shape, MapShape):
-        return {
-            entry.key.value: fixed_value(entry.value)
-            for entry in shape.entries
-            if isinstance(entry, Field) and isinstance(entry.key, Literal)
-        }
-    if isinstance(shape, ListShape):
-        return [fixed_value(item.value) for item in shape.items]
-    return shape.value if isinstance(shape, Literal) else None
+def fixed_value(node: TemplateNode) -> Any:
+    """The value of a node that `is_fixed`."""
+    if isinstance(node, MapNode):
+        fields = [entry for entry in node.entries if isinstance(entry, Field)]
+        return {entry.key.value: fixed_value(entry.value) for entry in fields if isinstance(entry.key, Literal)}
+    if isinstance(node, ListNode):
+        return [fixed_value(item.value) for item in node.items]
+    return node.value if isinstance(node, Literal) else None

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from grove_compiler.engine.expressions import model_types
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
+    CONSTANTS_KEYS,
+    DECISION_CASE_KEYS,
     DISABLE_KEYS,
     FORMS,
+    ITEM_KEYS,
+    MAP_KEYS,
     OPERATION_KEYS,
     OPERATIONS,
     POLICY_KEYS,
     VERB_KEYS,
     Key,
 )
-from grove_compiler.engine.language.template_ast import ITEM_KEYS, MAP_KEYS
 from grove_compiler.engine.reference.reference_model import document_classes, reachable_classes, type_words
 from grove_compiler.engine.runtime import builtins
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.sources import Subject, Vocabulary
 
 BEGIN = "<!-- reference: written by tools/generate_reference.py -->"
@@ -28,9 +33,14 @@ END = "<!-- end of reference -->"
 VERBS = {
     "default": "Sets a field of an input manifest that is absent.",
     "validate": "Reports what is wrong with the input.",
+    "decide": "Says what Python would otherwise: the model and other rules ask for it by name.",
     "generate": "Renders a template once for each item.",
     "patch": "Changes objects that are generated.",
     "condition": "Computes a status condition of an object.",
+    "status": "Renders the rest of an object's status.",
+    "event": "Tells people once that something happened.",
+    "again": "Asks for another look at a time.",
+    "delete": "Says that an object has to go although it is wanted, because its next incarnation is.",
 }
 
 TESTS = {
@@ -58,19 +68,22 @@ TESTS = {
 }
 
 
-def reference(vocabulary: Vocabulary) -> str:
-    """Every key, filter, test and function, and the names and classes of a vocabulary, as the second half of a Markdown page."""
-    parts = [_keys(), _templates(), _expressions()]
-    return "\n".join([*parts, _names(vocabulary), _functions(vocabulary.functions), _classes(vocabulary)]).rstrip() + "\n"
+def reference(vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
+    """Every key, filter, test and function, and the names and classes of a vocabulary, as the second half of a Markdown page.
+
+    `rules` are those that ship, which make the decisions.
+    """
+    parts = [_keys(), _templates(), _expressions(), _names(vocabulary), _functions(vocabulary.functions), _decisions(vocabulary, rules)]
+    return "\n".join([*filter(None, parts), _classes(vocabulary)]).rstrip() + "\n"
 
 
-def replace_reference(page: str, vocabulary: Vocabulary) -> str:
+def replace_reference(page: str, vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
     """The page with what stands between its two marks replaced by the reference. Raises `ValueError` when it has no marks."""
     before, mark, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
         raise ValueError(f"the page needs the lines {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n\n{reference(vocabulary)}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{reference(vocabulary, rules)}\n{END}{after}"
 
 
 def _keys() -> str:
@@ -80,8 +93,10 @@ def _keys() -> str:
         text += _section(f"`{verb}`", VERBS[verb], _key_table(keys))
     text += _section("Operations of `do`", "What each entry of a patch's `do` holds.", _key_table(OPERATION_KEYS))
     text += _table(("`op`", "what it does"), [(f"`{word}`", doc) for word, doc in OPERATIONS.items()]) + "\n"
-    text += _section("Cases of `cases`", "What each entry of a condition's `cases` holds.", _key_table(CASE_KEYS))
+    text += _section("Cases of a condition", "What each entry of its `cases` holds.", _key_table(CASE_KEYS))
+    text += _section("Cases of a decision", "What each entry of its `cases` holds.", _key_table(DECISION_CASE_KEYS))
     text += _section("`policy`", "What an applier may do with an object that exists.", _key_table(POLICY_KEYS))
+    text += _section("`constants`", "A document of its own, in place of a rule.", _key_table(CONSTANTS_KEYS))
     return text + _section("`disable`", "A document of its own, in place of a rule.", _key_table(DISABLE_KEYS))
 
 
@@ -114,6 +129,7 @@ def _names(vocabulary: Vocabulary) -> str:
     classes = _class_names(vocabulary)
     text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
     text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
+    text += "\n`now`, in seconds since the epoch, is there for `condition`, `status`, `event`, `again` and `delete` alone.\n"
     if vocabulary.update_roots:
         rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
         text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)
@@ -134,6 +150,19 @@ def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
     return "## Functions\n\n`function(x, y)`, or for those of the model also `x | function(y)`.\n\n" + _table(("function", "gives"), rows)
 
 
+def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
+    """What `decide` rules decide, and which rule that ships does."""
+    made = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
+    classes = _class_names(vocabulary)
+    rows = []
+    for name, function in vocabulary.decisions.items():
+        parameters = model_types.parameters(function).items()
+        signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
+        rows.append((signature, type_words(model_types.result(function), classes), _doc(function), made.get(name, "")))
+    text = "## Decisions\n\n`decision(x, y)`, in any expression; it rests on its parameters alone. A rule of the same id replaces it.\n\n"
+    return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
+
+
 def _classes(vocabulary: Vocabulary) -> str:
     return document_classes(reachable_classes(_starting_types(vocabulary)))
 
@@ -144,7 +173,8 @@ def _class_names(vocabulary: Vocabulary) -> list[str]:
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects]
+    asked = [kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function).values()]
+    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *asked]
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:

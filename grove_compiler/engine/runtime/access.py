@@ -15,6 +15,20 @@ LARGEST_TEXT = 1 << 20
 """Of what an expression of a user makes; an API server stores no object of that size."""
 
 
+class _Omit:
+    """A single value, false in conditions, so that `x or omit` and `omit or x` both read as they look."""
+
+    def __repr__(self) -> str:
+        return "omit"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+OMIT = _Omit()
+"""`omit`: the value that leaves a key or a list item out."""
+
+
 class EvaluationError(Exception):
     """An expression that cannot be evaluated. The program adds the rule, its file and its line."""
 

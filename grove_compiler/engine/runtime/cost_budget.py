@@ -17,7 +17,7 @@ CHARACTERS_OF_A_STEP = 64
 STEPS_OF_A_FINDING = 100
 
 
-class Effort:
+class CostBudget:
     """What one run of a rule has used up. With each object that it makes, it may do more: big sets take more steps."""
 
     __slots__ = ("_made", "_spent")
@@ -29,12 +29,12 @@ class Effort:
         """A new run, which puts what it makes into `made`."""
         self._spent, self._made = 0, made
 
-    def pay(self, value: Any) -> Any:
+    def charge(self, value: Any) -> Any:
         """The value, paid for. Raises `EvaluationError` when that is too much."""
         if isinstance(value, list | tuple | dict):
-            self._pay_container(value)
+            self._charge_container(value)
         elif isinstance(value, str):
-            self._pay_text(len(value))
+            self._charge_text(len(value))
         else:
             self.spend(1)
         return value
@@ -42,7 +42,7 @@ class Effort:
     def concat(self, *parts: Any) -> str:
         """The parts as one text, paid for before it is made."""
         texts = [as_text(part) for part in parts]
-        self._pay_text(sum(map(len, texts)))
+        self._charge_text(sum(map(len, texts)))
         return "".join(texts)
 
     def spend(self, steps: int) -> None:
@@ -54,12 +54,12 @@ class Effort:
                 "and lists of long lists, multiply"
             )
 
-    def _pay_text(self, length: int) -> None:
+    def _charge_text(self, length: int) -> None:
         if length > LARGEST_TEXT:
             raise EvaluationError(f"a text of {length:,} characters; at most {LARGEST_TEXT:,}")
         self.spend(1 + length // CHARACTERS_OF_A_STEP)
 
-    def _pay_container(self, value: Any) -> None:
+    def _charge_container(self, value: Any) -> None:
         """Pays for every part of a value, without telling a watched one that anybody looks."""
         waiting = [value]
         while waiting:

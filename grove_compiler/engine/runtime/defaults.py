@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from grove_compiler.engine.runtime.omit import OMIT
+from grove_compiler.engine.runtime.access import OMIT
 
 DefaultPath = list[list[list[str]]]
 """Alternatives, each a list of steps: `["key", name]` goes into a field, `["each"]` into every item of a list."""

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from grove_compiler.engine.runtime.access import EvaluationError, describe
-from grove_compiler.engine.runtime.omit import OMIT
+from grove_compiler.engine.runtime.access import OMIT, EvaluationError, describe
 
 Pointer = tuple[str, ...]
 Change = Callable[[Any, str, Pointer], Any]

@@ -10,15 +10,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.engine.codegen.build import compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import RuleSet
 from grove_compiler.engine.runtime import access
-from grove_compiler.engine.runtime.cost_budget import Effort
-from grove_compiler.engine.runtime.omit import OMIT
-from grove_compiler.engine.runtime.program import RuleInfo, runtime
+from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
 from grove_compiler.engine.tracing.traced import Origin, Traced
@@ -109,6 +111,8 @@ class Tracer:
         self._namespace = runtime(vocabulary.functions, _boundless()) | self._words()
         self._begin(None)
         exec(compiled.code, self._namespace)
+        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
     def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
@@ -262,11 +266,11 @@ def _all_of(items: Any) -> Any:
     return list(items) if isinstance(items, Sequence) and not isinstance(items, list | str) else items
 
 
-def _boundless() -> Effort:
+def _boundless() -> CostBudget:
     """What is traced has run before, within its bounds."""
-    effort = Effort()
-    effort.start(range(sys.maxsize))
-    return effort
+    budget = CostBudget()
+    budget.start(range(sys.maxsize))
+    return budget
 
 
 def _derived(value: Any, inputs: tuple[Input, ...]) -> Any:

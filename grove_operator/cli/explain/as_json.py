@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.engine.runtime.program import RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, Said

@@ -59,7 +59,7 @@ def _other_verbs(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
 
 def _idle_templates(found: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
     """Templates of the user's that no rule renders: the rule may have been replaced, disabled, or never written."""
-    used = {str(rule.keys["generate"]) for rule in found.rules if rule.verb == "generate" and "generate" in rule.keys}
+    used = {rule.template for rule in found.rules} | found.included
     for source in sources:
         if source.is_template and source.origin != SHIPPED and source.template_name not in used:
             message = f"no rule renders the template {source.template_name!r}"

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from grove_compiler.engine.runtime.program import Program, RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
@@ -135,7 +136,8 @@ def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
 
         yield f"did       {listed.count} {PLURALS[listed.verb][listed.count != 1]}"
     if rule.details.get("template"):
-        yield f"template  templates/{rule.details['template']}, of {rule.details['kind']}"
+        kind = rule.details.get("kind")
+        yield f"template  templates/{rule.details['template']}" + (f", of {kind}" if kind else "")
     if rule.after:
         yield f"after     {', '.join(word for word, _ in rule.after)}"
 

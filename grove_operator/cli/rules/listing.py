@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.ordering import matches
 from grove_compiler.engine.language.rule import Rule
-from grove_compiler.engine.runtime.program import Program, RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_operator.rulebook import SHIPPED, Rulebook
@@ -19,6 +20,11 @@ PLURALS = {
     "generate": ("object", "objects"),
     "patch": ("object changed", "objects changed"),
     "condition": ("condition", "conditions"),
+    "decide": ("time asked", "times asked"),
+    "status": ("status", "statuses"),
+    "event": ("event", "events"),
+    "again": ("time named", "times named"),
+    "delete": ("deletion", "deletions"),
 }
 
 
@@ -82,7 +88,7 @@ def place(book: Rulebook, file: str, line: int, origin: str) -> str:
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
     """The patches that may change the objects of a rule."""
-    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb == "generate"]
+    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb in ("generate", "status")]
     return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
 
 
@@ -103,7 +109,7 @@ def template_text(sources: Sequence[RuleSource], name: str) -> str:
 
 
 def _means(word: str, rule: RuleInfo) -> bool:
-    return matches(word, rule.id) if "/" in word else word == rule.details["kind"]
+    return matches(word, rule.id) if "/" in word else word == rule.details.get("kind")
 
 
 def _history(book: Rulebook) -> dict[str, list[Rule]]:

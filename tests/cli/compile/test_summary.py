@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grove_compiler.compile import Result, SubjectResult
-from grove_compiler.engine.runtime.program import Condition
+from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.gangs.replicas import objects_by_set
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cli.compile.summary import summarize

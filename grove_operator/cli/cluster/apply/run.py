@@ -31,7 +31,7 @@ SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 @dataclass(slots=True, eq=False)
 class Choices:
-    """What the options of an apply say. `dry_run` is empty, `client` or `server`; `wait` is in seconds."""
+    """What the options of an apply say. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
 
     field_manager: str
     plan: str | None

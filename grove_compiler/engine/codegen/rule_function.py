@@ -1,0 +1,210 @@
+"""The Python function of one rule, while it is written: its head, loops, guards and names, and the expressions of its keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.template_codegen import Block, Compilers, TemplateCodegen
+from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
+from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in
+from grove_compiler.engine.expressions.scope import Code, Name, Scope, named, variable
+from grove_compiler.engine.language.includes import Resolver
+from grove_compiler.engine.language.keys import RUN_TIME_VERBS
+from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.rule import Rule
+from grove_compiler.engine.language.template_ast import Expression, TemplateNode
+from grove_compiler.engine.sources import Vocabulary
+
+_LAZIES = "\0lazies "
+
+
+class Surroundings:
+    """What the functions of all rules share: the module that they go into, the words that rules may use, parts and constants."""
+
+    def __init__(self, vocabulary: Vocabulary, module: ModuleCodegen, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
+        self.vocabulary = vocabulary
+        self.module = module
+        self.resolver = resolver
+        self.constants = {word: _constant(value, module) for word, value in constants.items()}
+        self.traced = traced
+        self.compilers = Compilers(vocabulary)
+        self.parameters = ", ".join(variable(word) for word in vocabulary.words)
+
+
+class RuleFunction:
+    """The function of one rule, from its head to its last line. Its name is `rule_<index>` unless it is a decision."""
+
+    def __init__(self, around: Surroundings, index: int, rule: Rule) -> None:
+        self.around = around
+        self.module = around.module
+        self.compiler = around.compilers[rule.source.metered]
+        self.rule = rule
+        self.index = index
+        self.traced = around.traced and rule.verb != "decide"  # who asks for a decision is traced, so what it reads is known
+        self.sliced = not around.traced and rule.is_sliced(around.vocabulary)
+        self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
+        self.block = Block(around.module, indent=1)
+        self.depth = 0
+        update = rule.verb == "validate" and rule.words("validate") == ["update"]
+        roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
+        self.bind({} if rule.verb == "decide" else roots)
+        self.whens = self.listed("when")
+        self.lets = [(name, Expression(text, ("let", name), rule.at("let", name))) for name, text in rule.named("let").items()]
+        self.lets += [(name, Expression(text, ("with", name), rule.at("with", name))) for name, text in rule.named("with").items()]
+
+    # -- loops, guards and names -----------------------------------------------------------------------------------------------
+
+    def bind(self, roots: dict[str, Any]) -> None:
+        """Begins with constants and these names, by their types."""
+        self.scope = Scope({**self.around.constants, **{word: named(word, kind, 0) for word, kind in roots.items()}})
+
+    def enter(self, head: str, leave: str) -> None:
+        """The head of the function, its loops, and at each depth the guards and names that can be evaluated there."""
+        self.head = f"def {head}:"
+        self._start_depth(leave)
+        for word, text in self.rule.named("forEach").items():
+            self._loop(word, Expression(text, ("forEach", word), self.rule.at("forEach", word)))
+            self._start_depth("continue")
+        for expression in self.whens:
+            self.code(expression)  # names that nothing binds: reported here
+        for word, expression in self.lets:
+            self.code(expression)
+            self.scope = self.scope.with_name(word, named(word, Any, self.depth))  # so that its uses are not reported as well
+
+    def enter_rule(self, more: str, leave: str = "return") -> None:
+        """The same for a function that takes the roots, and what its verb needs besides."""
+        self.enter(f"rule_{self.index}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
+
+    def leave(self) -> None:
+        """Writes the finished function into the module, with the names of lazy parts declared where their depth begins."""
+        self.module.add(0, self.head)
+        for line in self.block.lines:
+            marker = line.strip(" ")
+            if not marker.startswith(_LAZIES):
+                self.module.lines.append(line)
+                continue
+            names = [name for depth, name in self.block.lazies if depth == int(marker.removeprefix(_LAZIES))]
+            if names:
+                self.module.lines.append(line[: len(line) - len(marker)] + " = ".join([*names, "None"]))
+        self.module.add(1, "return")
+
+    @property
+    def positions(self) -> str:
+        """The positions of the loops, as a tuple."""
+        return "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
+
+    def _start_depth(self, leave: str) -> None:
+        self.block.add(f"{_LAZIES}{self.depth}")
+        progress = True
+        while progress:
+            progress = self._take_whens(leave) or self._take_let()
+
+    def _take_whens(self, leave: str) -> bool:
+        ready = [when for when in self.whens if self._is_ready(when)]
+        for when in ready:
+            self.whens.remove(when)
+            code = self.code(when)
+            self.block.add(f"if not {self._condition(when, code.python)}: {leave}{self.mark(when.at)}")
+        return bool(ready)
+
+    def _take_let(self) -> bool:
+        for entry in self.lets:
+            word, expression = entry
+            if self._is_ready(expression):
+                self.lets.remove(entry)
+                if self.scope.is_constant(word):
+                    expression.at.fail(f"{word!r} is the name of a constant")
+                code = self.code(expression, may_omit=True)
+                name = Name(variable(word), code.type, self.depth, code.may_omit)
+                if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
+                    name.python = self.module.fresh(f"{name.python}_")
+                if code.python != name.python:
+                    python = traced_name(word, code.python, expression) if self.traced else code.python
+                    self.block.add(f"{name.python} = {python}{self.mark(expression.at)}")
+                    self.scope = self.scope.with_name(word, name)
+                return True
+        return False
+
+    def _is_ready(self, expression: Expression) -> bool:
+        try:
+            words = names_in(expression.text)
+        except ExpressionError:
+            return True  # reported when it is written
+        known = self.scope.names.keys() | (self.compiler.functions.keys() | {"omit"}) - {word for word, _ in self.lets}
+        return words <= known
+
+    def _loop(self, word: str, expression: Expression) -> None:
+        if word in self.scope.names:
+            expression.at.fail(f"the loop's name {word!r} hides a name that is already in use")
+        code = self.code(expression)
+        if not types.is_loopable(code.type):
+            expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
+        self.depth += 1
+        certain = code.type is not Any and not types.is_optional(code.type)
+        iterable = traced_items(word, code.python, expression) if self.traced else code.python if certain else f"each({code.python})"
+        name = named(word, types.item_type(code.type), self.depth)
+        positions = f"loop(lambda: {iterable})" if self.sliced and self.depth == 1 else f"enumerate({iterable})"
+        self.block.add(f"for i{self.depth}, {name.python} in {positions}:{self.mark(expression.at)}")
+        self.block.indent += 1
+        self.scope = self.scope.with_name(word, name)
+
+    # -- expressions -----------------------------------------------------------------------------------------------------------
+
+    def mark(self, at: Place) -> str:
+        """The comment that ties a line to its place."""
+        return self.module.mark(at.position)
+
+    def code(self, expression: Expression, may_omit: bool = False, wanted: Any = Any) -> Code:
+        """An expression of the rule. Mistakes are reported, among them what certainly is no value of the type that is wanted."""
+        translate = self.compiler.expression if may_omit else self.compiler.value
+        try:
+            code = translate(expression.text, self.scope)
+            if types.conflict(code.type, wanted):
+                raise ExpressionError(f"it gives {types.words(code.type)}, and {types.words(wanted)} is needed")
+        except ExpressionError as error:
+            expression.at.fail(str(error), error.suggestion)
+            return Code("None")
+        return code
+
+    def listed(self, key: str) -> list[Expression]:
+        """The expressions of a key that holds one or a list."""
+        many = isinstance(self.rule.keys.get(key), list)
+        paths = [(key, index) if many else (key,) for index in range(len(self.rule.expressions(key)))]
+        return [Expression(text, path, self.rule.at(*path)) for text, path in zip(self.rule.expressions(key), paths, strict=True)]
+
+    def bare(self, key: str, wanted: Any = Any) -> str:
+        """A key that holds an expression; none when it is not there."""
+        return self.code(self.listed(key)[0], wanted=wanted).python if key in self.rule.keys else "None"
+
+    def text(self, key: str) -> str:
+        """A key that holds text, empty when it is not there."""
+        return self.written(self.rule.keys.get(key, ""), self.rule.at(key))
+
+    def written(self, value: Any, at: Place) -> str:
+        """Text with expressions: whatever it evaluates to is turned into text."""
+        try:
+            code = self.compiler.text(value if isinstance(value, str) else str(value), self.scope)
+            if code.may_omit:
+                raise ExpressionError("`omit` cannot be text")
+        except ExpressionError as error:
+            at.fail(str(error), error.suggestion)
+            return "''"
+        return code.python if code.type is str else f"as_text({code.python})"
+
+    def tree(self, node: TemplateNode) -> Code:
+        """A template, or a value with template keys."""
+        return self.templates.write(node, self.scope, self.block, self.depth)
+
+    def _condition(self, expression: Expression, python: str) -> str:
+        """A `when` of the rule, which was compiled to `python`."""
+        if not self.traced or self.rule.source.broken:
+            return python
+        return traced_condition(self.compiler, expression, self.scope, self.rule.id)
+
+
+def _constant(value: Any, module: ModuleCodegen) -> Name:
+    """A constant as a name that every rule may use: lists and maps are made once for the module."""
+    python = module.constant(value) if isinstance(value, list | dict) else repr(value)
+    return Name(python, types.of_value(value), is_constant=True)

@@ -1,0 +1,52 @@
+"""Which rule makes which decision: each that the vocabulary declares is made by exactly one rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in
+from grove_compiler.engine.language.rule import Rule, RuleSet, as_expression
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.nearest import nearest
+
+
+def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any]) -> None:
+    """Reports decisions that no rule makes, or that two make, and rules for what is not to be decided."""
+    made: dict[str, Rule] = {}
+    for rule in rule_set.rules:
+        if rule.verb != "decide":
+            continue
+        name = rule.decision
+        if name not in declared:
+            message = f"there is no decision {name!r}; there are {', '.join(sorted(declared)) or 'none'}"
+            rule.source.fail(("decide",), message, nearest(name, declared))
+        elif name in made:
+            other = made[name]
+            message = f"{name!r} is decided by {other.id!r} already, in {other.source.file}:{other.line}; a rule of that id replaces it"
+            rule.source.fail(("decide",), message)
+        made.setdefault(name, rule)
+    for name in declared:
+        if name not in made:
+            _report_undecided(name, rule_set)
+
+
+def _report_undecided(name: str, rule_set: RuleSet) -> None:
+    for rule, at in rule_set.disabled.values():
+        if rule.decision == name:
+            at.fail(f"{rule.id!r} cannot be taken out, for nothing else decides {name!r}; a rule of that id replaces it")
+            return
+    rule_set.problems.append(Diagnostic("rules/invalid", "error", f"no rule decides {name!r}; one has to say `decide: {name}`"))
+
+
+def rests_on(rule: Rule, rules: Iterable[Rule]) -> list[str]:
+    """The ids of the rules that make the decisions which a decision asks for."""
+    given = rule.keys.get("cases")
+    cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
+    expressions = [rule.keys.get("value"), *rule.named("let").values(), *(case.get(key) for case in cases for key in ("when", "value"))]
+    words: set[str] = set()
+    for expression in expressions:
+        with suppress(ExpressionError):  # reported when it is written
+            words |= names_in(as_expression(expression))
+    return [other.id for other in rules if other.decision in words]

@@ -1,0 +1,127 @@
+"""Parts that templates include and constants that they name, put in where they are used, before anything is written as Python.
+
+So they cost nothing when rules run: what is left is a template as if somebody had written all of it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jinja2 import nodes
+
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError, parse_text
+from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.rule import Template
+from grove_compiler.engine.language.template_ast import (
+    Entry,
+    Field,
+    Include,
+    Item,
+    ListNode,
+    Literal,
+    MapNode,
+    TemplateNode,
+    Text,
+    parse_template,
+)
+from grove_compiler.engine.runtime.access import as_text
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.nearest import nearest
+
+
+@dataclass(slots=True, eq=False)
+class Resolver:
+    """Parses templates, with all that they include. `constants` are put in as the values that they are.
+
+    Traced rules are resolved without constants, so that `explain` can show the word that stands in the file.
+    """
+
+    templates: Mapping[str, Template]
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    def parse(self, value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
+        """The tree of a document's part. Mistakes are reported at their place, and stand in as an empty map."""
+        return self._node(parse_template(value, at, path))
+
+    def _node(self, node: TemplateNode) -> TemplateNode:
+        if isinstance(node, Include):
+            return self._part(node) or MapNode([], [], None, node.path, node.at)
+        if isinstance(node, MapNode):
+            return replace(node, entries=[inner for entry in node.entries for inner in self._entries(entry)])
+        if isinstance(node, ListNode):
+            return replace(node, items=[inner for item in node.items for inner in self._items(item)])
+        return self._folded(node) if isinstance(node, Text) else node
+
+    def _entries(self, entry: Entry) -> list[Entry]:
+        """An entry of a map; the entries of a part stand in place of it."""
+        if isinstance(entry, Field):
+            key = self._folded(entry.key) if isinstance(entry.key, Text) else entry.key
+            return [replace(entry, key=key if isinstance(key, Literal | Text) else entry.key, value=self._node(entry.value))]
+        if not isinstance(entry, Include):
+            return [entry]
+        part = self._part(entry)
+        if isinstance(part, ListNode):
+            entry.at.fail(f"the part {entry.name!r} is a list, which has no place among the entries of a map")
+        return part.entries if isinstance(part, MapNode) else []
+
+    def _items(self, item: Item) -> list[Item]:
+        """An item of a list; the items of a part stand in place of it."""
+        value = self._node(item.value)
+        if not isinstance(item.value, Include) or not isinstance(value, ListNode):
+            return [replace(item, value=value)]
+        return value.items if item.loop is None and item.condition is None else [replace(item, value=value, spreads=True)]
+
+    def _part(self, include: Include) -> MapNode | ListNode | None:
+        """The part as it is where it is included; none when that is a mistake, which is reported."""
+        parts = [name for name, template in self.templates.items() if template.is_part]
+        template = self.templates.get(include.name)
+        if template is None or not template.is_part:
+            label = "is not below templates/parts/, so it cannot be included" if template else "does not exist"
+            include.at.fail(f"the part {include.name!r} {label}", nearest(include.name, parts))
+        elif include.name in self._open:
+            cycle = [*self._open[self._open.index(include.name) :], include.name]
+            include.at.fail("parts that include each other: " + " includes ".join(cycle))
+        elif template.usable:
+            self._open.append(include.name)
+            part = self.parse(template.value, Place(template.source, (), include.at), include.path)
+            self._open.pop()
+            return part if isinstance(part, MapNode | ListNode) else None
+        return None
+
+    def _folded(self, node: Text) -> TemplateNode:
+        """Text whose expressions are names of constants, as the value that it always has."""
+        try:
+            parts = parse_text(node.text) if self.constants else []
+        except ExpressionError:
+            return node  # reported when it is written
+        values = [self._value(part) for part in parts]
+        if not values or any(value is _VARIES for value in values):
+            return node
+        if len(values) == 1:
+            return _fixed(values[0], node.path, node.at)
+        if any(value is None for value in values):
+            return node  # reported when it is written
+        return Literal("".join(map(as_text, values)), node.path, node.at)
+
+    def _value(self, part: nodes.Node) -> Any:
+        if isinstance(part, nodes.TemplateData):
+            return part.data
+        return self.constants.get(part.name, _VARIES) if isinstance(part, nodes.Name) else _VARIES
+
+
+_VARIES = object()
+
+
+def _fixed(value: Any, path: FieldPath, at: Place) -> TemplateNode:
+    """The tree of a constant."""
+    if isinstance(value, dict):
+        entries: list[Entry] = [
+            Field(Literal(key, path, at), _fixed(part, (*path, key), at), (*path, key), at) for key, part in value.items()
+        ]
+        return MapNode(entries, [], None, path, at)
+    if isinstance(value, list):
+        return ListNode([Item(_fixed(part, (*path, number), at), None, None, path, at) for number, part in enumerate(value)], path, at)
+    return Literal(value, path, at)

@@ -1,0 +1,80 @@
+"""What failed, and where: an error inside generated code as the rule, file and line that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grove_compiler.engine.runtime.access import EvaluationError
+from grove_compiler.graph.diagnostic import Diagnostic
+
+MODULE = "<grove rules>"
+"""The file name of generated code in tracebacks."""
+
+FAILURES = (EvaluationError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+"""What an expression may raise. A recursion is one: a decision that reads what rests on itself, by way of the model."""
+
+
+@dataclass(slots=True, eq=False)
+class RuleInfo:
+    """What is known of a rule once it is compiled.
+
+    `loops` are its `forEach` pairs; `after` holds, for each rule whose objects come first, how many leading loops both share.
+    `details` are the keys of its verb that are data: kind, template, operations, severity, policy and the like.
+    """
+
+    id: str
+    doc: str
+    verb: str
+    origin: str
+    file: str
+    line: int
+    loops: tuple[tuple[str, str], ...]
+    after: tuple[tuple[str, int], ...]
+    details: dict[str, Any]
+
+    def is_about(self, kind: str) -> bool:
+        """Whether it runs for an input of this kind. A vocabulary without kinds of input has only rules about anything."""
+        return not kind or kind in self.details["about"]
+
+
+class RuleFailure(Exception):
+    """A rule that failed on this input: a mistake in the rule, not in the input. `diagnostic` names its place."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(f"{diagnostic.place}: {diagnostic.message}")
+
+
+@dataclass(slots=True, eq=False)
+class LineTable:
+    """For each line of the generated module the number of its place in the rules, or -1."""
+
+    rules: Sequence[RuleInfo]
+    lines: Sequence[int]
+    places: Sequence[tuple[str, int]]
+
+    def failure(self, error: Exception, rule: RuleInfo) -> RuleFailure:
+        """Turns what went wrong while a rule ran into a failure at the place of the expression."""
+        file, line = self._place(error, rule)
+        what = str(error) if isinstance(error, EvaluationError) else f"{type(error).__name__}: {error}"
+        message = f"the rule {self._label(rule, file, line)} failed: {what}"
+        return RuleFailure(Diagnostic("rules/failed", "error", message, file=file, line=line))
+
+    def _label(self, rule: RuleInfo, file: str, line: int) -> str:
+        """Names the rule that failed, and the patch if what failed stands in one."""
+        patches = [one for one in self.rules if one.verb == "patch" and one.file == file and one.line <= line]
+        patch = max(patches, key=lambda one: one.line, default=None)
+        is_own = rule.file == file and (patch is None or patch.line < rule.line <= line)
+        return repr(rule.id) if patch is None or is_own else f"{patch.id!r}, for an object of {rule.id!r},"
+
+    def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int]:
+        """Finds the place in the rules that the deepest line of generated code came from."""
+        place, trace = (rule.file, rule.line), error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == MODULE:
+                index = self.lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(self.lines) else -1
+                place = self.places[index] if index >= 0 else place
+            trace = trace.tb_next
+        return place

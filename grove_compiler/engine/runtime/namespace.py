@@ -1,0 +1,50 @@
+"""The names that generated code uses: operators that need a guard, patches, filters, tests, functions, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from grove_compiler.engine.runtime import builtins, patching
+from grove_compiler.engine.runtime.access import (
+    OMIT,
+    EvaluationError,
+    as_text,
+    contains,
+    describe,
+    each,
+    get_field,
+    get_item,
+    multiply,
+    power,
+)
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.engine.runtime.failure import FAILURES
+from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, event_name
+
+
+def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> dict[str, Any]:
+    """The names that generated code uses. Metered code pays by `budget`; decisions that fail call `failed(rule, error)`."""
+    names: dict[str, Any] = {
+        "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat,
+        "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
+        "multiply": multiply, "power": power, "modulo": modulo, "merge": patching.merge, "pointer": patching.pointer,
+        "patch_add": patching.patch_add, "patch_replace": patching.patch_replace, "patch_remove": patching.patch_remove,
+        "patch_test": patching.patch_test, "patch_merge": patching.patch_merge,
+        "Condition": Condition, "StatusPatch": StatusPatch, "Event": Event, "Deletion": Deletion, "event_name": event_name,
+        "FAILURES": FAILURES, "failed": _reraise,
+    }  # fmt: skip
+    names |= {f"filter_{name}": function for name, function in {**builtins.FILTERS, **functions}.items()}
+    names |= {f"fn_{name}": function for name, function in {**builtins.FUNCTIONS, **functions}.items()}
+    return names | {f"test_{name}": function for name, function in builtins.TESTS.items()}
+
+
+def modulo(left: Any, right: Any) -> Any:
+    """`left % right` for numbers only: on text it would be a formatting language of its own."""
+    if not isinstance(left, int | float):
+        raise EvaluationError(f"% is for numbers, not for {describe(left)}")
+    return left % right
+
+
+def _reraise(_: int, error: Exception) -> NoReturn:
+    raise error
