@@ -135,8 +135,8 @@ def test_a_key_that_is_missing_is_reported(verb: str, word: str) -> None:
 
 @pytest.mark.parametrize("verb", VALID)
 def test_an_unknown_key_is_reported_with_the_nearest(verb: str) -> None:
-    (found,) = mistakes([VALID[verb] + "wehn: true\n", BOX_RULE], box=BOX)
-    assert (found.nearest, found.line, found.file) == ("when", VALID[verb].count("\n") + 1, "rules/shop.yaml")
+    (found,) = mistakes([VALID[verb] + "dco: true\n", BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})
+    assert (found.nearest, found.line, found.file) == ("doc", VALID[verb].count("\n") + 1, "rules/shop.yaml")
 
 
 @pytest.mark.parametrize("id", ["A", "a b", "a_b", "a//b", "/a", "a/", "ä", "a-", "x" * 10 + "!"])
