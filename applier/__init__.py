@@ -3,13 +3,14 @@
 What most programs need is here, and loaded when it is asked for:
 
 - `Desired`, `Graph`, `Policy`: what should exist; `Kind` and `Ref` name kinds and objects.
-- `connect`: a cluster. `apply`: makes it equal to a graph and gives a `Report` of `Outcome`s; `diff`: what that would change. `WaitFor` and
-  `KeepSet` are what `apply` does besides. `delete` and `adopt`: what their names say.
+- `connect`: a cluster. `apply`: makes it equal to a graph, as `ApplyOptions` say, and gives a `Report` of `Outcome`s; `diff`: what that
+  would change. `WaitFor` and `ApplySetOptions` are what `apply` does besides. `delete` and `adopt`: what their names say.
 - `ApplierError`: all that any of these raises on purpose, each one line that a person can act on.
 
 The rest is in the rooms: `applier.loop` and `applier.cache` keep a cluster as a function says, `applier.plan` keeps plans for later,
-`applier.prune` has the sets, `applier.readiness` rules of readiness, `applier.events` what a `sink` is told, `applier.readers` journal,
-metrics and traces, and `applier.testing` clusters to test with. See docs/applier.md, and docs/applier-architecture.md for the inside.
+`applier.prune` has the sets, `applier.readiness` rules of readiness, `applier.events` what a `sink` is told, `applier.observability`
+journal, metrics and traces, and `applier.testing` clusters to test with. See docs/applier.md, and docs/applier-architecture.md for
+the inside.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ if TYPE_CHECKING:
     from applier.desired import Desired, Graph, Policy
     from applier.errors import ApplierError, ClusterError
     from applier.outcome import Action, Outcome
-    from applier.prune import adopt, delete
+    from applier.prune import ApplySetOptions, adopt, delete
     from applier.ref import Kind, Ref
-    from applier.run import Difference, KeepSet, Report, WaitFor, apply, diff
+    from applier.run import ApplyOptions, Difference, Report, WaitFor, apply, diff
     from applier.transport import connect
 
 __all__ = [
     "Action",
     "ApplierError",
+    "ApplyOptions",
+    "ApplySetOptions",
     "Cluster",
     "ClusterError",
     "Desired",
     "Difference",
     "Graph",
-    "KeepSet",
     "Kind",
     "Outcome",
     "Policy",
@@ -57,9 +59,9 @@ __getattr__ = lazily(
         "desired": ("Desired", "Graph", "Policy"),
         "errors": ("ApplierError", "ClusterError"),
         "outcome": ("Action", "Outcome"),
-        "prune": ("adopt", "delete"),
+        "prune": ("ApplySetOptions", "adopt", "delete"),
         "ref": ("Kind", "Ref"),
-        "run": ("Difference", "KeepSet", "Report", "WaitFor", "apply", "diff"),
+        "run": ("ApplyOptions", "Difference", "Report", "WaitFor", "apply", "diff"),
         "transport": ("connect",),
     },
 )

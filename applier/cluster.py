@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Required, TypedDict, Unpack
 
 from applier.errors import NotFound
 from applier.ref import Kind, Manifest, Ref
@@ -66,11 +67,17 @@ class Cluster(Protocol):
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
 
-        Raises `Gone` when the version is too old and `Unreachable` when the stream breaks or stalls.
+        Raises `Expired` when the version is too old and `Unreachable` when the stream breaks or stalls.
         """
 
-    async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
-        """Server-side apply; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest."""
+    async def apply(
+        self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False, subresource: str = ""
+    ) -> Manifest:
+        """Server-side apply; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest.
+
+        With a resourceVersion in the manifest only this version is written over; else `WriteConflict`. `status` as the `subresource`
+        applies the status and nothing else, to an object that is there; else `NotFound`.
+        """
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
         """Makes an object. Raises `AlreadyExists`."""
@@ -90,8 +97,42 @@ class Cluster(Protocol):
         resource_version: str = "",
         propagation: str = "Background",
         dry_run: bool = False,
-    ) -> None:
-        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none."""
+    ) -> Manifest | None:
+        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
+
+        Gives the object as it is while its finalizers or its time of grace last; None when it is gone.
+        """
+
+
+class WriteOptions(TypedDict, total=False):
+    """The options of `Cluster.create`, for those that hand them on."""
+
+    manager: Required[str]
+    dry_run: bool
+
+
+class ApplyOptions(WriteOptions, total=False):
+    """The options of `Cluster.apply`."""
+
+    force: bool
+    subresource: str
+
+
+class PatchOptions(TypedDict, total=False):
+    """The options of `Cluster.patch`."""
+
+    manager: str
+    subresource: str
+    dry_run: bool
+
+
+class DeleteOptions(TypedDict, total=False):
+    """The options of `Cluster.delete`."""
+
+    uid: Required[str]
+    resource_version: str
+    propagation: str
+    dry_run: bool
 
 
 async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest | None:
@@ -100,6 +141,58 @@ async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) 
         return await cluster.get(resource, namespace, name)
     except NotFound:
         return None
+
+
+class WrappedCluster:
+    """Hands everything on to another cluster: the base of those that do something around requests."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    @property
+    def requests(self) -> Counter[tuple[str, str]]:
+        """How many requests were sent, by verb and plural name."""
+        return Counter(getattr(self.cluster, "requests", {}))
+
+    @property
+    def throttled(self) -> int:
+        """How many answers asked us to slow down."""
+        return int(getattr(self.cluster, "throttled", 0))
+
+    async def resource(self, kind: Kind) -> Resource:
+        return await self.cluster.resource(kind)
+
+    async def resources(self) -> list[Resource]:
+        return await self.cluster.resources()
+
+    async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
+        await self.cluster.await_established(kinds, timeout)
+
+    async def schemas(self, kinds: Iterable[Kind]) -> Any:
+        return await self.cluster.schemas(kinds)
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        return await self.cluster.get(resource, namespace, name)
+
+    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        return await self.cluster.list(resource, namespace, labels=labels, fields=fields)
+
+    def watch(
+        self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
+    ) -> AsyncGenerator[WatchEvent, None]:
+        return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
+
+    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
+        return await self.cluster.apply(resource, manifest, **options)
+
+    async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
+        return await self.cluster.create(resource, manifest, **options)
+
+    async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
+        return await self.cluster.patch(resource, namespace, name, patch, **options)
+
+    async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
+        return await self.cluster.delete(resource, namespace, name, **options)
 
 
 class Live(Protocol):

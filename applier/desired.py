@@ -1,11 +1,13 @@
-"""The objects that should exist, and what may be done to get there."""
+"""What should be: objects, what may be done to get there, and the statuses, events and deletions that go with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from applier.ref import Manifest, Ref
+from applier.ref import Kind, Manifest, Ref, uid_of
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +49,80 @@ class Desired:
         self.ref = Ref.of(self.manifest)
 
 
+class ObjectReference(NamedTuple):
+    """Names one live object: its kind, its name, and its UID, so that no later object of the name is meant."""
+
+    kind: Kind
+    ref: Ref
+    uid: str
+
+    @classmethod
+    def of(cls, live: Manifest) -> ObjectReference:
+        """The reference to a live object."""
+        return cls(Kind.of(live), Ref.of(live), uid_of(live))
+
+
+@dataclass(slots=True, eq=False)
+class StatusWrite:
+    """The status that a live object should have; it goes to the status subresource.
+
+    `status` is read-only and holds only the fields that we want to own. With a `resource_version` it is written over this version of the
+    object and no other: for a status that rests on a count or on what it was before. `manager` owns the fields; empty for the usual one.
+    """
+
+    of: ObjectReference
+    status: Mapping[str, Any]
+    resource_version: str = ""
+    manager: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Deletion:
+    """A live object that has to go, wanted or not, and why. `annotations` are written to it first, so that others can tell, too."""
+
+    of: ObjectReference
+    reason: str
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class EventWrite:
+    """Something that people are told once. `type` is Normal or Warning, `reason` one word in CamelCase.
+
+    The name decides what "once" means: an event of a name that exists was told. Without one, the same words about the same object are
+    the same event; a `name` of its own is for what may be told again, such as one with the generation in it.
+    """
+
+    of: ObjectReference
+    type: str
+    reason: str
+    message: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            digest = hashlib.sha256("\0".join((self.of.uid, self.type, self.reason, self.message)).encode()).hexdigest()[:16]
+            self.name = f"{self.of.ref.name[:200]}.{digest}"  # names of objects have 253 characters at most
+
+
+@dataclass(slots=True, eq=False)
+class Gone:
+    """A key that does not exist: whatever is there because of it may be deleted."""
+
+
+@dataclass(slots=True, eq=False)
+class Hold:
+    """A key with which something is wrong: its objects stay as they are, and `statuses` and `events` say why.
+
+    `requeue_after` is in how many seconds to look again, even if nothing has changed.
+    """
+
+    reason: str
+    statuses: Sequence[StatusWrite] = ()
+    events: Sequence[EventWrite] = ()
+    requeue_after: float | None = None
+
+
 class Cycle(Exception):
     """Objects that wait for each other; `path` holds their names, the first again at the end."""
 
@@ -60,17 +136,27 @@ class Twice(Exception):
 
     def __init__(self, first: Desired, second: Desired) -> None:
         self.first, self.second = first, second
-        said = " and ".join(one.source for one in (first, second) if one.source)
-        super().__init__(f"{first.ref} is asked for twice" + (f": by {said}" if said else ""))
+        sources = " and ".join(one.source for one in (first, second) if one.source)
+        super().__init__(f"{first.ref} is asked for twice" + (f": by {sources}" if sources else ""))
 
 
 class Graph:
     """Objects by name, with what each waits for. Raises `Twice` when one is asked for twice.
 
-    What `after` and `owner` name outside the graph is not waited for: it is expected to be there.
+    What `after` and `owner` name outside the graph is not waited for: it is expected to be there. A loop also writes `statuses` and
+    `events`, deletes what `deletions` name, and looks again in `requeue_after` seconds, even if nothing has changed.
     """
 
-    def __init__(self, objects: Sequence[Desired]) -> None:
+    def __init__(
+        self,
+        objects: Collection[Desired],
+        *,
+        statuses: Sequence[StatusWrite] = (),
+        events: Sequence[EventWrite] = (),
+        deletions: Sequence[Deletion] = (),
+        requeue_after: float | None = None,
+    ) -> None:
+        self.statuses, self.events, self.deletions, self.requeue_after = statuses, events, deletions, requeue_after
         self.objects: dict[Ref, Desired] = {}
         for desired in objects:
             first = self.objects.setdefault(desired.ref, desired)
@@ -79,33 +165,5 @@ class Graph:
 
     def before(self, desired: Desired) -> list[Ref]:
         """The objects of the graph that come first, each once: its owner, then what `after` names."""
-        wanted = dict.fromkeys(desired.after) if desired.owner is None else {desired.owner: None, **dict.fromkeys(desired.after)}
-        return [ref for ref in wanted if ref in self.objects]
-
-    def waves(self) -> list[list[Ref]]:
-        """Objects by the wave in which they may be written, in stable order. Linear in objects and edges. Raises `Cycle`."""
-        wave: dict[Ref, int] = {}
-        for ref in self.objects:
-            if ref not in wave:
-                self._settle(ref, wave)
-        waves: list[list[Ref]] = [[] for _ in range(1 + max(wave.values(), default=-1))]
-        for ref in self.objects:
-            waves[wave[ref]].append(ref)
-        return waves
-
-    def _settle(self, start: Ref, wave: dict[Ref, int]) -> None:
-        """Gives an object and all before it their waves: depth first, without recursion."""
-        path: dict[Ref, list[Ref]] = {start: self.before(self.objects[start])}
-        while path:
-            ref, waiting = next(reversed(path.items()))
-            while waiting and waiting[-1] in wave:
-                waiting.pop()
-            if not waiting:
-                before = self.before(self.objects[ref])
-                wave[ref] = 1 + max((wave[other] for other in before), default=-1)
-                del path[ref]
-            elif waiting[-1] in path:
-                names = list(path)
-                raise Cycle([*names[names.index(waiting[-1]) :], waiting[-1]])
-            else:
-                path[waiting[-1]] = self.before(self.objects[waiting[-1]])
+        named = desired.after if desired.owner is None else (desired.owner, *desired.after)
+        return [ref for ref in dict.fromkeys(named) if ref in self.objects]

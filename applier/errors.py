@@ -40,6 +40,16 @@ class UnknownKind(ClusterError):
     """The server serves no such kind; its definition may be missing."""
 
 
+class NotSynced(ApplierError, KeyError):
+    """What is there is not known, or not for sure: a kind is not watched, not served, not listed yet, or its watch is broken.
+
+    A KeyError, so that whoever looks for an object can tell "I do not know" from "there is none" without knowing of caches.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # and not its repr, which is what KeyError gives
+
+
 class ApiError(ClusterError):
     """The server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
 
@@ -82,7 +92,7 @@ class Unauthorized(ApiError):
     """401: the credentials are wrong or too old."""
 
 
-class Gone(ApiError):
+class Expired(ApiError):
     """410: this part of the history is no longer kept; list again."""
 
 

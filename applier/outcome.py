@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from applier.ref import Ref
+from applier.ref import Manifest, Ref
 
 Path = tuple[Any, ...]
 """A place in an object: keys are text, list positions are whole numbers, items of associative lists are `ItemKey`."""
@@ -105,7 +105,8 @@ class Step:
 
     `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty where there
     was none. `unsure` means that the decision needs the server: a dry run is made before the step counts. `wave` is when: all of an
-    earlier wave is done first.
+    earlier wave is done first. `intent` is what to send over the live object, values of Secrets hidden, with force where `force` says so;
+    None where it has yet to be worked out, for want of an owner's UID or because the step was kept in a file.
     """
 
     ref: Ref
@@ -117,6 +118,8 @@ class Step:
     resource_version: str = ""
     wave: int = 0
     unsure: bool = False
+    intent: Manifest | None = None
+    force: bool = False
 
 
 @dataclass(slots=True, eq=False)

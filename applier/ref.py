@@ -1,4 +1,4 @@
-"""What names a kind and an object of a cluster."""
+"""What names a kind and an object of a cluster, and what its metadata says of it: its UID and version, its deletion, its owners."""
 
 from __future__ import annotations
 
@@ -68,3 +68,39 @@ def uid_of(manifest: Manifest) -> str:
 def resource_version_of(manifest: Manifest) -> str:
     """The version of an object in the server's history; empty while it exists only on paper."""
     return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
+
+
+def is_being_deleted(manifest: Manifest) -> bool:
+    """Whether a live object's deletion has begun."""
+    return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
+
+
+def being_deleted(live: Manifest) -> str:
+    """Since when an object is being deleted, and what it still waits for: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
+    metadata = live.get("metadata") or {}
+    finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
+    return f"is being deleted since {metadata.get('deletionTimestamp')}" + (f", held by {finalizers}" if finalizers else "")
+
+
+def names(entry: dict[str, Any], owner: Ref) -> bool:
+    """Says whether an entry of `metadata.ownerReferences` names this object; its UID aside."""
+    group = str(entry.get("apiVersion", "")).rpartition("/")[0]
+    return entry.get("name") == owner.name and entry.get("kind") == owner.kind and group == owner.group
+
+
+def with_owner(manifest: Manifest, owner: Ref, uid: str) -> Manifest:
+    """The manifest with the UID in the entries that name the owner; the same manifest when they have it already.
+
+    Only the path to the entries is copied.
+    """
+    metadata = manifest["metadata"]
+    entries = metadata.get("ownerReferences") or ()
+    if all(entry.get("uid") == uid for entry in entries if names(entry, owner)):
+        return manifest
+    filled = [{**entry, "uid": uid} if names(entry, owner) else entry for entry in entries]
+    return {**manifest, "metadata": {**metadata, "ownerReferences": filled}}
+
+
+def refers_to(manifest: Manifest, owner: Ref) -> bool:
+    """Says whether the object has an owner reference to this owner, that is, whether it needs its UID."""
+    return any(names(entry, owner) for entry in manifest["metadata"].get("ownerReferences") or ())

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from grove_compiler.compile import expand as run_rules
 from grove_compiler.compile import waits_of
 from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
+from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.runtime.results import Condition
+from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -48,13 +49,19 @@ class Key(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """Everything that should exist for a key. `graph` is complete: what a key owned and is not in it may be pruned.
+    """Everything that should be for a key. `graph` is complete: what a key owned and is not in it may be pruned.
 
-    `replicas` is how many keys of replicas the set of the key has; 0 for a topology.
+    `statuses` and `conditions` are written before `deletions` are carried out, which follow from them; `events` are told once, by their
+    names. `look_again` is when to take the step again even if nothing changes, in seconds since the epoch. `replicas` is how many
+    keys of replicas the set of the key has; 0 for a topology.
     """
 
     graph: Graph
     conditions: list[Condition] = field(default_factory=list)
+    statuses: list[StatusPatch] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    deletions: list[Deletion] = field(default_factory=list)
+    look_again: float | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     generation_hash: str = ""
     replicas: int = 0
@@ -132,7 +139,7 @@ class Context:
         if entry is None:
             return None
         labels, annotations = metadata.get("labels"), metadata.get("annotations")
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace, Decisions(self.program.decisions))
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
         made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
         if uid and metadata.get("generation"):
             self._generations.pop(uid, None)
@@ -152,6 +159,8 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return Hold("the operator's configuration has errors", context.findings)
     try:
         return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
+    except RuleFailure as failure:
+        return Hold(failure.diagnostic.message, [failure.diagnostic])
     except Exception as error:  # a fault of ours or of a view must not cost anybody an object
         return Hold(f"{type(error).__name__}: {error}")
 
@@ -212,4 +221,15 @@ def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step |
     result = run_rules(subject, 0, context.program, most, most, part)
     if result.hold:
         return Hold(result.hold, result.findings)
-    return Step(Graph(result.nodes, context.waits), result.conditions, result.findings, result.generation_hash, replicas)
+    asked = subject.scope, subject.kind, part
+    return Step(
+        Graph(result.nodes, context.waits),
+        result.conditions,
+        context.program.statuses(*asked),
+        context.program.events(*asked),
+        context.program.deletions(*asked),
+        context.program.again(*asked),
+        result.findings,
+        result.generation_hash,
+        replicas,
+    )

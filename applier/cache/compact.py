@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision import hide_secrets
-from applier.decision.secret_values import LAST_APPLIED
+from applier.decision import LAST_APPLIED, hide_secrets
 from applier.ref import Manifest
 
 GENERATION = 5_000

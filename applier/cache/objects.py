@@ -2,143 +2,124 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
+from applier.cache.index import KindIndex
+from applier.cache.own_writes import OwnWrites
 from applier.cache.selectors import Selector
-from applier.cache.versions import Tombstones, is_older, is_same
+from applier.cache.versions import Tombstones, as_of, is_older, is_same
 from applier.ref import GroupKind, Manifest, Ref, uid_of
 
 Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 
 class Objects:
-    """Takes what lists, watches and own writes tell, and says what it changed. `labels` are the label keys that have an index."""
+    """Takes what lists, watches and own writes tell, and says what it changed."""
 
-    def __init__(self, labels: Iterable[str] = ()) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.subscribers: dict[Subscriber, None] = {}
-        self._kinds: dict[GroupKind, dict[Ref, Manifest]] = {}
+        self.own = OwnWrites(now)
+        self._kinds: dict[GroupKind, KindIndex] = {}
         self._by_owner: dict[str, set[Ref]] = {}
-        self._by_label: dict[str, dict[str, set[Ref]]] = {key: {} for key in labels}
         self._dead = Tombstones()
-        self._written: set[Ref] = set()  # by ourselves, since the last list that would show them began
 
     def get(self, ref: Ref) -> Manifest | None:
-        of_kind = self._kinds.get(ref[:2])
-        return of_kind.get(ref) if of_kind else None
+        kind = self._kinds.get(ref[:2])
+        return kind.objects.get(ref) if kind else None
 
     def count(self) -> int:
         """How many objects are known."""
-        return sum(map(len, self._kinds.values()))
+        return sum(len(kind.objects) for kind in self._kinds.values())
 
     def seen(self, manifest: Manifest) -> None:
         """A watch shows an object. An older state than the one that is known, and whoever is known to be dead, are passed over."""
         ref = Ref.of(manifest)
+        self.own.told(ref, manifest)
         known = self.get(ref)
         if uid_of(manifest) in self._dead or (known is not None and (is_older(manifest, known) or is_same(manifest, known))):
             return
         self._set(ref, known, manifest)
 
-    def written(self, manifest: Manifest, as_of: str = "") -> None:
-        """We wrote an object, and hear the answer when lists and watches have told all up to a version, `as_of`.
+    def written(self, manifest: Manifest, version: str = "") -> None:
+        """We wrote an object, and hear the answer when lists and watches have told all up to a version.
 
         Where versions cannot be compared, only the watch can tell whether this is the last word.
         """
         ref = Ref.of(manifest)
         known = self.get(ref)
         if known is None:
-            is_news = is_older(manifest, _at(as_of)) is not True  # else it is deleted by now, perhaps in a gap of the history
+            is_news = is_older(manifest, as_of(version)) is not True  # else it is deleted by now, perhaps in a gap of the history
         else:
             is_news = is_older(known, manifest) is True
         if uid_of(manifest) in self._dead or not is_news:
             return
-        self._written.add(ref)
+        self.own.wrote(ref, manifest)
         self._set(ref, known, manifest)
+
+    def deleted(self, ref: Ref, uid: str) -> None:
+        """We deleted an object, and the server says that it is gone."""
+        known = self.get(ref)
+        if known is not None and uid_of(known) == uid:
+            self.own.deleted(ref, known)
+            self._dead.bury(uid)
+            self._set(ref, known, None)
 
     def gone(self, manifest: Manifest) -> None:
         """A watch shows that an object is deleted. Another one that has its name by now stays."""
         ref = Ref.of(manifest)
+        self.own.told(ref, manifest, gone=True)
         known = self.get(ref)
         self._dead.bury(uid_of(manifest))
         if known is not None and uid_of(known) == uid_of(manifest):
-            self._written.discard(ref)
             self._set(ref, known, None)
 
     def list_begins(self, group: str, kind: str, namespace: str) -> None:
         """From now on, what we write may be newer than the list."""
-        self._written = {ref for ref in self._written if not (ref[:2] == (group, kind) and namespace in ("", ref.namespace))}
+        self.own.list_begins(group, kind, namespace)
 
     def listed(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
         """All objects of a kind, in a namespace or in all, as of a version. What is missing is gone, unless we wrote it since."""
         listed = {Ref.of(manifest): manifest for manifest in manifests}
-        as_of = _at(version)
-        for ref, known in list(self._kinds.get((group, kind), {}).items()):
-            if namespace in ("", ref.namespace) and ref not in listed and not self._is_newer(ref, known, as_of):
+        for ref, known in list(self._kind(group, kind).objects.items()):
+            if namespace in ("", ref.namespace) and ref not in listed and not self.own.is_newer(ref, known, version):
                 self.gone(known)
         for ref, manifest in listed.items():
             before = self.get(ref)
-            if before is None or not (is_same(manifest, before) or self._is_newer(ref, before, as_of)):
+            if self.own.has_deleted(uid_of(manifest)):
+                continue  # while the list was under way; the watch will tell, too
+            if before is None or not (is_same(manifest, before) or self.own.is_newer(ref, before, version)):
                 self._dead.revive(uid_of(manifest))
                 self._set(ref, before, manifest)
-
-    def _is_newer(self, ref: Ref, known: Manifest, as_of: Manifest) -> bool:
-        return ref in self._written and is_older(as_of, known) is not False
+        self.own.listed(group, kind, namespace, version)
 
     def by_owner(self, uid: str) -> list[Manifest]:
         """The objects that name a UID among their owners, by name."""
-        return [self._kinds[ref[:2]][ref] for ref in sorted(self._by_owner.get(uid, ()))]
+        return [self._kinds[ref[:2]].objects[ref] for ref in sorted(self._by_owner.get(uid, ()))]
 
-    def of(self, group: str, kind: str, namespace: str = "", selector: Selector | None = None) -> list[Manifest]:
+    def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
         """The objects of a kind, of one namespace or of all, that a selector picks, by name."""
-        known = self._kinds.get((group, kind), {})
-        among = self._narrowed(selector) if selector else None
-        refs = known if among is None else [ref for ref in among if ref in known]
-        found = sorted(ref for ref in refs if namespace in ("", ref.namespace))
-        return [known[ref] for ref in found if selector is None or selector.matches(known[ref])]
+        return self._kind(group, kind).select(selector, namespace)
 
-    def _narrowed(self, selector: Selector) -> set[Ref] | None:
-        """The objects that can match at all, by the first part of the selector that has an index."""
-        for key, wanted, values in selector.requirements:
-            if wanted and values is not None and key in self._by_label:
-                return set().union(*(self._by_label[key].get(value, ()) for value in values))
-        return None
+    def _kind(self, group: str, kind: str) -> KindIndex:
+        return self._kinds.setdefault((group, kind), KindIndex())
 
     def _set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
         """Puts one state in the place of another, and tells who listens."""
-        of_kind = self._kinds.setdefault(ref[:2], {})
-        if old is not None:
-            self._index(ref, old, _taken)
-        if new is None:
-            of_kind.pop(ref, None)
-        else:
-            if old is not None and uid_of(old) != uid_of(new):
-                self._dead.bury(uid_of(old))
-            of_kind[ref] = new
-            self._index(ref, new, _added)
+        for uid in _owners(old) - _owners(new):
+            self._by_owner[uid].discard(ref)
+            if not self._by_owner[uid]:
+                del self._by_owner[uid]
+        for uid in _owners(new):
+            self._by_owner.setdefault(uid, set()).add(ref)
+        if old is not None and new is not None and uid_of(old) != uid_of(new):
+            self._dead.bury(uid_of(old))
+        self._kind(ref.group, ref.kind).put(ref, new)
         for subscriber in list(self.subscribers):
             subscriber(ref, old, new)
 
-    def _index(self, ref: Ref, manifest: Manifest, change: Callable[[dict[str, set[Ref]], str, Ref], None]) -> None:
-        metadata = manifest["metadata"]
-        for owner in metadata.get("ownerReferences") or ():
-            change(self._by_owner, owner["uid"], ref)
-        labels: dict[str, Any] = metadata.get("labels") or {}
-        for key, index in self._by_label.items():
-            if key in labels:
-                change(index, labels[key], ref)
 
-
-def _at(version: str) -> Manifest:
-    return {"metadata": {"resourceVersion": version}}
-
-
-def _added(index: dict[str, set[Ref]], value: str, ref: Ref) -> None:
-    index.setdefault(value, set()).add(ref)
-
-
-def _taken(index: dict[str, set[Ref]], value: str, ref: Ref) -> None:
-    refs = index.get(value)
-    if refs is not None:
-        refs.discard(ref)
-        if not refs:
-            del index[value]
+def _owners(manifest: Manifest | None) -> set[str]:
+    if manifest is None:
+        return set()
+    return {owner["uid"] for owner in manifest["metadata"].get("ownerReferences") or ()}

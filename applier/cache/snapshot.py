@@ -11,13 +11,16 @@ from applier.ref import Kind, Manifest, Ref
 class Wanted(NamedTuple):
     """What is to be read or watched: a kind, in one namespace or in all; with `names`, only these objects.
 
-    `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs.
+    `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs. An
+    `optional` kind that the server does not serve is known to have no objects; of any other that says nothing, for a server that has just
+    started may not know its own definitions yet.
     """
 
     kind: Kind
     namespace: str = ""
     names: tuple[str, ...] = ()
     managed: bool = True
+    optional: bool = False
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:

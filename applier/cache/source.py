@@ -15,7 +15,7 @@ from applier.cache.compact import Compactor
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted
 from applier.cluster import Cluster, Resource, WatchEvent
-from applier.errors import ApiError, CredentialsError, Forbidden, Gone, Invalid, Unauthorized, UnknownKind, Unreachable
+from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Invalid, Unauthorized, UnknownKind, Unreachable
 from applier.ref import Manifest, Ref, resource_version_of
 
 FATAL = (Forbidden, Unauthorized, CredentialsError)
@@ -45,6 +45,27 @@ class Source:
         self.lists = self.streams = self.events = 0
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known which objects there are, or were when we last heard of them."""
+        return self.complete and (self.wanted.optional or not isinstance(self.trouble, UnknownKind))
+
+    def doubt(self, since: float = float("-inf")) -> str:
+        """Why what is known may not be what is there; empty when it is, as far as anybody can know who is told by a watch.
+
+        `since` is a time of the loop's clock: whoever was not heard of after it is in doubt, too.
+        """
+        kind, trouble = self.wanted.kind.group_kind, self.trouble
+        if isinstance(trouble, UnknownKind):
+            return "" if self.wanted.optional else f"{kind} is not served: {trouble}"
+        if trouble is not None:
+            return f"{kind} cannot be {'followed' if self.complete else 'listed'}: {trouble}"
+        if not self.complete or not self.version:
+            return f"{kind} is not listed yet"
+        if asyncio.get_running_loop().time() - self.heard > self.stall:
+            return f"nothing was heard of {kind} for more than {self.stall:g} s"
+        return f"nothing was heard of {kind} since we lead" if self.heard < since else ""
+
     async def run(self) -> None:
         """Listens until it is cancelled."""
         while True:
@@ -52,7 +73,7 @@ class Source:
                 resource = await self._cluster.resource(self.wanted.kind)
                 await self._stream(resource)
                 wait = self._ended()
-            except Gone:
+            except Expired:
                 self.version = ""
                 wait = self._ended()
             except UnknownKind as error:
@@ -100,19 +121,19 @@ class Source:
         self.streams += 1
         stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self.version, initial=initial)
         try:
-            async with asyncio.timeout(self.stall) as patience, aclosing(stream) as events:
+            async with asyncio.timeout(self.stall) as deadline, aclosing(stream) as events:
                 if initial:
-                    await self._state(events, patience)
-                await self._changes(events, patience)
+                    await self._state(events, deadline)
+                await self._changes(events, deadline)
         except TimeoutError:
             raise Unreachable(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
 
-    async def _state(self, events: AsyncIterator[WatchEvent], patience: asyncio.Timeout) -> None:
+    async def _state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         """The state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
         self._begin_list()
         found: dict[Ref, Manifest] = {}
         async for event in events:
-            self._listen_on(patience)
+            self._listen_on(deadline)
             if event.type == "DELETED":
                 found.pop(Ref.of(event.object), None)
             elif event.type != "BOOKMARK":
@@ -121,9 +142,9 @@ class Source:
                 return self._listed(list(found.values()), resource_version_of(event.object))
         raise Unreachable("the watch ended before it had told the state")
 
-    async def _changes(self, events: AsyncIterator[WatchEvent], patience: asyncio.Timeout) -> None:
+    async def _changes(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         async for event in events:
-            self._listen_on(patience)
+            self._listen_on(deadline)
             self._well()
             if event.type == "DELETED":
                 self._objects.gone(event.object)
@@ -134,25 +155,25 @@ class Source:
             if self.events % BREATHER == 0:
                 await asyncio.sleep(0)
 
-    def _listen_on(self, patience: asyncio.Timeout) -> None:
-        """Puts off the end of our patience; not for each event, as every one would be a new timer."""
+    def _listen_on(self, deadline: asyncio.Timeout) -> None:
+        """Puts off the deadline; not for each event, as every one would be a new timer."""
         until = asyncio.get_running_loop().time() + self.stall
-        if until - (patience.when() or 0.0) > self.stall / 8:
-            patience.reschedule(until)
+        if until - (deadline.when() or 0.0) > self.stall / 8:
+            deadline.reschedule(until)
 
     def _begin_list(self) -> None:
         self.lists += 1
-        self._objects.list_begins(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace)
+        self._objects.list_begins(*self._place)
 
     def _listed(self, manifests: list[Manifest], version: str) -> None:
-        self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, manifests, version)
+        self._objects.listed(*self._place, manifests, version)
         self.version = version
         self._well()
         self._complete()
 
     def _nothing_served(self) -> None:
         """A kind that nobody serves has no objects; its definition may come later."""
-        self._objects.listed(self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace, [], "")
+        self._objects.listed(*self._place, [], "")
         self.version = ""
         self._complete()
 
@@ -167,6 +188,10 @@ class Source:
         self.trouble = None
         self.heard = asyncio.get_running_loop().time()
         self._backoff.reset()
+
+    @property
+    def _place(self) -> tuple[str, str, str]:
+        return self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace
 
     def _kept(self, manifest: Manifest) -> Manifest:
         return self._compactor.keep(manifest, managed=self.wanted.managed)

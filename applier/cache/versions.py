@@ -23,6 +23,11 @@ def is_same(one: Manifest, other: Manifest) -> bool:
     return resource_version_of(one) == resource_version_of(other) and uid_of(one) == uid_of(other)
 
 
+def as_of(version: str) -> Manifest:
+    """Stands for the state that anything was in at a version."""
+    return {"metadata": {"resourceVersion": version}}
+
+
 class Tombstones:
     """UIDs of objects that are gone for good, the last `limit` of them: a UID never comes back."""
 

@@ -14,8 +14,8 @@ from applier.cache.selectors import selector as read_selector
 from applier.cache.snapshot import Wanted
 from applier.cache.source import Source
 from applier.cluster import Cluster
-from applier.errors import ClusterError, UnknownKind
-from applier.ref import Kind, Manifest, Ref
+from applier.errors import ClusterError, NotSynced, UnknownKind
+from applier.ref import GroupKind, Kind, Manifest, Ref
 
 FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
@@ -23,8 +23,9 @@ FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken u
 class WatchCache:
     """The live objects of some kinds (a `Live`), read without requests. What it gives is shared and must not be changed.
 
-    `index` names label keys to be found quickly. `stall` is after how many seconds of silence a stream is taken for dead. `watch_list`
-    asks servers to begin watches with the state; those that cannot are asked for lists. Time is the event loop's.
+    It never takes "I do not know" for "there is none": what is asked of a kind that is not watched, not served or not listed yet raises
+    `NotSynced`, and `doubts` says of what is known whether it may be old. `stall` is after how many seconds of silence a stream is taken
+    for dead. `watch_list` asks servers to begin watches with the state; those that cannot are asked for lists. Time is the event loop's.
     """
 
     def __init__(
@@ -32,17 +33,17 @@ class WatchCache:
         cluster: Cluster,
         wanted: Iterable[Wanted | tuple[Kind, str]] = (),
         *,
-        index: Iterable[str] = (),
         stall: float = 120.0,
         watch_list: bool = True,
         chance: random.Random | None = None,
     ) -> None:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
-        self._objects, self._compactor = Objects(index), Compactor()
+        self._objects, self._compactor = Objects(lambda: asyncio.get_running_loop().time()), Compactor()
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
+        self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._wanted)
 
     async def start(self) -> None:
         """Begins to listen. The state is known once `synced` returns."""
@@ -80,23 +81,43 @@ class WatchCache:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, or None when there is none. Raises KeyError when its kind is not watched, or not known yet."""
-        found = self._objects.get(ref)
-        if found is None and not self.covers(ref):
-            raise KeyError(f"{ref} is not watched")
-        return found
+        """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
+        result = self._objects.get(ref)
+        if result is None and not self.covers(ref):
+            raise NotSynced(self._unknown(ref[:2], ref.namespace))
+        return result
 
     def covers(self, ref: Ref) -> bool:
         """Whether it is known if there is such an object."""
-        return any(source.complete for source in self._around(ref.group, ref.kind, ref.namespace))
+        return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
-    def by_owner(self, uid: str) -> list[Manifest]:
-        """The objects that name this UID among their owners, by kind and name."""
-        return self._objects.by_owner(uid)
+    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
+        """The objects of some kinds that name this UID among their owners, by kind and name; without kinds, of all that are watched.
+
+        Raises `NotSynced` when one of the kinds is not known: without kinds, of those that the cache was made for. A kind that was added
+        for one graph only shall not keep everybody from looking.
+        """
+        asked = frozenset(kinds)
+        for kind in asked or self.declared:
+            self._check(kind)
+        objects = self._objects.by_owner(uid)
+        return [one for one in objects if Ref.of(one)[:2] in asked] if asked else objects
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """The objects of a kind that a selector picks, by name; quick where it asks for a label that is indexed."""
+        """The objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
+        self._check((group, kind), namespace)
         return self._objects.of(group, kind, namespace, read_selector(selector))
+
+    def doubts(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
+        """Why what is known of these kinds may not be what is there, a sentence for each; empty when all can be relied on.
+
+        `since` is a time of the loop's clock, of which the server must have been heard after it.
+        """
+        doubts: list[str] = []
+        for kind in dict.fromkeys(kinds):
+            sources = self._of(kind)
+            doubts += [doubt for source in sources if (doubt := source.doubt(since))] if sources else [self._unknown(kind)]
+        return doubts
 
     def unserved(self) -> set[Kind]:
         """The watched kinds that the server does not serve now."""
@@ -120,8 +141,19 @@ class WatchCache:
         """What is listened to, with its counts and troubles: for metrics."""
         return list(self._sources.values())
 
+    def lag(self) -> float:
+        """For how many seconds the watches have not told us the oldest of our own writes that they still have to tell; 0 for none.
+
+        The cache shows these writes all the same. A lag that grows says that the server, or the way from it, is in trouble.
+        """
+        return self._objects.own.lag()
+
+    def put_deleted(self, ref: Ref, uid: str) -> None:
+        """Takes over that we deleted an object, and that it is gone, before the watch tells it."""
+        self._objects.deleted(ref, uid)
+
     def put(self, manifest: Manifest) -> None:
-        """Takes over what we wrote ourselves, before the watch tells it, unless the watch already told something newer."""
+        """Takes over what the server answered, before the watch tells it, unless the watch already told something newer."""
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
             self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
@@ -136,8 +168,25 @@ class WatchCache:
 
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
         """Who watches the objects of a kind in a namespace: the watch of all namespaces first."""
-        found = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
-        return [source for source in found if source is not None]
+        sources = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
+        return [source for source in sources if source is not None]
+
+    def _of(self, kind: GroupKind) -> list[Source]:
+        """Who watches a kind: the watch of all namespaces alone, once it knows all that the others do."""
+        sources = [source for key, source in self._sources.items() if key[:2] == kind]
+        return [source for source in sources if not source.wanted.namespace and source.is_known] or sources
+
+    def _check(self, kind: GroupKind, namespace: str = "") -> None:
+        """Raises `NotSynced` unless it is known which objects of a kind there are in a namespace, or in all that are watched."""
+        sources = self._around(*kind, namespace) if namespace else self._of(kind)
+        if not sources or not (any if namespace else all)(source.is_known for source in sources):
+            raise NotSynced(self._unknown(kind, namespace))
+
+    def _unknown(self, kind: GroupKind, namespace: str = "") -> str:
+        """Why it is not known which objects of a kind there are."""
+        doubts = [source.doubt() for source in (self._around(*kind, namespace) if namespace else self._of(kind)) if not source.is_known]
+        name = f"{kind[1]}.{kind[0]}" if kind[0] else kind[1]
+        return doubts[0] if doubts else f"{name} is not watched{f' in {namespace}' if namespace else ''}"
 
     def _begin(self, wanted: Wanted) -> None:
         """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""

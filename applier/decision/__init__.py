@@ -1,15 +1,15 @@
 """Whether an apply would change anything, decided without the server: its rules of merging, owning and storing. No I/O, no clock."""
 
 from applier.decision.decide import Decision, Verdict, decide
-from applier.decision.managers import owners_at
-from applier.decision.merged import merged
+from applier.decision.intent import hide_secrets, prepared
+from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, old_versions, owners_at, take_over
+from applier.decision.merge_result import merged
 from applier.decision.openapi import read_openapi
-from applier.decision.preparing import prepared
-from applier.decision.repairing import old_versions, take_over
 from applier.decision.schema import Schemas, Type
-from applier.decision.secret_values import hide_secrets
 
 __all__ = [
+    "CLIENT_SIDE",
+    "LAST_APPLIED",
     "Decision",
     "Schemas",
     "Type",

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from applier.decision.fast_path import surely_same
 from applier.decision.fields import Fields, difference, members, path_of
-from applier.decision.items import Misfit
+from applier.decision.intent import hide_secrets, is_secret, prepared, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
@@ -19,14 +20,10 @@ from applier.decision.managers import (
     owners_among,
     recorded_twice,
 )
-from applier.decision.preparing import prepared
-from applier.decision.quick import surely_same
+from applier.decision.persisted_form import BACK, EMPTY, Difference, differences
 from applier.decision.schema import Type
-from applier.decision.secret_values import hide_secrets, is_secret
-from applier.decision.serverside import Applied, apply
-from applier.decision.shape import check
-from applier.decision.storing import BACK, EMPTY, Difference, differences
-from applier.decision.yielding import yield_fields
+from applier.decision.server_side_apply import Applied, simulate
+from applier.decision.values import Misfit, check
 from applier.outcome import Conflict, FieldChange, dotted
 from applier.ref import Manifest
 
@@ -71,13 +68,17 @@ def decide(
     manager: str,
     yields: Sequence[str] = (),
     force: Collection[str] = (),
+    subresource: str = "",
 ) -> Decision:
     """What a server-side apply of a manifest under a manager's name would do to a live object.
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
-    `applier.decision.yielding`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
-    so `live` may have been hidden. Nothing is raised for any object that a server could hand out.
+    `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
+    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing else.
+    Nothing is raised for any object that a server could hand out.
     """
+    if subresource and schema is not None:
+        schema = schema.with_status()
     intent = prepared(manifest, schema)
     if live is None:
         return Decision(Verdict.CREATE, intent)
@@ -89,7 +90,7 @@ def decide(
     try:
         if yields:
             return _decide_yielding(intent, live, schema, manager, yields, force)
-        return _decide(intent, live, schema, manager, force)
+        return _decide(intent, live, schema, manager, force, subresource)
     except (Misfit, BadManagedFields) as error:
         return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
 
@@ -115,18 +116,18 @@ def _left_to(differing: list[FieldChange]) -> str:
     return f"differs only in what is left to {', '.join(names) or 'whoever sets it'}"
 
 
-def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str]) -> Decision:
+def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str], subresource: str = "") -> Decision:
     if is_secret(intent):
         check(schema, intent)  # here, since hashes are texts whatever they stand for
     sent, stored = hide_secrets(intent), hide_secrets(live)
     version = str(intent.get("apiVersion", ""))
-    owned = _owned_by(live, manager, version)
+    owned = _owned_by(live, manager, version, subresource)
     double = recorded_twice(live)
     if owned is not None and not double and surely_same(sent, stored, schema, owned):
         return Decision(Verdict.SAME, intent)
     managers = managers_of(live)
-    applied = apply(stored, sent, schema, managers, manager=manager, version=version)
-    ours = applier_of(manager)
+    applied = simulate(stored, sent, schema, managers, manager=manager, version=version, subresource=subresource)
+    ours = applier_of(manager, subresource)
     found = differences(stored, applied.object, schema)
     changes, doubts, refilled = _weigh(found, applied, ours)
     refused, taken = _conflicts(applied, force)
@@ -143,10 +144,10 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     return Decision(Verdict.SAME, intent)
 
 
-def _owned_by(live: Manifest, manager: str, version: str) -> Fields | None:
+def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> Fields | None:
     """What we own of an object in this API version; None when there is no such entry."""
     for entry in (live.get("metadata") or {}).get("managedFields") or ():
-        if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
+        if entry.get("manager") == manager and entry.get("operation") == "Apply" and (entry.get("subresource") or "") == subresource:
             fields: Fields = entry.get("fieldsV1") or {}
             return fields if entry.get("apiVersion") == version and entry.get("fieldsType") == "FieldsV1" else None
     return None

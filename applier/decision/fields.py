@@ -1,24 +1,23 @@
-"""Sets of fields as `managedFields` write them (FieldsV1), and the algebra on them.
+"""Sets of fields as `managedFields` write them (FieldsV1), the algebra on them, and the set that applying an object would own.
 
 A set is the JSON itself, never changed in place: a key is one step of a path (`f:name`, `k:{"name":"main"}`, `v:"x"`, `i:0`). The map below
 it holds the longer paths; it is empty, or has the key `.`, when the path itself is in the set. An empty map at the root is the empty set.
-The rules are those of structured-merge-diff's `fieldpath`.
+The rules are those of structured-merge-diff's `fieldpath`, and of its `ToFieldSet` for the set of an object.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from applier.decision.schema import Type
+from applier.decision.values import LIST, MAP, is_leaf, item_step, member_type, shape_of, steps_to, value_step
 from applier.outcome import ItemKey, Path
 
 Fields = dict[str, Any]
-
-_PLAIN = re.compile(r"[A-Za-z0-9 _./:@*+=,;()-]*").fullmatch
-_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def is_member(node: Fields) -> bool:
@@ -123,29 +122,6 @@ def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str,
             yield from members(fields[key], (*before, key))
 
 
-def json_of(value: Any) -> str:
-    """A value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
-    if value.__class__ is str and _PLAIN(value):
-        return f'"{value}"'
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character, escaped in _ESCAPED.items():
-        if character in text:
-            text = text.replace(character, escaped)
-    return text
-
-
-def item_step(values: Iterable[tuple[str, Any]]) -> str:
-    """The step to an item of an associative list, from its keys and their values in the order of the keys' names."""
-    return "k:{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in values) + "}"
-
-
-def value_step(value: Any) -> str:
-    """The step to an item of a set."""
-    return "v:" + json_of(value)
-
-
 @lru_cache(maxsize=4096)
 def read_step(step: str) -> str | int | ItemKey:
     """A step as paths have it: a name, a list position or an `ItemKey`. Raises ValueError for what is no step of FieldsV1."""
@@ -173,3 +149,87 @@ def step_of(element: Any) -> str:
             return value_step(element.fields[0][1])
         return item_step(sorted(element.fields))
     return f"i:{element}" if isinstance(element, int) else f"f:{element}"
+
+
+OF_THE_SERVER = frozenset(
+    ("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion", "clusterName")
+)
+"""Metadata that no manager owns and no apply changes."""
+
+NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, **{f"f:{name}": {} for name in sorted(OF_THE_SERVER)}}}
+"""What the server takes out of every manager's set."""
+
+
+def field_set(value: Any, type: Type) -> Fields:
+    """Every leaf, item and free key that an object mentions. Raises `Misfit` where it breaks its schema."""
+    node = _node(value, type)
+    return {} if node is None or node is _LEAF else node
+
+
+_LEAF: Fields = {}
+
+
+def _node(value: Any, type: Type) -> Fields | None:
+    """The set below a value; `_LEAF` for one owned as a whole, None for one that owns nothing."""
+    shape = shape_of(type, value)
+    if is_leaf(type, shape):
+        return _LEAF
+    if not value:
+        return None
+    return _of_map(value, type) if shape == MAP else _of_list(value, type)
+
+
+def _of_map(value: dict[str, Any], type: Type) -> Fields | None:
+    found: Fields = {}
+    for name, member in value.items():
+        node = _node(member, member_type(type, name))
+        if node is _LEAF or member is None or member == {} or name not in type.fields:
+            node = {".": {}, **node} if node else _LEAF
+        if node is not None:
+            found[f"f:{name}"] = node
+    return found or None
+
+
+def _of_list(value: list[Any], type: Type) -> Fields | None:
+    steps = steps_to(value, type)
+    times = Counter(steps)
+    found: Fields = {}
+    for step, item in zip(steps, value, strict=True):
+        node = _node(item, type.item) if times[step] == 1 else None
+        found[step] = {".": {}, **node} if node else _LEAF
+    return found
+
+
+def reconciled(fields: Fields, type: Type) -> Fields:
+    """A set after its schema has made lists or maps atomic: what was owned inside is owned as a whole."""
+    found: Fields = {}
+    changed = False
+    for step, node in fields.items():
+        now = node
+        if node and step != ".":
+            below = type.below(step)
+            if below is not None:
+                now = _reconciled_node(node, below)
+        changed = changed or now is not node
+        found[step] = now
+    return found if changed else fields
+
+
+def _reconciled_node(node: Fields, type: Type) -> Fields:
+    shape = MAP if type.is_map else LIST if type.is_list and not type.scalar else ""
+    if not shape or (shape == MAP and type.deduced) or (len(node) == 1 and "." in node):
+        return node
+    return {} if is_leaf(type, shape) else reconciled(node, type)
+
+
+def with_named_fields(fields: Fields, type: Type | None) -> Fields:
+    """A set with every declared field that leads to one of its members (`EnsureNamedFieldsAreMembers`)."""
+    found: Fields = {}
+    for step, node in fields.items():
+        if node and step != ".":
+            below = type.below(step) if type is not None else None
+            declared = type is not None and step.startswith("f:") and step[2:] in type.fields
+            inner = with_named_fields(node, below)
+            node = {".": {}, **inner} if declared and not is_member(node) else inner
+        found[step] = node
+    return found

@@ -62,6 +62,10 @@ class Type:
     def __init__(self, table: Table, spec: Any, name: str, *, go: bool, status: bool = False) -> None:
         self._table, self._spec, self.name, self.go, self.status = table, spec, name, go, status
 
+    def with_status(self) -> Type:
+        """The same type as the status subresource takes it: there a status is a field like others."""
+        return self._table.named(self.name) if self.status else self
+
     def __getattr__(self, attribute: str) -> Any:
         """Only called for what is not there yet: works the type out, once."""
         if attribute.startswith("_") or attribute not in Type.__slots__:

@@ -1,13 +1,18 @@
-"""When two values are one to the server: as it compares them, and as it writes them after reading them into Go types."""
+"""Values as their types see them: of which shape they are, what names the items of a list, and when two of them are one to the server."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any
+
+from applier.decision.schema import Type
+from applier.outcome import ABSENT
 
 _SCALES = {
     "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1), "k": Decimal("1e3"), "M": Decimal("1e6"),
@@ -100,3 +105,147 @@ def decoded(value: Any) -> bytes:
 
 
 _READERS: dict[str, Any] = {"quantity": quantity, "time": _seconds, "micro-time": _microseconds, "bytes": decoded}
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9 _./:@*+=,;()-]*").fullmatch
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def json_of(value: Any) -> str:
+    """A value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
+    if value.__class__ is str and _PLAIN(value):
+        return f'"{value}"'
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, escaped in _ESCAPED.items():
+        if character in text:
+            text = text.replace(character, escaped)
+    return text
+
+
+def item_step(values: Iterable[tuple[str, Any]]) -> str:
+    """The step to an item of an associative list, from its keys and their values in the order of the keys' names."""
+    return "k:{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in values) + "}"
+
+
+def value_step(value: Any) -> str:
+    """The step to an item of a set."""
+    return "v:" + json_of(value)
+
+
+class Misfit(Exception):
+    """A value that its schema does not allow; the server would refuse it. `path` is where, from the inside out while it is raised."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.path: list[str] = []
+
+    def __str__(self) -> str:
+        return f"{'.'.join(reversed(self.path))}: {self.why}" if self.path else self.why
+
+
+def step_to(item: Any, type: Type) -> str:
+    """The step of FieldsV1 to an item of a list of this type, which is a set or a map. Raises `Misfit`."""
+    if type.list_kind == "set":
+        if item is None or isinstance(item, dict | list):
+            raise Misfit("an item of a set that is no scalar")
+        return value_step(item)
+    if not isinstance(item, dict):
+        raise Misfit("an item of a list with keys that is no map")
+    values = []
+    for key in type.keys:
+        if key in item:
+            values.append((key, item[key]))
+        elif type.key_defaults.get(key) is not None:
+            values.append((key, type.key_defaults[key]))
+    if not values:
+        raise Misfit(f"an item without {' and '.join(type.keys)}")
+    return item_step(values)
+
+
+def steps_to(items: list[Any], type: Type) -> list[str]:
+    """The steps to all items, in order."""
+    return [step_to(item, type) for item in items]
+
+
+MAP, SCALAR, LIST = "map", "scalar", "list"
+
+
+def shape_of(type: Type, value: Any) -> str:
+    """The shape of a value under a type. Null, what is absent and what does not fit have the first shape that the type allows."""
+    if isinstance(value, dict):
+        if type.is_map:
+            return MAP
+    elif isinstance(value, list):
+        if type.is_list:
+            return LIST
+    elif value is not None and value is not ABSENT and type.scalar:
+        return SCALAR
+    return MAP if type.is_map else SCALAR if type.scalar else LIST
+
+
+def is_leaf(type: Type, shape: str) -> bool:
+    """Whether a value of this shape is owned as a whole."""
+    return shape == SCALAR or (type.map_atomic if shape == MAP else type.list_kind in ("atomic", ""))
+
+
+def member_type(type: Type, name: str) -> Type:
+    """The type of a map's member. Raises `Misfit` when the map may not have it."""
+    known = type.fields.get(name)
+    if known is not None:
+        return known[1]
+    if type.element is None:
+        raise Misfit("field not declared in schema")
+    return type.element
+
+
+_PYTHON: dict[str, tuple[object, ...]] = {
+    "string": (str,),
+    "numeric": (int, float),
+    "boolean": (bool,),
+    "untyped": (str, int, float, bool),
+    "": (),
+}
+
+
+def check(type: Type, value: Any) -> None:
+    """Refuses what the server refuses before it merges. Raises `Misfit`."""
+    if value is None:
+        return
+    shape = shape_of(type, value)
+    if shape == MAP:
+        _check_map(type, value)
+    elif shape == LIST:
+        _check_list(type, value)
+    elif value.__class__ not in _PYTHON[type.scalar]:
+        raise Misfit(f"expected {type.scalar or 'a list'}")
+
+
+def _check_map(type: Type, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise Misfit("expected a map")
+    for name, member in value.items():
+        try:
+            check(member_type(type, name), member)
+        except Misfit as misfit:
+            misfit.path.append(name)
+            raise
+
+
+def _check_list(type: Type, value: Any) -> None:
+    if not isinstance(value, list):
+        raise Misfit("expected a list")
+    seen: set[str] = set()
+    for position, item in enumerate(value):
+        try:
+            if type.list_kind in ("set", "map"):
+                step = step_to(item, type)
+                if step in seen:
+                    raise Misfit(f"duplicate entries for key {step[2:]}")
+                seen.add(step)
+            check(type.item, item)
+        except Misfit as misfit:
+            misfit.path.append(str(position))
+            raise

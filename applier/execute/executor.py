@@ -11,19 +11,15 @@ from contextlib import suppress
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError
-from applier.events import Finished, Sink, Started, WaveStarted, nowhere
-from applier.execute.concurrency import Concurrency
-from applier.execute.definitions import established
-from applier.execute.gone import StillThere
-from applier.execute.now import NoOwner
-from applier.execute.patience import Patience, Stop, Stopped
-from applier.execute.state import AfterWrite, Run
-from applier.execute.writing import Written, carry_out
+from applier.events import Finished, Started, WaveStarted
+from applier.execute.options import ExecuteOptions, Stopped
+from applier.execute.requests import NoOwner, Run, StillThere
+from applier.execute.write import Written, carry_out
 from applier.outcome import WRITTEN, Action, Outcome, Step
 from applier.plan import Plan
 from applier.plan.holding import held_back
 from applier.plan.order import DEFINITION
-from applier.ref import Ref, uid_of
+from applier.ref import Kind, Manifest, Ref, uid_of
 
 WORKERS = 256
 """Steps under way at once at most. Far fewer have a request in flight: the rest waits for its turn, or for a deleted object to go."""
@@ -31,33 +27,18 @@ WORKERS = 256
 STOPPED = "not done: the run was stopped before"
 
 
-async def execute(
-    plan: Plan,
-    graph: Graph,
-    cluster: Cluster,
-    *,
-    sink: Sink = nowhere,
-    limit: Concurrency | None = None,
-    dry_run: bool = False,
-    exact: bool = False,
-    after_write: AfterWrite | None = None,
-    patience: Patience | None = None,
-    stop: Stop | None = None,
-) -> list[Outcome]:
+async def execute(plan: Plan, graph: Graph, cluster: Cluster, options: ExecuteOptions | None = None) -> list[Outcome]:
     """Carries out a plan under its manager; an outcome for each step, in the order of the plan. Steps that prune are left to pruning.
 
-    Nothing that goes wrong with an object is raised: it is the outcome of that object, and of those that depend on it. `exact` writes
-    only over what the plan was decided on. `after_write` takes each written object as the server answered; in a dry run, as it would be.
-    `stop` ends a run early: what is in flight is finished, the rest is held. Cancelling does
-    the same and raises in the end; a second time, it breaks off.
+    Nothing that goes wrong with an object is raised: it is the outcome of that object, and of those that depend on it. When the run is
+    stopped, what is in flight is finished and the rest is held. Cancelling does the same and raises in the end; a second time, it
+    breaks off.
     """
-    limit = limit or Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
-    run = Run(plan, graph, cluster, limit, sink, dry_run, exact, after_write, patience or Patience(), stop or Stop())
-    run.uids.update((step.ref, step.uid) for step in plan.steps if step.uid and step.action is not Action.CREATED)
+    run = Run(plan, graph, cluster, options or ExecuteOptions())
     for number, steps in enumerate(plan.waves()):
         due = [step for step in steps if step.action is not Action.PRUNED]
         if due:
-            sink(WaveStarted(number, len(due)))
+            run.options.sink(WaveStarted(number, len(due)))
             await _carry_out_wave(run, due)
     return [run.outcomes[step.ref] for step in plan.steps if step.ref in run.outcomes]
 
@@ -82,8 +63,8 @@ async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
     try:
         await asyncio.wait(workers)
     except asyncio.CancelledError:
-        if not run.stop.asked:
-            run.stop.ask()
+        if not run.options.stop.is_cancelled:
+            run.options.stop.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.wait(workers)
         for worker in workers:
@@ -98,10 +79,10 @@ async def _all(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
 async def _work(run: Run, due: deque[Step]) -> None:
     while due:
         step = due.popleft()
-        if run.stop.asked:
+        if run.options.stop.is_cancelled:
             _settle(run, Outcome(step, Action.HELD, STOPPED, step.uid))
         else:
-            run.sink(Started(step))
+            run.options.sink(Started(step))
             _settle(run, await _outcome(run, step))
 
 
@@ -120,10 +101,10 @@ async def _outcome(run: Run, step: Step) -> Outcome:
     if written.conflicts:
         step.conflicts = list(written.conflicts)
     uid = uid_of(written.live) if written.live else step.uid
-    return Outcome(step, written.action, _said(step, written), uid, time.monotonic() - started, error)
+    return Outcome(step, written.action, _reason(step, written), uid, time.monotonic() - started, error)
 
 
-def _said(step: Step, written: Written) -> str:
+def _reason(step: Step, written: Written) -> str:
     """What happened; and where that is what was meant, the reason of the plan, which says it best for what cannot be changed."""
     meant = step.reason if written.action is step.action else ""
     return meant or written.reason if written.action is Action.RECREATED else written.reason or meant
@@ -135,8 +116,20 @@ async def _carry_out(run: Run, step: Step) -> Written:
         return Written(step.action, f"not asked of the server: {before} does not exist yet")
     written = await carry_out(run, desired, step)
     if step.ref[:2] == DEFINITION and written.live is not None and written.action in WRITTEN:
-        await established(run, written.live)
+        await _established(run, written.live)
     return written
+
+
+async def _established(run: Run, definition: Manifest) -> None:
+    """Waits until the server serves what a definition (CRD) defines, so that objects of it can follow.
+
+    Raises `UnknownKind` with the reason when that takes too long.
+    """
+    if not run.dry_run:
+        spec = definition["spec"]
+        versions = [version["name"] for version in spec["versions"] if version.get("served")]
+        kinds = [Kind(spec["group"], version, spec["names"]["kind"]) for version in versions]
+        await run.cluster.await_established(kinds, run.timeouts.established)
 
 
 def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:
@@ -150,4 +143,4 @@ def _settle(run: Run, outcome: Outcome) -> None:
     run.outcomes[ref] = outcome
     if outcome.uid:
         run.uids[ref] = outcome.uid
-    run.sink(Finished(outcome))
+    run.options.sink(Finished(outcome))

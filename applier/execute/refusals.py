@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from applier.decision.managers import entries_of
 from applier.errors import FieldConflict, Forbidden, Invalid, UnknownKind
 from applier.outcome import Conflict, Owner
-from applier.plan.takeover import entries_of
 from applier.ref import Manifest
 
 IMMUTABLE = re.compile(

@@ -2,9 +2,9 @@
 
 from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import Lease, Timing
-from applier.loop.loop import Loop
+from applier.loop.loop import Loop, Result
 from applier.loop.queue import QueueClosed, WorkQueue
 from applier.loop.reconcile import Reconciler
 from applier.loop.view import View
 
-__all__ = ["Fence", "FencedCluster", "Lease", "LeaseLost", "Loop", "QueueClosed", "Reconciler", "Timing", "View", "WorkQueue"]
+__all__ = ["Fence", "FencedCluster", "Lease", "LeaseLost", "Loop", "QueueClosed", "Reconciler", "Result", "Timing", "View", "WorkQueue"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Unpack
 
-from applier.cluster import Cluster, Listing, Resource, WatchEvent
+from applier.cluster import ApplyOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
 from applier.errors import ClusterError
-from applier.ref import Kind, Manifest
+from applier.ref import Manifest
 
 
 class LeaseLost(ClusterError):
@@ -33,8 +33,8 @@ class Fence:
     def renew(self, closes: float, ends: float) -> None:
         """The lease was renewed; what is under way has longer, too."""
         self.closes, self.ends = closes, ends
-        for patience in self._under_way:
-            patience.reschedule(ends)
+        for deadline in self._under_way:
+            deadline.reschedule(ends)
 
     def close(self) -> None:
         """The lease is somebody else's: nothing begins any more, and what is under way is given up."""
@@ -55,73 +55,37 @@ class Fence:
         """Surrounds one write. Raises `LeaseLost` when it may not begin, or did not end in time."""
         self.check()
         try:
-            async with asyncio.timeout_at(self.ends) as patience:
-                self._under_way.add(patience)
+            async with asyncio.timeout_at(self.ends) as deadline:
+                self._under_way.add(deadline)
                 try:
                     yield
                 finally:
-                    self._under_way.discard(patience)
+                    self._under_way.discard(deadline)
         except TimeoutError:
-            if not patience.expired():
+            if not deadline.expired():
                 raise
             raise LeaseLost(maybe_done=True) from None
 
 
-class FencedCluster:
+class FencedCluster(WrappedCluster):
     """A cluster that is written to only while a fence is open; reading is free."""
 
     def __init__(self, cluster: Cluster, fence: Fence) -> None:
-        self.cluster, self.fence = cluster, fence
+        super().__init__(cluster)
+        self.fence = fence
 
-    async def resource(self, kind: Kind) -> Resource:
-        return await self.cluster.resource(kind)
-
-    async def resources(self) -> list[Resource]:
-        return await self.cluster.resources()
-
-    async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
-        await self.cluster.await_established(kinds, timeout)
-
-    async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        return await self.cluster.schemas(kinds)
-
-    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        return await self.cluster.get(resource, namespace, name)
-
-    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
-        return await self.cluster.list(resource, namespace, labels=labels, fields=fields)
-
-    def watch(
-        self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
-    ) -> AsyncGenerator[WatchEvent, None]:
-        return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
-
-    async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
+    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
         async with self.fence.writing():
-            return await self.cluster.apply(resource, manifest, manager=manager, force=force, dry_run=dry_run)
+            return await super().apply(resource, manifest, **options)
 
-    async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
+    async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
         async with self.fence.writing():
-            return await self.cluster.create(resource, manifest, manager=manager, dry_run=dry_run)
+            return await super().create(resource, manifest, **options)
 
-    async def patch(
-        self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
-    ) -> Manifest:
+    async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
         async with self.fence.writing():
-            return await self.cluster.patch(resource, namespace, name, patch, manager=manager, subresource=subresource, dry_run=dry_run)
+            return await super().patch(resource, namespace, name, patch, **options)
 
-    async def delete(
-        self,
-        resource: Resource,
-        namespace: str,
-        name: str,
-        *,
-        uid: str,
-        resource_version: str = "",
-        propagation: str = "Background",
-        dry_run: bool = False,
-    ) -> None:
+    async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
         async with self.fence.writing():
-            await self.cluster.delete(
-                resource, namespace, name, uid=uid, resource_version=resource_version, propagation=propagation, dry_run=dry_run
-            )
+            return await super().delete(resource, namespace, name, **options)

@@ -37,7 +37,8 @@ DEFAULT_TIMING = Timing()
 
 
 class Lease:
-    """One candidate. `held` is set while we lead, and `fence` open while that is sure; `trouble` is why the last try failed.
+    """One candidate. `held` is set while we lead, and `fence` open while that is sure; `trouble` is why the last try failed. `led_since` is
+    when we began to lead, on the event loop's clock: what others wrote before, we may not have heard of by then.
 
     `identity` must be another one in each process. `now` is wall time, written for people only.
     """
@@ -58,6 +59,7 @@ class Lease:
         self.identity, self.timing = identity, timing
         self.fence, self.held = Fence(), asyncio.Event()
         self.trouble: ClusterError | None = None
+        self.led_since = float("inf")
         self._cluster, self._namespace, self._name, self._now = cluster, namespace, name, now
         self._chance = chance or random.Random()
         self._seen: Manifest = {}  # the Lease as we last saw it
@@ -151,6 +153,8 @@ class Lease:
     def _won(self, lease: Manifest, began: float) -> None:
         """The lease is ours, counted from before we asked: nobody can have seen this renewal earlier."""
         self._seen, self._seen_at, self.trouble = lease, _time(), None
+        if not self.held.is_set():
+            self.led_since = _time()
         self.fence.renew(began + self.timing.renew, began + (self.timing.renew + self.timing.duration) / 2)
         self.held.set()
 

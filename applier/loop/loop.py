@@ -5,25 +5,47 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from applier.cache import WatchCache
-from applier.desired import Graph
+from applier.desired import Gone, Graph, Hold
+from applier.errors import ApplierError, NotFound, NotSynced, WriteConflict
+from applier.loop.interests import Interests
 from applier.loop.lease import Lease
 from applier.loop.queue import QueueClosed, WorkQueue
-from applier.loop.view import Interests, View
+from applier.loop.view import View
 from applier.outcome import Action, Outcome
 from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
-Desire = Callable[[View, K], Graph | None]
-Reconcile = Callable[[K, Graph, View], Awaitable[Sequence[Outcome]]]
+Desire = Callable[[View, K], Graph | Gone | Hold]
+Reconcile = Callable[[K, Graph | Gone | Hold, View], Awaitable[Sequence[Outcome]]]
 Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
-OnError = Callable[[K, Exception], None]
+
+
+@dataclass(slots=True, eq=False)
+class Result(Generic[K]):
+    """What came of one look at a key: an outcome for each object that was not as it should be.
+
+    `held` is why the key as a whole was left as it is, empty where it was not; `error` what was raised, where that is why.
+    """
+
+    key: K
+    outcomes: Sequence[Outcome] = ()
+    held: str = ""
+    error: Exception | None = None
+
+
+LONGEST_DOUBT = 5.0
+"""Seconds between two looks at a key that is held for want of knowledge. A broken watch of a quiet kind is known to be well again only
+with its next bookmark, up to a minute later; the back-off of failures would by then have grown beyond that."""
+
+OnResult = Callable[[Result[K]], None]
 
 
 def _no_keys(*_: object) -> Iterable[K]:
-    """Derives no keys from objects: they come by `wake`."""
+    """Derives no keys from objects: they come by `enqueue`."""
     return ()
 
 
@@ -32,13 +54,14 @@ def _unheard(*_: object) -> None:
 
 
 class Loop(Generic[K]):
-    """Calls `desired` for a key and `reconcile` with its graph: whenever an object changes that the function asked for or that the graph
-    holds, when `keys` derives the key from a changed object, after a failure, when the function asked for it, and on `wake`.
+    """Calls `desired` for a key and `reconcile` with what it gives: whenever an object changes that the function asked for or that the
+    graph holds, when `keys` derives the key from a changed object, after a failure, when the function asked for it, and on `enqueue`.
 
-    `desired` is pure and quick: it sees one consistent state. None in place of a graph says that the key is no more. One key is never
+    `desired` is pure and quick: it sees one consistent state. It gives a graph; or `Gone` for a key that does not exist, which counts only
+    if all that it has asked about is known for sure; or `Hold` for a key with which something is wrong. An exception is a hold, too, and
+    the key is tried again, ever later: no error of one key changes anything of its objects, or keeps other keys waiting. One key is never
     worked on twice at once; `workers` keys are at a time. With a `lease` only its holder works; the others keep their caches warm.
-    `reconcile` has to write through the lease's fence. `on_error` is told what failed as a whole; the key is tried again, ever later.
-    The loop starts and stops its cache.
+    `reconcile` has to write through the lease's fence. `on_result` is told what came of each look. The loop starts and stops its cache.
     """
 
     def __init__(
@@ -51,10 +74,10 @@ class Loop(Generic[K]):
         queue: WorkQueue[K] | None = None,
         lease: Lease | None = None,
         workers: int = 4,
-        on_error: OnError[K] = _unheard,
+        on_result: OnResult[K] = _unheard,
     ) -> None:
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
-        self._desired, self._reconcile, self._keys, self._on_error = desired, reconcile, keys, on_error
+        self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
         self._interests: Interests[K] = Interests()
         self._workers = workers
         self._stopping = asyncio.Event()
@@ -71,12 +94,16 @@ class Loop(Generic[K]):
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
         try:
             await self.cache.start()
-            await self.cache.synced()
-            workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
-            tasks += workers
-            over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            self.queue.close()
-            await asyncio.wait(workers, timeout=self._grace)
+            synced = asyncio.create_task(self.cache.synced(), name="first lists")
+            over, _ = await asyncio.wait([*tasks, synced], return_when=asyncio.FIRST_COMPLETED)
+            tasks.append(synced)
+            if over == {synced}:
+                synced.result()
+                workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
+                tasks += workers
+                over, _ = await asyncio.wait([task for task in tasks if task is not synced], return_when=asyncio.FIRST_COMPLETED)
+                self.queue.close()
+                await asyncio.wait(workers, timeout=self._grace)
             for task in over:
                 task.result()  # a task that broke is a fault of ours, and not to be hidden
         finally:
@@ -91,7 +118,7 @@ class Loop(Generic[K]):
         self._grace = grace
         self._stopping.set()
 
-    def wake(self, key: K) -> None:
+    def enqueue(self, key: K) -> None:
         """Lets a key be looked at soon."""
         self.queue.add(key)
 
@@ -124,39 +151,67 @@ class Loop(Generic[K]):
             await _cancelled(waits)
 
     async def _look_at(self, key: K) -> None:
-        """Brings one key to where it should be, or sees to it that it is tried again."""
+        """Brings one key to where it should be, and sees to it that it is looked at again when that is due."""
         if self.lease and not self.lease.held.is_set():
             return self.queue.add(key)  # for when we lead again
-        view = View(self.cache)
+        view = View(self.cache, since=self.lease.led_since if self.lease else float("-inf"))
+        requeue_after: float | None = None
         try:
-            outcomes = await self._bring(key, view)
+            desired = self._desire(key, view)
+            requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
+            outcomes = await self._bring(key, desired, view)
+            result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
         except Exception as error:  # of the function or of the server: one key's trouble must not end the others
-            self._on_error(key, error)
-            self.queue.retry(key)
-            return None
-        if any(outcome.action is Action.FAILED for outcome in outcomes):
-            self.queue.retry(key)
-            return None
-        self.queue.forget(key)
-        if view.again_in is not None:
-            self.queue.add_after(key, view.again_in)
+            result = Result(key, held=_in_words(error), error=error)
+        self._on_result(result)
+        self._requeue(result)
+        if requeue_after is not None:
+            self.queue.add_after(key, requeue_after)
         return None
 
-    async def _bring(self, key: K, view: View) -> Sequence[Outcome]:
-        graph: Graph | None = None
+    def _requeue(self, result: Result[K]) -> None:
+        """Sees to the next try of what did not go well. What was not known for sure mostly is a moment later: that is tried soon."""
+        errors = [result.error, *(outcome.error for outcome in result.outcomes)]
+        if any(isinstance(error, NotSynced) for error in errors):
+            self.queue.retry(result.key, LONGEST_DOUBT)
+        elif result.error is not None or any(map(_is_to_be_tried_again, result.outcomes)):
+            self.queue.retry(result.key)
+        else:
+            self.queue.forget(result.key)
+
+    def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
+        """What the function says. What it has asked about is noted before anything is awaited, so that no change is missed."""
+        desired: Graph | Gone | Hold = Gone()
         try:
-            graph = self._desired(view, key)
+            desired = self._desired(view, key)
+            if not isinstance(desired, Graph | Gone | Hold):
+                raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
+            if isinstance(desired, Gone) and (doubts := view.doubts()):
+                raise NotSynced(f"it is not known whether it is gone: {doubts[0]}")
         finally:
-            self._interests.replace(key, view, graph.objects if graph else ())  # before anything is awaited: no change may be missed
-        if graph is None:
+            self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+        return desired
+
+    async def _bring(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
+        if isinstance(desired, Gone):
             self._interests.drop(key)
-            return await self._reconcile(key, Graph([]), view)
-        asked = view.questions()
+            return await self._reconcile(key, desired, view)
+        questions = view.read.count()
         try:
-            return await self._reconcile(key, graph, view)
+            return await self._reconcile(key, desired, view)
         finally:
-            if view.questions() > asked:
-                self._interests.replace(key, view, graph.objects)  # with what planning asked for
+            if view.read.count() > questions:  # with what planning and members asked for
+                self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+
+
+def _is_to_be_tried_again(outcome: Outcome) -> bool:
+    """Whether trying again may help: after a failure, and when an object was not what the cache had shown."""
+    return outcome.action is Action.FAILED or isinstance(outcome.error, WriteConflict | NotFound)
+
+
+def _in_words(error: Exception) -> str:
+    """What went wrong, in one line; a fault of ours with its type, as its text alone may say little."""
+    return str(error) if isinstance(error, ApplierError) else f"{type(error).__name__}: {error}"
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:

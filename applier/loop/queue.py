@@ -85,12 +85,12 @@ class WorkQueue(Generic[K]):
         heapq.heappush(self._alarms, (when, self._numbered, key))
         self._set_timer()
 
-    def retry(self, key: K) -> float:
-        """Adds a key again after a failure. Gives in how many seconds."""
+    def retry(self, key: K, longest: float = float("inf")) -> float:
+        """Adds a key again after a failure, in `longest` seconds at most. Gives in how many seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         self.counts.retried += 1
-        wait = min(self._longest, self._first * 2.0 ** min(failures, 64))
+        wait = min(longest, self._longest, self._first * 2.0 ** min(failures, 64))
         self.add_after(key, wait)
         return wait
 

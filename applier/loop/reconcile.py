@@ -1,87 +1,133 @@
-"""One key brought to where its graph says: planned from the cache, written where something differs, pruned of what is left over."""
+"""One key brought to where it should be: told, its statuses written, its objects applied, and what has to go deleted.
+
+The order is what makes a crash harmless. Events come first: what they tell of can be seen only until it is done, and one that is told
+again is told once. Statuses come before objects and deletions, for these follow from what the statuses say, and who starts anew reads
+there what was decided. Deletions come last, and only when all before them went well and what they rest on is known for sure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
-from applier.cache import Wanted
+from applier.cache import Wanted, WatchCache, WriteThrough
 from applier.cluster import Cluster
 from applier.decision import Schemas
-from applier.desired import Graph
+from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
+from applier.errors import NotSynced
 from applier.events import Sink, nowhere
-from applier.execute import execute
-from applier.execute.state import AfterWrite
+from applier.execute import ExecuteOptions, execute
+from applier.loop.deletions import DeletionWriter
+from applier.loop.event_recorder import EventRecorder
+from applier.loop.status import StatusWriter
 from applier.loop.view import View
-from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.plan import plan
-from applier.prune.deletion import Deletion
-from applier.prune.teardown import teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import is_being_deleted
+from applier.outcome import UNDONE, Outcome
+from applier.plan import Intent, plan
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
+NO_LONGER_WANTED = "no longer wanted"
 
 
 class Reconciler(Generic[K]):
-    """Plans, executes and prunes. Where nothing differs it makes no request.
+    """Brings keys to where they should be. Where nothing differs it makes no request.
 
-    `members` gives the objects that exist because of a key, for instance those that its primary object owns: what of them the graph
-    no longer holds is deleted, once the whole graph is applied, and only if it still carries the same UID and is a member still by
-    `is_member`. Without `members` nothing is ever deleted. `namespace` limits what is watched.
+    `members` gives the objects that exist because of a key, for instance those that its primary object owns: what of them the graph no
+    longer holds is deleted, each by its UID. Without `members` only what the graph says is deleted. Nothing is, unless the whole graph was
+    applied, and all that was read is known for sure (`View.doubts`); else it is held, with the reason. `attribution` names an annotation
+    that gets the reason before an object is deleted, so that our deletions can be told from others'. `namespace` limits what is watched.
+    Writes go through `cache`, so that the next look sees them.
     """
 
     def __init__(
         self,
         cluster: Cluster,
+        cache: WatchCache,
         *,
         manager: str,
-        after_write: AfterWrite,
         force: tuple[str, ...] = (),
         members: Members[K] | None = None,
         namespace: str = "",
+        attribution: str = "",
         sink: Sink = nowhere,
     ) -> None:
-        self.cluster, self.manager, self.after_write, self.force = cluster, manager, after_write, force
-        self.members, self.namespace, self.sink = members, namespace, sink
+        self.cluster = WriteThrough(cluster, cache)
+        self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
+        self._events = EventRecorder(self.cluster, source=manager, sink=sink)
+        self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
+        self._deletions = DeletionWriter(self.cluster, manager=manager, annotation=attribution, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
 
-    async def __call__(self, key: K, graph: Graph, view: View) -> list[Outcome]:
-        """What became of each object that was not as the graph says; empty when all was. Raises `ClusterError` when nothing can be read."""
-        kinds = frozenset(Kind.of(desired.manifest) for desired in graph.objects.values())
-        await view.watch(Wanted(kind, self.namespace) for kind in kinds)
-        schemas = self._schemas.get(kinds)
-        if schemas is None:
-            schemas = self._schemas[kinds] = await self.cluster.schemas(kinds)
-        planned = plan(graph, view, schemas, manager=self.manager, force=self.force, unserved=view.unserved())
-        outcomes: list[Outcome] = []
-        if planned.changed():
-            outcomes = await execute(planned, graph, self.cluster, sink=self.sink, after_write=self.after_write)
-        undone = [outcome for outcome in outcomes if outcome.action in UNDONE]
-        if undone or any(step.unsure for step in planned.steps):
-            self._schemas.pop(kinds, None)  # a definition may have changed
-        left_over = self._left_over(key, graph, view)
-        return outcomes if undone or not left_over else outcomes + await self._prune(left_over)
+    async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
+        """What became of each object that was not as it should be; empty when all was. Raises `ApplierError` when nothing can be read."""
+        match desired:
+            case Gone():
+                return await self._deletions.write(self._left_over(key, Graph([]), view), view)
+            case Hold():
+                return await self._tell(desired, view, await self._known(desired, view))
+            case Graph():
+                return await self._bring(key, desired, view)
 
-    def _left_over(self, key: K, graph: Graph, view: View) -> dict[Ref, Manifest]:
-        if self.members is None:
-            return {}
-        found = {Ref.of(manifest): manifest for manifest in self.members(view, key)}
-        return {ref: one for ref, one in found.items() if ref not in graph.objects and not is_being_deleted(one)}
+    async def _bring(self, key: K, graph: Graph, view: View) -> list[Outcome]:
+        schemas = await self._known(graph, view)
+        outcomes = await self._tell(graph, view, schemas)
+        if not any(_refutes(outcome) for outcome in outcomes):
+            outcomes += await self._apply(graph, view, schemas)
+        failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
+        if failed:
+            self._schemas.clear()  # a definition may have changed
+        return outcomes + await self._deletions.write([*self._left_over(key, graph, view), *graph.deletions], view, failed)
 
-    async def _prune(self, left_over: dict[Ref, Manifest]) -> list[Outcome]:
-        order = teardown(left_over.values())
-        steps = [
-            Step(
-                ref,
-                Action.PRUNED,
-                "no longer wanted",
-                uid=uid_of(left_over[ref]),
-                resource_version=resource_version_of(left_over[ref]),
-                wave=wave,
-            )
-            for wave, refs in enumerate(order.waves)
-            for ref in refs
-        ]
-        return await Deletion(self.cluster, sink=self.sink).run(steps, left_over, order)
+    async def _known(self, desired: Graph | Hold, view: View) -> Schemas:
+        """Sees to it that all kinds are watched that are to be written, and gives their schemas."""
+        written = {status.of.kind for status in desired.statuses}
+        deleted: set[Kind] = set()
+        if isinstance(desired, Graph):
+            written |= {Kind.of(one.manifest) for one in desired.objects.values()}
+            deleted = {deletion.of.kind for deletion in desired.deletions}
+        await view.watch(Wanted(kind, self.namespace) for kind in written | deleted)
+        kinds = frozenset(written)
+        if kinds not in self._schemas:
+            self._schemas[kinds] = await self.cluster.schemas(kinds)
+        return self._schemas[kinds]
+
+    async def _tell(self, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
+        return [*await self._events.write(desired.events), *await self._statuses.write(desired.statuses, view, schemas)]
+
+    async def _apply(self, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
+        """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""
+        leaving = _leaving(graph, view)
+        staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
+        planned = plan(staying, view, schemas, Intent(self.manager, self.force), unserved=view.unserved())
+        if any(step.unsure for step in planned.steps):
+            self._schemas.clear()
+        return await execute(planned, staying, self.cluster, ExecuteOptions(sink=self.sink)) if planned.changed() else []
+
+    def _left_over(self, key: K, graph: Graph, view: View) -> list[Deletion]:
+        members = self.members(view, key) if self.members else ()
+        return [Deletion(ObjectReference.of(one), NO_LONGER_WANTED) for one in members if Ref.of(one) not in graph.objects]
+
+
+EVENT = ("", "Event")
+
+
+def _refutes(outcome: Outcome) -> bool:
+    """Whether a status could not be written that rests on a version: what follows from it may be wrong, so that nothing may follow."""
+    return outcome.action in UNDONE and bool(outcome.step.resource_version)
+
+
+def _leaving(graph: Graph, view: View) -> set[Ref]:
+    """The objects of a graph that are being deleted or are to be, and those that they own, which would go with them."""
+    leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
+    leaving |= {ref for ref in graph.objects if is_being_deleted(_live(view, ref))}
+    while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):
+        leaving |= more
+    return leaving
+
+
+def _live(view: View, ref: Ref) -> Manifest:
+    try:
+        return view.get(ref) or {}
+    except NotSynced:  # of a kind that is not served: its step says so
+        return {}

@@ -25,8 +25,8 @@ def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Fate], causes: dict[Ref,
 
     `causes` holds the first cause of everything that waits, and gets that of this object.
     """
-    undone = (one for one in plan.needs.get(ref, ()) if _is_undone(one, fates))
-    missing = (one for one in plan.follows.get(ref, ()) if _is_undone(one, fates) and not fates[one].uid)
+    undone = (one for one in plan.hard_dependencies.get(ref, ()) if _is_undone(one, fates))
+    missing = (one for one in plan.soft_dependencies.get(ref, ()) if _is_undone(one, fates) and not fates[one].uid)
     before = next(undone, None) or next(missing, None)
     if before is None:
         return ""

@@ -33,12 +33,12 @@ def set_of(live: Manifest) -> str:
     A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
     is controlled by another object, and nobody applied its label: it is no member.
     """
-    said = part_of(live)
-    if not said:
+    id = part_of(live)
+    if not id:
         return ""
     metadata = live["metadata"]
     controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
-    return said if not controlled or any(map(_applied_label, metadata.get("managedFields") or ())) else ""
+    return id if not controlled or any(map(_applied_label, metadata.get("managedFields") or ())) else ""
 
 
 def _applied_label(entry: dict[str, Any]) -> bool:
@@ -53,11 +53,11 @@ def _has_label(entry: dict[str, Any]) -> bool:
 
 def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
     """The manifest with the live label said again, where it says none and the server would take ours out; else the same manifest."""
-    said = part_of(live)
-    if not said or part_of(manifest) or not _is_ours(live, manager):
+    id = part_of(live)
+    if not id or part_of(manifest) or not _is_ours(live, manager):
         return manifest
     metadata = manifest["metadata"]
-    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), PART_OF: said}}}
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), PART_OF: id}}}
 
 
 def _is_ours(live: Manifest, manager: str) -> bool:
@@ -70,8 +70,8 @@ def _is_ours(live: Manifest, manager: str) -> bool:
 def left_set(manifest: Manifest, live: Manifest) -> str:
     """The id of the set that a live object would leave for the manifest's own; empty when it would leave none."""
     wanted = part_of(manifest)
-    found = set_of(live) if wanted else ""
-    return found if found != wanted else ""
+    now = set_of(live) if wanted else ""
+    return now if now != wanted else ""
 
 
 def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from applier.desired import Cycle, Desired, Graph
+from applier.desired import Cycle, Graph
 from applier.ref import GroupKind, Manifest, Ref
 
 NAMESPACE = ("", "Namespace")
@@ -26,6 +26,9 @@ LAST = {
 }
 """Kinds that intercept the requests of others."""
 
+Edges = dict[Ref, list[Ref]]
+"""For each object, those that come before it."""
+
 NEEDED_BY_PODS = {
     ("", "ConfigMap"),
     ("", "Secret"),
@@ -37,63 +40,83 @@ NEEDED_BY_PODS = {
 
 
 class Order(NamedTuple):
-    """Waves, and for each object what it waits for: as the graph says (`needs`), and as Kubernetes implies (`follows`)."""
+    """Waves, and for each object what it waits for: as the graph says (hard), and as Kubernetes implies (soft)."""
 
     waves: list[list[Ref]]
-    needs: dict[Ref, list[Ref]]
-    follows: dict[Ref, list[Ref]]
-
-
-class _Ordered(Graph):
-    """A graph with implied edges added. What comes before each object is worked out once."""
-
-    def __init__(self, graph: Graph, needs: dict[Ref, list[Ref]], follows: dict[Ref, list[Ref]]) -> None:
-        self.objects, self.needs, self.follows = graph.objects, needs, follows
-
-    def before(self, desired: Desired) -> list[Ref]:
-        return [*self.needs.get(desired.ref, ()), *self.follows.get(desired.ref, ())]
+    hard_dependencies: Edges
+    soft_dependencies: Edges
 
 
 def order(graph: Graph) -> Order:
-    """Waves with implied edges. Raises `Cycle` when the graph's own edges close one."""
-    needs = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
-    follows = _implied(graph)
-    ordered = _Ordered(graph, needs, follows)
+    """Waves with implied edges; linear in objects and edges. Raises `Cycle` when the graph's own edges close one."""
+    hard = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
+    soft = _implied(graph)
     while True:
         try:
-            return Order(_intercepting_last(ordered.waves(), needs, follows), needs, follows)
+            return Order(_intercepting_last(_waves(graph, hard, soft), hard, soft), hard, soft)
         except Cycle as cycle:
-            if not _cut(cycle, follows):
+            if not _cut(cycle, soft):
                 raise
 
 
-def _cut(cycle: Cycle, follows: dict[Ref, list[Ref]]) -> bool:
+def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
+    """Objects by the wave in which they may be written, in stable order. Raises `Cycle`."""
+    wave: dict[Ref, int] = {}
+
+    def settle(start: Ref) -> None:
+        """Gives an object and all before it their waves: depth first, without recursion, since a chain may have 10,000 objects."""
+        path = {start: before(start)}
+        while path:
+            ref, waiting = next(reversed(path.items()))
+            while waiting and waiting[-1] in wave:
+                waiting.pop()
+            if not waiting:
+                wave[ref] = 1 + max((wave[other] for other in before(ref)), default=-1)
+                del path[ref]
+            elif waiting[-1] in path:
+                names = list(path)
+                raise Cycle([*names[names.index(waiting[-1]) :], waiting[-1]])
+            else:
+                path[waiting[-1]] = before(waiting[-1])
+
+    def before(ref: Ref) -> list[Ref]:
+        return [*hard.get(ref, ()), *soft.get(ref, ())]
+
+    for ref in graph.objects:
+        if ref not in wave:
+            settle(ref)
+    waves: list[list[Ref]] = [[] for _ in range(1 + max(wave.values(), default=-1))]
+    for ref in graph.objects:
+        waves[wave[ref]].append(ref)
+    return waves
+
+
+def _cut(cycle: Cycle, soft: Edges) -> bool:
     """Leaves out the implied edges of a cycle; says whether there were any."""
-    implied = [(ref, before) for ref, before in pairwise(cycle.path) if before in follows.get(ref, ())]
+    implied = [(ref, before) for ref, before in pairwise(cycle.path) if before in soft.get(ref, ())]
     for ref, before in implied:
-        follows[ref].remove(before)
+        soft[ref].remove(before)
     return bool(implied)
 
 
-def _intercepting_last(waves: list[list[Ref]], needs: dict[Ref, list[Ref]], follows: dict[Ref, list[Ref]]) -> list[list[Ref]]:
+def _intercepting_last(waves: list[list[Ref]], *edges: Edges) -> list[list[Ref]]:
     """Moves what intercepts requests, and is waited for by nobody, behind all others."""
-    late = [ref for wave in waves for ref in wave if ref[:2] in LAST]
+    late = {ref for wave in waves for ref in wave if ref[:2] in LAST}
     if late:
-        awaited = {before for edges in (needs, follows) for all_before in edges.values() for before in all_before}
-        late = [ref for ref in late if ref not in awaited]
+        late -= {before for one in edges for all_before in one.values() for before in all_before}
     if not late:
         return waves
-    moved = set(late)
-    return [kept for wave in waves if (kept := [ref for ref in wave if ref not in moved])] + [late]
+    early = [kept for wave in waves if (kept := [ref for ref in wave if ref not in late])]
+    return [*early, [ref for wave in waves for ref in wave if ref in late]]
 
 
-def _implied(graph: Graph) -> dict[Ref, list[Ref]]:
+def _implied(graph: Graph) -> Edges:
     """For each object, what Kubernetes wants to be there first; each once, and only what is in the graph."""
     objects = graph.objects
     present = {ref[:2] for ref in objects}
-    definitions = dict(_defined_kinds(graph)) if DEFINITION in present else {}
+    definitions = defined_kinds(graph) if DEFINITION in present else {}
     namespaces, pods_need = NAMESPACE in present, bool(present & NEEDED_BY_PODS)
-    edges: dict[Ref, list[Ref]] = {}
+    edges: Edges = {}
     for ref, desired in objects.items():
         wanted: list[Ref] = []
         if namespaces and ref.namespace:
@@ -104,22 +127,15 @@ def _implied(graph: Graph) -> dict[Ref, list[Ref]]:
             wanted.append(_role(ref, desired.manifest))
         if pods_need:
             wanted.extend(_needed_by_pods(ref, desired.manifest))
-        if found := [before for before in dict.fromkeys(wanted) if before in objects and before != ref]:
-            edges[ref] = found
+        if present_before := [before for before in dict.fromkeys(wanted) if before in objects and before != ref]:
+            edges[ref] = present_before
     return edges
 
 
-def _defined_kinds(graph: Graph) -> Iterator[tuple[GroupKind, Ref]]:
-    """Group and kind of what the definitions (CRDs) of a graph define, with the definition."""
-    for ref, desired in graph.objects.items():
-        if ref[:2] == DEFINITION:
-            spec = desired.manifest.get("spec") or {}
-            yield (str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", ""))), ref
-
-
 def defined_kinds(graph: Graph) -> dict[GroupKind, Ref]:
-    """Group and kind of what the graph itself defines, with the definition."""
-    return dict(_defined_kinds(graph))
+    """Group and kind of what the definitions (CRDs) of a graph define, with the definition."""
+    definitions = ((ref, desired.manifest.get("spec") or {}) for ref, desired in graph.objects.items() if ref[:2] == DEFINITION)
+    return {(str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", ""))): ref for ref, spec in definitions}
 
 
 def _role(ref: Ref, manifest: Manifest) -> Ref:

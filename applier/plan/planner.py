@@ -1,35 +1,51 @@
-"""From a graph and what is live to what is to be done: one step for each object, in the order of writing."""
+"""From a graph and what is live to what is to be done: one step for each object, in the order of writing, decided without asking."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from applier.cluster import Live
-from applier.decision import Schemas
-from applier.desired import Graph
-from applier.outcome import QUIET, Action, Step
-from applier.plan.order import defined_kinds, order
-from applier.plan.steps import Intent, KnownLive, step_for
-from applier.plan.takeover import CLIENT_SIDE
-from applier.ref import Kind, Manifest, Ref
+from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide, hide_secrets
+from applier.decision.managers import applied_by, entries_of, others_in, ownership_patch, taken_over
+from applier.desired import Desired, Graph
+from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
+from applier.plan.immutable import fixed_fields
+from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
+from applier.plan.order import Edges, defined_kinds, order
+from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed, which_set
+from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intent:
+    """Under which name is written, and what may be taken from others.
+
+    `force`: managers whose fields may be taken, `*` for all. `take_over`: managers whose ownership becomes ours, so that fields that
+    we give up later go away.
+    """
+
+    manager: str
+    force: tuple[str, ...] = ()
+    take_over: tuple[str, ...] = CLIENT_SIDE
 
 
 @dataclass(slots=True, eq=False)
 class Plan:
     """What is to be done.
 
-    `steps` are in the order of writing, each with its wave. `needs` says which objects of the graph each waits for, and goes without
-    when one of them fails; `follows` says which come before it only because Kubernetes wants them there first. `found` holds the live
-    objects and `schemas` the schemas that the steps were decided on, for whoever carries them out.
+    `steps` are in the order of writing, each with its wave. `hard_dependencies` says which objects of the graph each waits for, and
+    goes without when one of them fails; `soft_dependencies` which come before it only because Kubernetes wants them there first. `live`
+    holds the live objects and `schemas` the schemas that the steps were decided on, for whoever carries them out.
     """
 
     steps: list[Step]
     intent: Intent
-    needs: dict[Ref, list[Ref]] = field(default_factory=dict)
-    follows: dict[Ref, list[Ref]] = field(default_factory=dict)
-    found: dict[Ref, Manifest] = field(default_factory=dict)
+    hard_dependencies: Edges = field(default_factory=dict)
+    soft_dependencies: Edges = field(default_factory=dict)
+    live: dict[Ref, Manifest] = field(default_factory=dict)
     schemas: Schemas = field(default_factory=Schemas)
 
     def counts(self) -> Counter[Action]:
@@ -40,6 +56,10 @@ class Plan:
         """The steps that are more than a look: everything but unchanged and yielded."""
         return [step for step in self.steps if step.action not in QUIET]
 
+    def writes(self, graph: Graph) -> Plan:
+        """The plan without what it prunes: the steps for objects of the graph."""
+        return replace(self, steps=[step for step in self.steps if step.ref in graph.objects])
+
     def waves(self) -> list[list[Step]]:
         """Steps by wave, in order; waves in which nothing is to be done included."""
         waves: list[list[Step]] = [[] for _ in range(1 + max((step.wave for step in self.steps), default=-1))]
@@ -49,26 +69,16 @@ class Plan:
 
 
 def plan(
-    graph: Graph,
-    live: Live,
-    schemas: Schemas,
-    *,
-    manager: str,
-    force: tuple[str, ...] = (),
-    take_over: tuple[str, ...] = CLIENT_SIDE,
-    prunable: Sequence[Step] = (),
-    unserved: Collection[Kind] = (),
+    graph: Graph, live: Live, schemas: Schemas, intent: Intent, *, prunable: Sequence[Step] = (), unserved: Collection[Kind] = ()
 ) -> Plan:
     """What is to be done to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
 
-    `force`: managers whose fields may be taken, `*` for all. `take_over`: managers whose ownership becomes ours, so that fields that
-    we give up later go away. `prunable`: steps for objects that are no longer wanted, already in the order of their deletion; they
-    come after all waves. `unserved`: kinds that the server is known not to serve.
+    `prunable`: steps for objects that are no longer wanted, already in the order of their deletion; they come after all waves.
+    `unserved`: kinds that the server is known not to serve.
     """
-    waves, needs, follows = order(graph)
-    intent = Intent(manager, force, take_over)
+    waves, hard, soft = order(graph)
     known = KnownLive(live, defined_kinds(graph), unserved)
-    planned = Plan([], intent, needs, follows, known.seen, schemas)
+    planned = Plan([], intent, hard, soft, known.seen, schemas)
     for wave, refs in enumerate(waves):
         for ref in refs:
             desired = graph.objects[ref]
@@ -80,3 +90,177 @@ def plan(
         step.wave += len(waves)
         planned.steps.append(step)
     return planned
+
+
+class NotKnown(Exception):
+    """What is there is not known; the text says why."""
+
+
+class Known(Protocol):
+    """What deciding on one object needs to know of others."""
+
+    def live_object(self, desired: Desired) -> Manifest | None:
+        """The object as it is, None when there is none. Raises `NotKnown`."""
+
+    def uid(self, owner: Ref) -> str:
+        """The UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
+
+    def replaced(self, ref: Ref) -> str:
+        """Why the live object goes away before its step is due; empty when it does not."""
+
+
+@dataclass(slots=True, eq=False)
+class KnownLive:
+    """What a snapshot and the steps so far say.
+
+    `defined` holds what the graph itself defines, by group and kind; `unserved` the kinds that the server does not serve; `seen` the
+    live objects that were asked for.
+    """
+
+    live: Live
+    defined: Mapping[GroupKind, Ref] = field(default_factory=dict)
+    unserved: Collection[Kind] = ()
+    steps: dict[Ref, Step] = field(default_factory=dict)
+    seen: dict[Ref, Manifest] = field(default_factory=dict)
+    _remade: set[Ref] = field(default_factory=set)
+
+    def note(self, step: Step) -> None:
+        """Takes a step that was decided on, for those that come after it."""
+        self.steps[step.ref] = step
+        if step.uid and self._is_new(step.ref):
+            self._remade.add(step.ref)
+
+    def live_object(self, desired: Desired) -> Manifest | None:
+        definition = self.defined.get(desired.ref[:2])
+        if definition is not None and self._is_new(definition) and definition not in self._remade:
+            return None
+        if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
+            raise NotKnown(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
+        try:
+            live = self.live.get(desired.ref)
+        except KeyError:
+            raise NotKnown("what is there was not read") from None
+        if live is not None:
+            self.seen[desired.ref] = live
+        return live
+
+    def uid(self, owner: Ref) -> str:
+        if owner in self.steps:
+            return "" if self._is_new(owner) else self.steps[owner].uid
+        try:
+            return uid_of(self.live.get(owner) or {})
+        except KeyError:
+            return ""
+
+    def replaced(self, ref: Ref) -> str:
+        if not self._remade:
+            return ""
+        around = (Ref("", "Namespace", "", ref.namespace), self.defined.get(ref[:2]))
+        return next((f"{one} is deleted and made again, and it with it" for one in around if one in self._remade), "")
+
+    def _is_new(self, ref: Ref) -> bool:
+        return ref in self.steps and self.steps[ref].action in (Action.CREATED, Action.RECREATED)
+
+
+def step_for(desired: Desired, known: Known, schema: Type | None, intent: Intent) -> Step:
+    """What is to be done with one object. Never raises: a comparison that fails is a failed step."""
+    step = Step(desired.ref, Action.UNCHANGED)
+    try:
+        live = known.live_object(desired)
+        if live is not None:
+            step.uid, step.resource_version = uid_of(live), resource_version_of(live)
+        _decide(step, desired, live, known, schema, intent)
+    except NotKnown as why:
+        _settle(step, Action.FAILED, str(why))
+    except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
+        _settle(step, Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}")
+    return step
+
+
+def _settle(step: Step, action: Action, reason: str = "", *, unsure: bool = False) -> None:
+    step.action, step.reason, step.unsure = action, reason, unsure
+
+
+def _decide(step: Step, desired: Desired, live: Manifest | None, known: Known, schema: Type | None, intent: Intent) -> None:
+    """Walks through what can be said of an object, the strongest reason first."""
+    if live is None:
+        _settle(step, Action.CREATED)
+    elif live["metadata"].get("deletionTimestamp"):
+        _settle(step, Action.CREATED, f"the one that exists {being_deleted(live)}; it is made again once that is gone")
+    elif why := known.replaced(desired.ref):
+        _settle(step, Action.CREATED, why)
+    elif (manifest := _with_known_owner(desired, known)) is None:
+        _settle(step, Action.CONFIGURED, f"gets the UID of its owner {desired.owner} once that is known", unsure=True)
+    else:
+        _compare(step, desired, manifest, live, schema, intent)
+
+
+def _with_known_owner(desired: Desired, known: Known) -> Manifest | None:
+    """The manifest with the UID of its owner; None when that is not known yet."""
+    if desired.owner is None or not refers_to(desired.manifest, desired.owner):
+        return desired.manifest
+    uid = known.uid(desired.owner)
+    return with_owner(desired.manifest, desired.owner, uid) if uid else None
+
+
+def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
+    """Decides as if ownership had been taken over already."""
+    policy = desired.policy
+    patch = ownership_patch(live, intent.manager, intent.take_over)
+    may = (*intent.force, *policy.force)
+    over = taken_over(live, patch)
+    manifest = staying(manifest, over, intent.manager)
+    decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
+    step.changes, step.conflicts = decision.changes, decision.conflicts
+    step.intent, step.force = hide_secrets(decision.intent), decision.force
+    _judge(step, desired, live, decision)
+    if patch and step.action in QUIET and not policy.create_only:
+        others = ", ".join(others_in(live, intent.manager, intent.take_over))
+        _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
+    if other := left_set(manifest, live):
+        _hold_in_set(step, live, other, may)
+    if not policy.adopt and step.action not in QUIET and not applied_by(live, intent.manager):
+        _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
+
+
+def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -> None:
+    """Leaves a member of another set there, unless it may be moved, or is not written anyway."""
+    over_label = conflicts_over(live)
+    if step.action in WRITTEN and not may_leave(over_label, may):
+        step.conflicts = over_label
+        _settle(step, Action.HELD, which_set(other))
+    elif step.conflicts and all(conflict.path == LABEL for conflict in step.conflicts):
+        _settle(step, Action.HELD, which_set(other))
+
+
+def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:
+    """From a comparison to what is done about it."""
+    verdict, policy = decision.verdict, desired.policy
+    if policy.create_only:
+        # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.
+        step.changes = [change for change in step.changes if change.new is not ABSENT]
+        differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # who owns what changes nothing here
+        return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
+    if verdict is Verdict.SAME or _asks_for_nothing(decision, live):
+        return _settle(step, Action.UNCHANGED)
+    if verdict is Verdict.YIELDED:
+        return _settle(step, Action.YIELDED, decision.why)
+    if verdict is Verdict.CONFLICT:
+        return _settle(step, Action.HELD, what_conflicts(step.conflicts))
+    if verdict is Verdict.UNKNOWN:
+        return _settle(step, Action.CONFIGURED, decision.why, unsure=True)
+    refilled = set(map(id, decision.refilled))
+    if fixed := fixed_fields(desired.ref, live, [change for change in step.changes if id(change) not in refilled]):
+        why = what_is_fixed(fixed)
+        return _settle(step, Action.RECREATED, why) if policy.recreate else _settle(step, Action.HELD, f"{why}; {RECREATE}")
+    return _settle(step, Action.CONFIGURED, what_differs(step.changes), unsure=decision.unsure)
+
+
+def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:
+    """Says whether the object is wanted as it is, whatever it is: a bare Namespace, for instance.
+
+    The server keeps no owners for what has no owned fields, and would, when it is applied again, only begin to record others.
+    """
+    metadata = decision.intent["metadata"]
+    bare = decision.intent.keys() <= {"apiVersion", "kind", "metadata"} and metadata.keys() <= {"name", "namespace"}
+    return bare and decision.verdict is Verdict.CHANGE and not entries_of(live)

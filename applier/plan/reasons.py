@@ -34,9 +34,9 @@ def what_differs(changes: Sequence[FieldChange]) -> str:
     """Which fields differ; and, where others hold them now, who."""
     if not changes:
         return "only who owns its fields changes"
-    said = listed(dotted(change.path) for change in changes)
+    fields = listed(dotted(change.path) for change in changes)
     drifted = listed(who(owner) for change in changes if change.old is not ABSENT for owner in change.owners)
-    return said + (f"; last set by {drifted}" if drifted else "")
+    return fields + (f"; last set by {drifted}" if drifted else "")
 
 
 def what_conflicts(conflicts: Sequence[Conflict]) -> str:
@@ -44,8 +44,8 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
     by_owner: dict[str, list[str]] = {}
     for conflict in conflicts:
         by_owner.setdefault(who(conflict.owner), []).append(dotted(conflict.path))
-    said = "; ".join(f"{owner} owns {listed(paths)}" for owner, paths in by_owner.items())
-    return f"{said} with another value: {WAYS_OUT}"
+    owned = "; ".join(f"{owner} owns {listed(paths)}" for owner, paths in by_owner.items())
+    return f"{owned} with another value: {WAYS_OUT}"
 
 
 def which_set(id: str) -> str:

@@ -17,8 +17,7 @@ from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.outcome import Action, Step
 from applier.plan.forms import SECRET, desired_form, read_desired, read_step, step_form, values_of
-from applier.plan.planner import Plan
-from applier.plan.steps import Intent
+from applier.plan.planner import Intent, Plan
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 
 VERSION = 1
@@ -32,8 +31,8 @@ class BadPlan(ApplierError):
 class SavedPlan:
     """A plan with all that is needed to carry it out, apart from values of Secrets.
 
-    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `kept` is
-    what `applier.run` has to know of the recorded set that the graph is kept as; empty when it is kept as none.
+    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `applyset`
+    is what has to be known of the recorded set that the graph is kept as; empty when it is kept as none.
     """
 
     plan: Plan
@@ -41,11 +40,7 @@ class SavedPlan:
     input_hash: str
     prints: dict[Ref, str] = field(default_factory=dict)
     has_values: bool = False
-    kept: dict[str, Any] = field(default_factory=dict)
-
-    def writes(self) -> Plan:
-        """The plan without what it prunes."""
-        return replace(self.plan, steps=[step for step in self.plan.steps if step.ref in self.graph.objects])
+    applyset: dict[str, Any] = field(default_factory=dict)
 
     def prunes(self) -> list[Step]:
         """The steps for objects that are no longer wanted, in the order of their deletion."""
@@ -63,17 +58,18 @@ class SavedPlan:
         return replace(self, graph=graph, has_values=True)
 
 
-def save(plan: Plan, graph: Graph, kept: Mapping[str, Any] | None = None) -> bytes:
-    """A plan as JSON, the same bytes for the same plan. `kept` is what is to be known of a recorded set, as JSON."""
+def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None) -> bytes:
+    """A plan as JSON, the same bytes for the same plan. `applyset` is what is to be known of a recorded set, as JSON."""
     saved = {
         "version": VERSION,
         "input": input_hash(graph),
         "intent": {"manager": plan.intent.manager, "force": plan.intent.force, "takeOver": plan.intent.take_over},
         "objects": [desired_form(desired) for desired in graph.objects.values()],
-        "steps": [{**step_form(step), "print": fingerprint(plan.found.get(step.ref))} for step in plan.steps],
-        "needs": [[ref, before] for ref, before in plan.needs.items()],
-        "follows": [[ref, before] for ref, before in plan.follows.items()],
-        "set": kept or {},
+        "steps": [{**step_form(step), "print": fingerprint(plan.live.get(step.ref))} for step in plan.steps],
+        # The words of version 1 of the file, which plans that were kept by an earlier release have.
+        "needs": [[ref, before] for ref, before in plan.hard_dependencies.items()],
+        "follows": [[ref, before] for ref, before in plan.soft_dependencies.items()],
+        "set": applyset or {},
     }
     return _canonical({**saved, "seal": _seal(saved)})
 
@@ -89,10 +85,10 @@ def load(data: bytes) -> SavedPlan:
         raise BadPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
     try:
         seal = saved.pop("seal", "")
-        found = _read(saved)
+        plan = _read(saved)
         if seal != _seal(saved):
             raise BadPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
-        return found
+        return plan
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
 
@@ -106,7 +102,7 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
         {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["follows"]},
     )
     prints = {step.ref: form["print"] for step, form in zip(plan.steps, saved["steps"], strict=True)}
-    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints, kept=saved["set"])
+    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints, applyset=saved["set"])
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:
@@ -115,29 +111,29 @@ def check(saved: SavedPlan, live: Live) -> list[str]:
     What it finds is noted in the plan, for carrying it out. What is to be pruned is for whoever knows the set.
     """
     reasons: list[str] = []
-    for step in saved.writes().steps:
+    for step in saved.plan.writes(saved.graph).steps:
         try:
-            found = live.get(step.ref)
+            now = live.get(step.ref)
         except KeyError:
-            found = None
-        if found is not None:
-            saved.plan.found[step.ref] = found
-        reasons.extend(f"{step.ref} {why}" for why in why_moved(step, found, saved.prints[step.ref]))
+            now = None
+        if now is not None:
+            saved.plan.live[step.ref] = now
+        reasons.extend(f"{step.ref} {why}" for why in why_moved(step, now, saved.prints[step.ref]))
     return reasons
 
 
-def why_moved(step: Step, found: Manifest | None, before: str) -> Iterator[str]:
+def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
     """In what way an object is not what its step was decided on; `before` is its fingerprint then."""
     if step.action is Action.FAILED:
         return
-    uid = uid_of(found or {})
+    uid = uid_of(now or {})
     if not step.uid and uid:
         yield "exists by now"
     elif step.uid and not uid:
         yield "is gone"
     elif step.uid != uid:
         yield "was deleted and made again"
-    elif found is not None and resource_version_of(found) != step.resource_version and (not before or fingerprint(found) != before):
+    elif now is not None and resource_version_of(now) != step.resource_version and (not before or fingerprint(now) != before):
         yield "has changed"
 
 

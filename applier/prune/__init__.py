@@ -3,7 +3,7 @@
 from applier.prune.adoption import adopt
 from applier.prune.applyset import ApplySet, ApplySetError, applyset_id
 from applier.prune.budget import Budget
-from applier.prune.deleting import delete, delete_set
-from applier.prune.pruning import Pruning
+from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
+from applier.prune.removal import delete, delete_set
 
-__all__ = ["ApplySet", "ApplySetError", "Budget", "Pruning", "adopt", "applyset_id", "delete", "delete_set"]
+__all__ = ["ApplySet", "ApplySetError", "ApplySetOptions", "Budget", "OpenApplySet", "adopt", "applyset_id", "delete", "delete_set"]

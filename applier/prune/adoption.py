@@ -13,18 +13,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from applier.account import Account
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
-from applier.decision import hide_secrets, prepared
-from applier.decision.secret_values import LAST_APPLIED
+from applier.decision import LAST_APPLIED, hide_secrets, prepared
+from applier.decision.managers import others_in, ownership_patch, taken_over
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
-from applier.events import Finished, Sink, nowhere
+from applier.events import Account, Finished, Sink, nowhere
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.membership import staying
-from applier.plan.takeover import others_in, ownership_patch, taken_over
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 AT_ONCE = 16  # objects in work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from applier.cluster import Cluster, Resource
@@ -12,8 +12,7 @@ from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.terminating import is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 from applier.wait.gone import wait_gone
 
 AT_ONCE = 16  # deletes in flight
@@ -38,7 +37,7 @@ class Deletion:
     `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
     is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
     `wait_for_all`, for every object and after the last wave too. With 0 seconds nothing is held back by what is still there. `labels`
-    is a selector that all objects match, so that less is watched.
+    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with what is deleted.
     """
 
     cluster: Cluster
@@ -49,6 +48,7 @@ class Deletion:
     labels: str = ""
     sink: Sink = nowhere
     dry_run: bool = False
+    before: Callable[[Step, Manifest], Awaitable[None]] | None = None
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def run(self, steps: Iterable[Step], live: dict[Ref, Manifest], order: Teardown) -> list[Outcome]:
@@ -96,6 +96,8 @@ class Deletion:
             resource = await self.cluster.resource(Kind.of(live))
             for _ in range(TRIES):
                 try:
+                    if self.before is not None:
+                        await self.before(step, live)
                     await self._request(resource, live)
                     return Action.PRUNED, step.reason, None
                 except WriteConflict as error:

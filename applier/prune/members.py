@@ -12,7 +12,7 @@ from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.plan.membership import set_of
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import Scope
-from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
+from applier.ref import GroupKind, Kind, Manifest, Ref
 
 AT_ONCE = 16  # lists in flight
 FEW = 3  # up to so many namespaces each is listed by itself; above, one list over all of them is asked for first
@@ -103,6 +103,6 @@ def _available(service: Manifest) -> bool:
     return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
 
 
-def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref], uids: Collection[str]) -> list[Manifest]:
-    """The members that are no longer wanted. An object may have two names (Events do): those whose UID is wanted stay too."""
-    return [one for one in members if (ref := Ref.of(one)) not in wanted and uid_of(one) not in uids and ref != parent]
+def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref]) -> list[Manifest]:
+    """The members that are no longer wanted by their names. An object may have two (Events do): a run spares those that it has applied."""
+    return [one for one in members if (ref := Ref.of(one)) not in wanted and ref != parent]

@@ -1,6 +1,6 @@
 """How ready an object is, and why not. Pure."""
 
-from applier.readiness.judge import readiness
+from applier.readiness.judgement import readiness
 from applier.readiness.rules import Expected, Rule
 from applier.readiness.state import Readiness, State
 

@@ -10,21 +10,34 @@ from typing import TYPE_CHECKING
 from applier.lazy import lazily
 
 if TYPE_CHECKING:
-    from applier.run.applying import OutOfDate, WaitFor, apply, apply_saved
-    from applier.run.differing import Difference, diff
-    from applier.run.keeping import KeepSet
-    from applier.run.reading import Survey, survey, wanted
+    from applier.run.difference import Difference, diff
+    from applier.run.live_state import Survey, read, survey, wanted
+    from applier.run.options import ApplyOptions, WaitFor
+    from applier.run.pipeline import OutOfDate, apply, apply_saved
     from applier.run.report import Report
 
-__all__ = ["Difference", "KeepSet", "OutOfDate", "Report", "Survey", "WaitFor", "apply", "apply_saved", "diff", "survey", "wanted"]
+__all__ = [
+    "ApplyOptions",
+    "Difference",
+    "OutOfDate",
+    "Report",
+    "Survey",
+    "WaitFor",
+    "apply",
+    "apply_saved",
+    "diff",
+    "read",
+    "survey",
+    "wanted",
+]
 
 __getattr__ = lazily(
     __name__,
     {
-        "applying": ("OutOfDate", "WaitFor", "apply", "apply_saved"),
-        "differing": ("Difference", "diff"),
-        "keeping": ("KeepSet",),
-        "reading": ("Survey", "survey", "wanted"),
+        "difference": ("Difference", "diff"),
+        "live_state": ("Survey", "read", "survey", "wanted"),
+        "options": ("ApplyOptions", "WaitFor"),
+        "pipeline": ("OutOfDate", "apply", "apply_saved"),
         "report": ("Report",),
     },
 )

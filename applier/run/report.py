@@ -39,10 +39,10 @@ class Report:
     def problems(self) -> dict[str, list[Ref]]:
         """What went wrong, each reason once, with all objects that it concerns: failed, then held, then not ready."""
         undone = [outcome for outcome in self.outcomes if outcome.action in UNDONE]
-        found: dict[str, list[Ref]] = {trouble: [] for trouble in self.troubles}
+        problems: dict[str, list[Ref]] = {trouble: [] for trouble in self.troubles}
         for outcome in sorted(undone, key=lambda outcome: outcome.action is Action.HELD):
-            found.setdefault(outcome.reason, []).append(outcome.step.ref)
+            problems.setdefault(outcome.reason, []).append(outcome.step.ref)
         for waited in self.waited:
             if waited.reason:
-                found.setdefault(waited.reason, []).append(waited.ref)
-        return found
+                problems.setdefault(waited.reason, []).append(waited.ref)
+        return problems

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from applier.testing import assets, starting
-from applier.testing.running import CONTROLLER_MANAGER, RunningPlane
+from applier.testing import assets, startup
+from applier.testing.plane import CONTROLLER_MANAGER, RunningPlane
 
 
 class ControlPlane(RunningPlane):
@@ -31,5 +31,5 @@ class ControlPlane(RunningPlane):
         not exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
         from the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
         """
-        options = starting.Options(tuple(parts), dict(users or {}), audit, tuple(api_server_flags), ready_within)
-        return starting.start(cls, options, programs or assets.find(), folder)
+        options = startup.Options(tuple(parts), dict(users or {}), audit, tuple(api_server_flags), ready_within)
+        return startup.start(cls, options, programs or assets.find(), folder)

@@ -19,7 +19,7 @@ from pathlib import Path
 from applier.testing import locks
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
-from applier.testing.running import STATE
+from applier.testing.plane import STATE
 
 
 class Run:

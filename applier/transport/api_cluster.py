@@ -11,19 +11,18 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from applier.cluster import Listing, Resource, WatchEvent
+from applier.cluster import Listing, Resource, WatchEvent, find
 from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
-from applier.ref import Kind, Manifest, Ref
-from applier.transport.asked import Asked
+from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
-from applier.transport.listing import list_all
+from applier.transport.lists import list_all
 from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
-from applier.transport.retries import Retries
-from applier.transport.watching import Watching
+from applier.transport.retries import ApiRequest, Retries
+from applier.transport.watches import Watches
 from applier.transport.wire import Answer, Uncertain, Wire
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
@@ -61,7 +60,7 @@ class ApiCluster:
         self.discovery = Discovery(self.wire, self.disk)
         self.wire.on_unknown_kind = self.discovery.forget
         self.openapi = OpenApi(self.wire, self.disk)
-        self.watching = Watching(self.wire)
+        self.watches = Watches(self.wire)
 
     @property
     def requests(self) -> Counter[tuple[str, str]]:
@@ -79,7 +78,7 @@ class ApiCluster:
 
     async def version(self) -> dict[str, str]:
         """The server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
-        return _object(await self.wire.call(Asked("get", "version"), "GET", "/version"))
+        return _object(await self.wire.call(ApiRequest("get", "version"), "GET", "/version"))
 
     async def resource(self, kind: Kind) -> Resource:
         """How the server serves a kind. Raises `UnknownKind`."""
@@ -103,8 +102,8 @@ class ApiCluster:
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
         """One object. Raises `NotFound`."""
-        asked = Asked("get", resource.plural, _ref(resource, namespace, name))
-        return _object(await self.wire.call(asked, "GET", _path(resource, namespace, name)))
+        request = ApiRequest("get", resource.plural, _ref(resource, namespace, name))
+        return _object(await self.wire.call(request, "GET", _path(resource, namespace, name)))
 
     async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
         """All objects of a kind, of one namespace or of all; in pages, joined."""
@@ -115,13 +114,13 @@ class ApiCluster:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, or with `initial` the state first, until the server ends the stream.
 
-        Whoever stops early closes the iterator (`contextlib.aclosing`), or its connection stays until it is collected. Raises `Gone` when
-        the version is too old, and `Unreachable` when the stream breaks or stalls.
+        Whoever stops early closes the iterator (`contextlib.aclosing`), or its connection stays until it is collected. Raises `Expired`
+        when the version is too old, and `Unreachable` when the stream breaks or stalls.
         """
         path = _path(resource, namespace)
         if initial:
-            return self.watching.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
-        return self.watching.changes(resource, path, namespace, labels, resource_version)
+            return self.watches.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
+        return self.watches.changes(resource, path, namespace, labels, resource_version)
 
     async def apply(
         self,
@@ -138,21 +137,23 @@ class ApiCluster:
         Raises `FieldConflict`, `Invalid` and the rest. Repeated when its fate is unknown: applying twice is as good as once.
         """
         namespace, name = _names(manifest)
-        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
+        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
         path = _path(resource, namespace, name, subresource) + _query(manager, UNASKED, dry_run, force)
-        return _object(self._heard(asked, await self.wire.call(asked, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY)))
+        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY)))
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
         """Makes an object. Raises `AlreadyExists`; and `Unreachable` with `maybe_done` when it exists after a try of unknown fate,
         because then nobody knows who made it."""
         namespace, name = _names(manifest)
-        asked = Asked("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
+        request = ApiRequest("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
         path = _path(resource, namespace) + _query(manager, self.validation, dry_run)
         try:
-            return _object(self._heard(asked, await self.wire.call(asked, "POST", path, body=orjson.dumps(manifest))))
+            return _object(self._heard(request, await self.wire.call(request, "POST", path, body=orjson.dumps(manifest))))
         except Uncertain as error:
             if isinstance(error.error, AlreadyExists):
-                raise Unreachable(f"{asked.ref} exists now, but whether we made it is not known: no answer came", maybe_done=True) from None
+                raise Unreachable(
+                    f"{request.ref} exists now, but whether we made it is not known: no answer came", maybe_done=True
+                ) from None
             raise error.error from None
 
     async def patch(
@@ -164,10 +165,10 @@ class ApiCluster:
         """
         is_merge = isinstance(patch, dict)
         harmless = is_merge and not _versioned(patch)
-        asked = Asked("patch", resource.plural, _ref(resource, namespace, name), harmless, patch)
+        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), harmless, patch)
         path = _path(resource, namespace, name, subresource) + _query(manager, self.validation, dry_run)
         kind = MERGE_PATCH if is_merge else JSON_PATCH
-        return _object(self._heard(asked, await self.wire.call(asked, "PATCH", path, body=orjson.dumps(patch), content_type=kind)))
+        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(patch), content_type=kind)))
 
     async def delete(
         self,
@@ -179,31 +180,36 @@ class ApiCluster:
         resource_version: str = "",
         propagation: str = "Background",
         dry_run: bool = False,
-    ) -> None:
+    ) -> Manifest | None:
         """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
 
-        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that.
+        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that. Gives
+        the object while it is being deleted, None when it is gone.
         """
-        asked = Asked("delete", resource.plural, _ref(resource, namespace, name))
+        request = ApiRequest("delete", resource.plural, _ref(resource, namespace, name))
         wanted = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": wanted}
         if dry_run:
             options["dryRun"] = ["All"]
         try:
-            self._heard(asked, await self.wire.call(asked, "DELETE", _path(resource, namespace, name), body=orjson.dumps(options)))
+            answer = await self.wire.call(request, "DELETE", _path(resource, namespace, name), body=orjson.dumps(options))
         except Uncertain as error:
             if isinstance(error.error, NotFound) or (isinstance(error.error, WriteConflict) and not resource_version):
-                return
+                return None
             raise error.error from None
         except WriteConflict as error:
             if resource.plural != "namespaces" or not _ending(error):
                 raise
+            return await find(self, resource, namespace, name)
+        # Of what is gone at once the server shows a Status, or for some kinds the object as it was last: without a deletionTimestamp.
+        shown = _object(self._heard(request, answer))
+        return shown if is_being_deleted(shown) else None
 
-    def _heard(self, asked: Asked, answer: Answer) -> Answer:
+    def _heard(self, request: ApiRequest, answer: Answer) -> Answer:
         """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
-        if asked.ref is not None:
+        if request.ref is not None:
             for warning in answer.headers.all("Warning"):
-                self.warn(asked.ref, warning.partition('"')[2].rpartition('"')[0].replace('\\"', '"') or warning)
+                self.warn(request.ref, warning.partition('"')[2].rpartition('"')[0].replace('\\"', '"') or warning)
         return answer
 
 

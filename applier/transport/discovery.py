@@ -11,8 +11,8 @@ import orjson
 from applier.cluster import Resource
 from applier.errors import ApiError, ClusterError, NotFound, UnknownKind
 from applier.ref import Kind
-from applier.transport.asked import Asked
 from applier.transport.disk import Disk
+from applier.transport.retries import ApiRequest
 from applier.transport.served import AGGREGATED, Served, group_versions, read_aggregated, read_plain
 from applier.transport.wire import Wire
 
@@ -96,7 +96,7 @@ class Discovery:
         return served
 
     async def _get(self, path: str, accept: str = "application/json") -> dict[str, Any]:
-        answer = await self.wire.call(Asked("get", "discovery"), "GET", path, headers={"Accept": accept})
+        answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": accept})
         try:
             document = orjson.loads(answer.body)
         except orjson.JSONDecodeError:

@@ -8,8 +8,8 @@ from contextlib import aclosing
 
 from applier.cluster import Cluster, WatchEvent
 from applier.errors import Forbidden, UnknownKind
-from applier.listening import listen
 from applier.ref import Kind, Manifest
+from applier.reflector import list_and_watch
 from applier.transport.discovery import Discovery
 from applier.transport.served import Served
 
@@ -69,7 +69,7 @@ class Waiting:
         """Follows definitions until no kind has trouble."""
         resource = await self.cluster.resource(DEFINITION)
         missing = self._missing(await self.discovery.all())
-        async with aclosing(listen(self.cluster, resource)) as told:
+        async with aclosing(list_and_watch(self.cluster, resource)) as told:
             async for news in told:
                 if not isinstance(news, WatchEvent):
                     self.definitions = {_defined(one): one for one in news.items}

@@ -10,8 +10,8 @@ import orjson
 from applier.decision import Schemas, read_openapi
 from applier.errors import ApiError, UnknownKind
 from applier.ref import Kind
-from applier.transport.asked import Asked
 from applier.transport.disk import Disk
+from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
 LIFE = 60.0  # seconds that the index on disk counts without asking whether it is still the same
@@ -46,7 +46,7 @@ class OpenApi:
     async def _ask_index(self) -> dict[str, str]:
         """URLs of documents by group version; their `hash` changes with the document (KEP-2896). Empty when the server gives none."""
         try:
-            answer = await self.wire.call(Asked("get", "openapi"), "GET", "/openapi/v3")
+            answer = await self.wire.call(ApiRequest("get", "openapi"), "GET", "/openapi/v3")
         except (ApiError, UnknownKind):
             return {}
         index = _read_index(answer.body)
@@ -65,7 +65,7 @@ class OpenApi:
 
     async def _fetch(self, group_version: str, url: str) -> Schemas | None:
         try:
-            answer = await self.wire.call(Asked("get", "openapi"), "GET", url)
+            answer = await self.wire.call(ApiRequest("get", "openapi"), "GET", url)
             schemas = read_openapi(orjson.loads(answer.body))
         except orjson.JSONDecodeError:
             return None

@@ -14,9 +14,9 @@ from applier.errors import (
     ApiError,
     Cause,
     ClusterError,
+    Expired,
     FieldConflict,
     Forbidden,
-    Gone,
     Invalid,
     NotFound,
     ServerFailure,
@@ -27,25 +27,25 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.transport.clocks import server_time
-from applier.transport.sentences import Refused, hide_values, sentence
+from applier.transport.error_messages import Refused, hide_values, sentence
 
 if TYPE_CHECKING:
-    from applier.transport.asked import Asked
     from applier.transport.login.target import Target
+    from applier.transport.retries import ApiRequest
 
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
 TOO_LARGE = ("request is too large", "Request entity too large", "trying to send message larger than max")
 
 
-def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, target: Target) -> ClusterError:
+def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRequest, target: Target) -> ClusterError:
     """The error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
     given = _status_object(body)
     message = str(given.get("message") or "").strip() or (_plain(body) if not given else "") or f"HTTP status {status}"
     reason = str(given.get("reason") or "")
     said = given.get("details")
     details: dict[str, Any] = said if isinstance(said, dict) else {}
-    causes = _causes(details, asked)
+    causes = _causes(details, request)
     if status == 400 and "HTTP request to an HTTPS server" in message:
         return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
     if 300 <= status < 400:
@@ -54,16 +54,16 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, asked: Asked, 
         return ApiError(status, "Redirect", f"{target.server} redirects us{there}, {why}")
     made = _type(status, reason, message, causes)
     if made is NotFound and _no_such_kind(message, given, details):
-        return UnknownKind(f"the server does not serve {asked.plural}; is its definition installed, in this version?")
-    text = sentence(Refused(made, status, message, causes, details, asked, target, headers))
+        return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")
+    text = sentence(Refused(made, status, message, causes, details, request, target, headers))
     rest = {key: value for key, value in details.items() if key != "causes"}
     return made(status, reason, text, causes, _retry_after(headers, details), rest)
 
 
-def status_error(given: dict[str, Any], asked: Asked, target: Target) -> ClusterError:
+def status_error(given: dict[str, Any], request: ApiRequest, target: Target) -> ClusterError:
     """The error for a Status object that came inside of a watch."""
     code = given.get("code")
-    return refusal(code if isinstance(code, int) else 500, {}, orjson.dumps(given), asked, target)
+    return refusal(code if isinstance(code, int) else 500, {}, orjson.dumps(given), request, target)
 
 
 def _status_object(body: bytes) -> dict[str, Any]:
@@ -80,11 +80,11 @@ def _plain(body: bytes) -> str:
     return " ".join(text.split())[:300]
 
 
-def _causes(details: dict[str, Any], asked: Asked) -> tuple[Cause, ...]:
+def _causes(details: dict[str, Any], request: ApiRequest) -> tuple[Cause, ...]:
     given = details.get("causes")
     rows = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     texts = ((str(one.get("reason", "")), str(one.get("field", "")), str(one.get("message", ""))) for one in rows)
-    return tuple(Cause(reason, field, hide_values(message, asked)) for reason, field, message in texts)
+    return tuple(Cause(reason, field, hide_values(message, request)) for reason, field, message in texts)
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
@@ -97,7 +97,7 @@ def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> 
         return _conflict(reason, causes)
     if status >= 500:
         return ServerFailure
-    simple = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound, 410: Gone, 422: Invalid, 429: TooManyRequests}
+    simple = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound, 410: Expired, 422: Invalid, 429: TooManyRequests}
     return simple.get(status, Invalid if 405 <= status < 500 else ApiError)
 
 

@@ -1,4 +1,4 @@
-"""How long and how often a request is tried, and when that ends."""
+"""What a request is about, how long and how often it is tried, and when that ends."""
 
 from __future__ import annotations
 
@@ -6,13 +6,25 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from applier.backoff import Backoff
 from applier.errors import ApiError, ClusterError, ServerFailure, TooManyRequests, Unreachable
+from applier.ref import Ref
 
 FAILURE_TRIES = 4  # a server that fails (500) on one object mostly fails on it again; 502 to 504 pass
 WEBHOOK_TRIES = 2  # a webhook that fails mostly keeps failing, and each try may take it ten seconds
 FIRST_CONTACT_TRIES = 2  # a server that has never answered is more likely a wrong address than a restart
+
+
+class ApiRequest(NamedTuple):
+    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch, to keep its secrets."""
+
+    verb: str
+    plural: str
+    ref: Ref | None = None
+    harmless: bool = True
+    sent: Any = None
 
 
 @dataclass(slots=True, eq=False)

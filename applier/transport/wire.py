@@ -11,12 +11,11 @@ from typing import NamedTuple, TypeVar
 from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized, UnknownKind
 from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
-from applier.transport.asked import Asked
-from applier.transport.breakage import Breakage, unreachable
+from applier.transport.connection_errors import ConnectionErrors, unreachable
 from applier.transport.login.renewal import Renewal
 from applier.transport.login.target import Target, trust
 from applier.transport.refusals import refusal
-from applier.transport.retries import Retries, RetryBudget, Tries
+from applier.transport.retries import ApiRequest, Retries, RetryBudget, Tries
 
 T = TypeVar("T")
 
@@ -72,7 +71,7 @@ class Wire:
 
     async def call(
         self,
-        asked: Asked,
+        request: ApiRequest,
         method: str,
         path: str,
         *,
@@ -81,16 +80,16 @@ class Wire:
         headers: dict[str, str] | None = None,
     ) -> Answer:
         """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
-        tries = Tries(self.retries, self.budget, asked.harmless, known=self.answered)
-        answer = await self._tried(asked, tries, lambda: self._once(asked, method, path, body, content_type, headers))
+        tries = Tries(self.retries, self.budget, request.harmless, known=self.answered)
+        answer = await self._tried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
         return Answer(answer.body, answer.headers, tries.unsure)
 
-    async def stream(self, asked: Asked, path: str) -> Stream:
+    async def stream(self, request: ApiRequest, path: str) -> Stream:
         """Opens a watch. The caller closes the response."""
         tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
-        return await self._tried(asked, tries, lambda: self._open(asked, path))
+        return await self._tried(request, tries, lambda: self._open(request, path))
 
-    async def _tried(self, asked: Asked, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _tried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
         """The result of an attempt that is made again where that helps, once of these with renewed credentials."""
         renewed = False
         while True:
@@ -102,48 +101,48 @@ class Wire:
                     raise
                 renewed = True
             except ClusterError as error:
-                await self._wait(tries, error, asked)
+                await self._wait(tries, error, request)
 
     def broken(self, error: BaseException, *, reading: bool = True) -> ClusterError:
         """The error for a connection that broke."""
         return unreachable(error, self.target.server, self.target.said, reading=reading)
 
-    async def _wait(self, tries: Tries, error: ClusterError, asked: Asked) -> None:
+    async def _wait(self, tries: Tries, error: ClusterError, request: ApiRequest) -> None:
         """Waits until the next try; raises the error when there is to be none."""
         before = tries.unsure
         pause = tries.pause(error)
         if isinstance(error, UnknownKind):
             self.on_unknown_kind()
         if pause is None:
-            raise (Uncertain(error) if before and isinstance(error, ApiError) and asked.verb in ("create", "delete") else error) from None
+            raise (Uncertain(error) if before and isinstance(error, ApiError) and request.verb in ("create", "delete") else error) from None
         if isinstance(error, TooManyRequests):
             self.throttled += 1
             self.sink(Throttled(pause, self.in_flight))
         else:
-            self.sink(Retried(asked.ref, tries.count, str(error)))
+            self.sink(Retried(request.ref, tries.count, str(error)))
         await asyncio.sleep(pause)
 
     async def _once(
-        self, asked: Asked, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
+        self, request: ApiRequest, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
     ) -> Response:
         """One try. Gives a good answer."""
         said = self._headers(headers, content_type if body is not None else "")
-        self.requests[asked.verb, asked.plural] += 1
+        self.requests[request.verb, request.plural] += 1
         self.in_flight += 1
         try:
             response = await self._client.call(Request(method, path, said, body), self.retries.timeout)
-        except Breakage as error:
-            raise self.broken(error, reading=asked.verb in READS) from None
+        except ConnectionErrors as error:
+            raise self.broken(error, reading=request.verb in READS) from None
         finally:
             self.in_flight -= 1
         self.answered = True
         if response.status >= 300:
-            raise refusal(response.status, response.headers, response.body, asked, self.target)
+            raise refusal(response.status, response.headers, response.body, request, self.target)
         return response
 
-    async def _open(self, asked: Asked, path: str) -> Stream:
+    async def _open(self, request: ApiRequest, path: str) -> Stream:
         said = self._headers(None, "")
-        self.requests[asked.verb, asked.plural] += 1
+        self.requests[request.verb, request.plural] += 1
         try:
             stream = await self._client.open(Request("GET", path, said), self.retries.timeout, self.retries.stall)
             if stream.status < 300:
@@ -151,9 +150,9 @@ class Wire:
                 return stream
             with closing(stream):
                 content = await stream.read()
-        except Breakage as error:
+        except ConnectionErrors as error:
             raise self.broken(error) from None
-        raise refusal(stream.status, stream.headers, content, asked, self.target)
+        raise refusal(stream.status, stream.headers, content, request, self.target)
 
     def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
         """The headers of a request, with the credentials that we have."""

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from applier.cluster import Cluster
 from applier.events import Sink, Waiting, nowhere
-from applier.ref import Manifest, Ref, uid_of
-from applier.terminating import being_deleted, is_being_deleted
-from applier.wait.following import follow
+from applier.ref import Manifest, Ref, being_deleted, is_being_deleted, uid_of
+from applier.wait.follow import follow
 
 QUIET = 3.0
 """Seconds after which it is told what is waited for. Most objects are gone by then, and nobody wants to read of them."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from applier.cluster import Cluster
-from applier.errors import UnknownKind
+from applier.errors import ClusterError, UnknownKind
 from applier.events import Ready, Sink, Waiting, nowhere
 from applier.readiness import Readiness, Rule, State, readiness
 from applier.ref import Kind, Manifest, Ref
-from applier.wait.following import follow
-from applier.wait.pods import what_pods_say
+from applier.wait.follow import follow
 
 NOT_SEEN = Readiness(State.UNKNOWN, "not seen in time")
 NOT_THERE = Readiness(State.IN_PROGRESS, "is not there")
@@ -98,3 +98,25 @@ async def _kinds_with_status(manifests: Iterable[Manifest], cluster: Cluster) ->
         except UnknownKind:  # it is reported by whoever watches
             continue
     return found
+
+
+WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")})
+MOST = 2  # reasons that are told
+
+
+async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
+    """The most frequent reasons of pods that are not ready, `2 pods: container main: ImagePullBackOff`; empty when there is nothing to say.
+
+    One request. What cannot be read is not said: it only explains, and decides nothing.
+    """
+    ref = Ref.of(workload)
+    labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") if ref[:2] in WORKLOADS else None
+    if not labels:
+        return ""
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    try:
+        pods = (await cluster.list(await cluster.resource(Kind("", "v1", "Pod")), ref.namespace, labels=selector)).items
+    except ClusterError:
+        return ""
+    said = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)
+    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in said.most_common(MOST))

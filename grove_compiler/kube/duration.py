@@ -46,6 +46,11 @@ def parse(text: str) -> int:
     return -total if negative else total
 
 
+def seconds(text: str) -> float:
+    """The seconds of a Go duration such as `4h0m0s`, `1h30m` or `300ms`."""
+    return parse(text) / SECOND
+
+
 def explain(text: str) -> str:
     """What is wrong with a would-be duration and what would be right, or `""`."""
     try:

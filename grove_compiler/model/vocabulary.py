@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import duration, names
+from grove_compiler.kube import duration, names, timestamp
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
@@ -46,24 +46,26 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({}, {}),
 }
 
-DECISIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        domain_claim_name,
-        domain_name,
-        gang_is_initialized,
-        gang_scheduler,
-        gate_is_lifted,
-        kai_queue,
-        live_replicas,
-        mnnvl_annotation,
-        scale_in_order,
-        scheduler_of,
-        shared_claim_name,
-        topology_is_wanted,
-        volcano_queue,
-    )
-}
+
+def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
+
+
+DECISIONS = _by_name(
+    domain_claim_name,
+    domain_name,
+    gang_is_initialized,
+    gang_scheduler,
+    gate_is_lifted,
+    kai_queue,
+    live_replicas,
+    mnnvl_annotation,
+    scale_in_order,
+    scheduler_of,
+    shared_claim_name,
+    topology_is_wanted,
+    volcano_queue,
+)
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
@@ -73,9 +75,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
     "nanoseconds": duration.parse,
-} | {
-    function.__name__: function
-    for function in (
+    "seconds": duration.seconds,
+    "time": timestamp.time,
+    "timestamp": timestamp.timestamp,
+    **_by_name(
         base_gang,
         base_gang_is_scheduled,
         changed_template_fields,
@@ -110,5 +113,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         topology_changed,
         unresolved_sharing,
         waits_for_others,
-    )
+    ),
 }

@@ -6,16 +6,15 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from applier.account import Account
 from applier.cluster import Cluster
+from applier.decision.managers import applied_by
 from applier.desired import Desired, Graph
-from applier.events import Finished
+from applier.events import Account, Finished
 from applier.outcome import Action, Outcome, Step
-from applier.plan.takeover import applied_by
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
-from applier.run.reading import read
+from applier.run import read
 from applier.wait.gone import wait_gone
 
 ORPHAN = "Orphan"

@@ -8,11 +8,11 @@ from applier.ref import Kind
 FREE = {"e": "*untyped"}
 LIST = {"i": "*untyped", "l": "a"}
 METADATA = {"f": {"labels": FREE, "annotations": FREE, "ownerReferences": LIST, "finalizers": LIST}, **FREE}
-OBJECT = {"f": {"metadata": METADATA, "data": FREE, "spec": FREE}, **FREE}
+OBJECT = {"f": {"metadata": METADATA, "data": FREE, "spec": FREE, "status": FREE}, **FREE}
 
 
 class FreeSchemas(Schemas):
-    """In every kind, `data` and `spec` are maps of anything, and lists are one value: what the cluster in memory makes of them."""
+    """In every kind, `data`, `spec` and `status` are maps of anything, lists one value: as the cluster in memory takes them."""
 
     type: Type = Table({}, {"object": OBJECT}).named("object")
 

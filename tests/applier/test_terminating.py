@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.terminating import being_deleted, is_being_deleted
+from applier.ref import being_deleted, is_being_deleted
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from grove_operator.rulebook import read as read_rulebook
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_HEAD = re.compile(r"# (rules/[\w-]+\.yaml|templates/[\w-]+\.yaml|input\.yaml|old\.yaml|becomes|finds|mistake: rules/[\w-]+\.yaml)\n")
+_HEAD = re.compile(r"# (rules/[\w-]+\.yaml|templates/[\w/-]+\.yaml|input\.yaml|old\.yaml|becomes|finds|mistake: rules/[\w-]+\.yaml)\n")
 
 
 @dataclass

@@ -14,7 +14,7 @@ import pytest
 
 from applier import transport
 from applier.desired import Desired, Graph
-from applier.readers.journal import read_journal
+from applier.observability.journal import read_journal
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 

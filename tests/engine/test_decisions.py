@@ -102,14 +102,14 @@ def test_a_decision_that_fails_names_its_own_place(value: str, what: str) -> Non
 
 def test_a_decision_that_fails_is_to_blame_whichever_rule_asked() -> None:
     made = program([RULE.replace("28 if pages > 300 else 14", "pages // 0"), CARD_RULE], card=CARD + "spec: '{{ loan_days(1, none) }}'")
-    with pytest.raises(RuleFailure, match="^rules/shop.yaml:5: the rule 'lending/days' failed"):
+    with pytest.raises(RuleFailure, match=r"^rules/shop.yaml:5: the rule 'lending/days' failed"):
         made.generate(shop(), 9)
 
 
 def test_a_decision_that_reads_what_rests_on_it_fails_instead_of_ending_the_program() -> None:
     class Circular(Author):
         @property
-        def name(self) -> str:  # type: ignore[override]
+        def name(self) -> str:
             return str(asked[0](1, self))
 
         @name.setter
@@ -139,8 +139,8 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
     "the time": (RULE.replace(VALUE, "now"), 5, "`now` is for rules about what runs; what is desired must not depend on the time"),
     "a value of another type": (RULE.replace(VALUE, "pages | string"), 5, "it gives text, and a number is needed"),
     "a truth for a number": (RULE.replace(VALUE, "pages > 1"), 5, "it gives a boolean, and a number is needed"),
-    "nothing to decide with": (RULE.replace(f"value: {VALUE}\n", ""), 1, "a decide rule has either `value` or `cases`"),
-    "both": (RULE + "cases: [{value: 1}]\n", 1, "a decide rule has either `value` or `cases`"),
+    "nothing to decide with": (RULE.replace(f"value: {VALUE}\n", ""), 2, "a decide rule has either `value` or `cases`"),
+    "both": (RULE + "cases: [{value: 1}]\n", 2, "a decide rule has either `value` or `cases`"),
     "a condition": (RULE + "when: pages\n", 6, "a decide rule has no key 'when'"),
     "a loop": (RULE + "forEach: {a: pages}\n", 6, "a decide rule has no key 'forEach'"),
     "no last case": (CASES.replace("- {value: 7}\n", ""), 8, "something is always decided, so the last case has no `when`"),

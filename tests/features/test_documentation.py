@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.codegen.module_codegen import ModuleWriter
+from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
 from grove_operator.cli.entry import run
 from grove_operator.rulebook import read as read_rulebook
 
@@ -89,12 +89,12 @@ def test_the_rule_that_the_architecture_shows_is_one_of_ours() -> None:
 def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     modules = []
 
-    def finish(writer: ModuleWriter) -> tuple[str, tuple[int, ...]]:
+    def finish(writer: ModuleCodegen) -> tuple[str, tuple[int, ...]]:
         modules.append("\n".join(writer.lines))
         return original(writer)
 
-    original = ModuleWriter.finish
-    monkeypatch.setattr(ModuleWriter, "finish", finish)
+    original = ModuleCodegen.finish
+    monkeypatch.setattr(ModuleCodegen, "finish", finish)
     read_rulebook().build(VOCABULARY)
     functions = re.split(r"^(?=def )", modules[0], flags=re.MULTILINE)
     [made] = [text for text in functions if "'pcs-headless-service'" in text]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.desired import Desired, Graph, Twice
+from applier.plan.order import order
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import Graph as CompiledGraph
 from grove_compiler.source.document import Document
@@ -40,7 +41,7 @@ def test_a_set_is_written_with_all_that_it_becomes() -> None:
 def test_objects_wait_for_the_set_that_owns_them() -> None:
     graph = wanted(a_set())
     assert graph.objects[CLIQUE].owner == SET
-    assert graph.waves()[0] == [SET]
+    assert order(graph).waves[0] == [SET]
 
 
 def test_objects_wait_for_what_their_rules_name() -> None:

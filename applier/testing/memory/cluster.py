@@ -20,7 +20,7 @@ from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import refusals
 from applier.testing.memory.checks import check_identity, check_version, named
 from applier.testing.memory.faults import Fault, Request, When, meet
-from applier.testing.memory.fields import applied, updated
+from applier.testing.memory.fields import applied, half, updated
 from applier.testing.memory.garbage import Garbage
 from applier.testing.memory.kinds import Kinds, defined
 from applier.testing.memory.patch import patched
@@ -152,15 +152,18 @@ class MemoryCluster:
         async for event in events:
             yield event
 
-    async def apply(self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False) -> Manifest:
+    async def apply(
+        self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False, subresource: str = ""
+    ) -> Manifest:
         ref = Ref.of(manifest)
-        async with self._request("apply", resource, ref.namespace, ref.name, manager, dry_run=dry_run) as request:
+        async with self._request("apply", resource, ref.namespace, ref.name, manager, subresource, dry_run) as request:
             check_identity(resource, manifest)
             if manifest["metadata"].get("managedFields"):
                 raise refusals.bad_request("metadata.managedFields must be nil")
-            live = self.find(request.ref)
+            live = self._live(request) if subresource else self.find(request.ref)
             check_version(request, manifest, live)
-            new = applied(manifest, live, self._schema(resource), manager=manager, force=force, now=self._time())
+            intent, schema = half(manifest, resource, subresource), self._schema(resource)
+            new = applied(intent, live, schema, manager=manager, subresource=subresource, force=force, now=self._time())
             return self._write(request, new, live)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
@@ -170,7 +173,9 @@ class MemoryCluster:
             check_identity(resource, manifest)
             if self.find(request.ref) is not None:
                 raise refusals.already_exists(resource, ref.name)
-            new = updated(copied(manifest), None, self._schema(resource), manager=manager, subresource="", now=self._time())
+            new = updated(
+                copied(half(manifest, resource, "")), None, self._schema(resource), manager=manager, subresource="", now=self._time()
+            )
             return self._write(request, new, None)
 
     async def patch(
@@ -180,6 +185,7 @@ class MemoryCluster:
             live = self._live(request)
             new = patched(live, patch)
             check_version(request, new, live)
+            new = settle(new, live, resource, subresource)
             if new["metadata"].get("managedFields") == live["metadata"].get("managedFields"):
                 new = updated(new, live, self._schema(resource), manager=manager, subresource=subresource, now=self._time())
             return self._write(request, new, live)
@@ -194,7 +200,7 @@ class MemoryCluster:
         resource_version: str = "",
         propagation: str = "Background",
         dry_run: bool = False,
-    ) -> None:
+    ) -> Manifest | None:
         async with self._request("delete", resource, namespace, name, dry_run=dry_run) as request:
             live = self._live(request)
             if uid_of(live) != uid:
@@ -205,6 +211,8 @@ class MemoryCluster:
                 self.garbage.delete(request.ref, propagation, self._time())
                 if request.ref.kind == "CustomResourceDefinition":
                     self._undefine(live)
+            left = self.find(request.ref)
+            return self._shown(left, resource) if left is not None and uid_of(left) == uid else None
 
     @asynccontextmanager
     async def _request(

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from applier.cluster import Resource
 from applier.decision import Type, merged
-from applier.decision.comparing import compare
-from applier.decision.fields import difference, union
+from applier.decision.fields import NEVER_OWNED, difference, union
 from applier.decision.managers import Entry, Identity, Managers, managers_of, written
-from applier.decision.merged import stored
-from applier.decision.ownership import NEVER_OWNED
+from applier.decision.merge_result import stored
 from applier.decision.schema import Table
-from applier.decision.serverside import without_managed_fields
+from applier.decision.server_side_apply import compare, without_managed_fields
 from applier.ref import Manifest
 from applier.testing.memory.store import copied
 
 DEDUCED = Table({}, {}).named("*deduced")
 
 
-def applied(manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, force: bool, now: str) -> Manifest:
+def applied(
+    manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, subresource: str, force: bool, now: str
+) -> Manifest:
     """A new object: `live` after a server-side apply. Raises `FieldConflict` and `Invalid`."""
-    made: Manifest = copied(merged(manifest, live, schema or DEDUCED, manager=manager, force=force, now=now))
+    type = schema or DEDUCED
+    if subresource:
+        type = type.with_status()
+    made: Manifest = copied(merged(manifest, live, type, manager=manager, force=force, now=now, subresource=subresource))
     return made
+
+
+def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
+    """The part of a manifest that an endpoint takes: a status and who is meant, or all but the status where that is a subresource."""
+    if subresource:
+        taken = ("name", "namespace", "uid", "resourceVersion")
+        metadata = {key: value for key, value in manifest["metadata"].items() if key in taken}
+        return {key: value for key, value in manifest.items() if key in ("apiVersion", "kind", "status")} | {"metadata": metadata}
+    if "status" in resource.subresources:
+        return {key: value for key, value in manifest.items() if key != "status"}
+    return manifest
 
 
 def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager: str, subresource: str, now: str) -> Manifest:

@@ -84,10 +84,10 @@ class Store:
         self.changes.append(change)
         self.tell(change)
 
-    def tell(self, said: Change | Exception | None) -> None:
+    def tell(self, news: Change | Exception | None) -> None:
         """Says something to all who watch."""
         for watcher in self.watchers:
-            watcher.queue.put_nowait(said)
+            watcher.queue.put_nowait(news)
 
 
 class Watcher:
@@ -97,6 +97,10 @@ class Watcher:
         self.queue: asyncio.Queue[Change | Exception | None] = asyncio.Queue()
         self._store = store
         store.watchers[self] = None
+
+    @property
+    def is_open(self) -> bool:
+        return self in self._store.watchers
 
     def close(self) -> None:
         self._store.watchers.pop(self, None)

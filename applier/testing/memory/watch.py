@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from applier.cache.selectors import Selector
 from applier.cluster import Resource, WatchEvent
-from applier.errors import Gone
+from applier.errors import Expired
 from applier.ref import Manifest, Ref
 from applier.testing.memory.store import Change, Store, Watcher, copied
+
+BOOKMARKS = 60.0  # seconds between two of them on a stream
 
 
 def watched(
     store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
 ) -> AsyncIterator[WatchEvent]:
-    """The stream of one watch, which sees everything from this call on. Raises `Gone` when the version is too old."""
+    """The stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
     watcher = Watcher(store)
     wanted = Wanted(resource, namespace, selector)
     from_now = initial or not resource_version
@@ -22,8 +25,8 @@ def watched(
     state = [manifest for manifest in store.objects.values() if wanted.holds(manifest)] if from_now else []
     if past is None:
         watcher.close()
-        raise Gone(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
-    return _stream(store, watcher, wanted, state, past, initial)
+        raise Expired(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
+    return _stream(watcher, wanted, state, past, store.version, initial)
 
 
 class Wanted:
@@ -63,9 +66,8 @@ class Wanted:
 
 
 async def _stream(
-    store: Store, watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], initial: bool
+    watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], version: int, initial: bool
 ) -> AsyncIterator[WatchEvent]:
-    version = store.version
     try:
         for manifest in state:
             yield wanted.show("ADDED", manifest, manifest["metadata"]["resourceVersion"])
@@ -73,20 +75,34 @@ async def _stream(
             yield wanted.bookmark(version, initial_end=True)
         for event in _events(past, wanted):
             yield event
-        while True:
-            said = await watcher.queue.get()
-            if isinstance(said, StopAsyncIteration):
+        async for news in _news(watcher):
+            if isinstance(news, StopAsyncIteration):
                 return
-            if isinstance(said, Exception):
-                raise said
-            if said is None:
+            if isinstance(news, Exception):
+                raise news
+            if news is None:
                 yield wanted.bookmark(version)
             else:
-                version = said.version
-                for event in _events([said], wanted):
+                version = news.version
+                for event in _events([news], wanted):
                     yield event
     finally:
         watcher.close()
+
+
+async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | None]:
+    """What a watch is told, for ever; every minute a bookmark (None), as servers send them, unless the stream is stalled."""
+    clock = asyncio.get_running_loop().time
+    due = clock() + BOOKMARKS
+    while True:
+        news = None
+        try:
+            async with asyncio.timeout_at(due):
+                news = await watcher.queue.get()
+        except TimeoutError:
+            due = clock() + BOOKMARKS
+        if news is not None or watcher.is_open:
+            yield news
 
 
 def _events(changes: list[Change], wanted: Wanted) -> Iterator[WatchEvent]:

@@ -27,7 +27,7 @@ from applier.transport.login.plugins import Granted
 VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 MODES = ("Never", "IfAvailable", "Always")
 EXTENSION = "client.authentication.k8s.io/exec"
-PATIENCE = 60.0  # seconds that a plugin may take
+TIMEOUT = 60.0  # seconds that a plugin may take
 WITH_PEOPLE = 300.0  # seconds that it may take where somebody sits before it and has to log in
 TAIL = 300  # characters of what a plugin said last
 
@@ -35,9 +35,9 @@ TAIL = 300  # characters of what a plugin said last
 class ExecPlugin:
     """The plugin of a context's user. Raises `CredentialsError` for one that is described wrongly."""
 
-    def __init__(self, chosen: Chosen, patience: float = PATIENCE) -> None:
+    def __init__(self, chosen: Chosen, timeout: float = TIMEOUT) -> None:
         value = chosen.user.value["exec"]
-        self.chosen, self.patience = chosen, patience
+        self.chosen, self.timeout = chosen, timeout
         self.given = Entry(value if isinstance(value, dict) else {}, chosen.user.file, f"the exec plugin of {chosen.said}")
         self.command, self.version = self.given.text("command"), self.given.text("apiVersion")
         self.mode = self.given.text("interactiveMode") or "IfAvailable"
@@ -79,7 +79,7 @@ class ExecPlugin:
             )
         except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.said} cannot be run: {getattr(error, 'strerror', None) or error}") from None
-        limit = WITH_PEOPLE if interactive or told else self.patience
+        limit = WITH_PEOPLE if interactive or told else self.timeout
         try:
             answer, words = await asyncio.to_thread(process.communicate, timeout=limit)
         except subprocess.TimeoutExpired as error:

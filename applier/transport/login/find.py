@@ -8,10 +8,10 @@ from pathlib import Path
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import proxy_url, server_url
 from applier.transport.login.credentials import TokenFile
-from applier.transport.login.following import Followed
 from applier.transport.login.impersonation import impersonation
 from applier.transport.login.kubeconfig import Chosen, choose, locate, read
 from applier.transport.login.pem import pem, read_text
+from applier.transport.login.reload import Followed
 from applier.transport.login.target import Target, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")

@@ -188,8 +188,11 @@ class TemplateCodegen:
                 expression.at.fail(f"{word!r} is the name of a constant")
             code = self._code(expression, scope)
             name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-            python = traced_name(word, code.python, expression) if self.traced else code.python
-            block.add(f"{name.python} = {python}{self._mark(expression.at, block)}")
+            if code.is_literal and not self.traced:  # a word that a part is given: no variable, no statement
+                name.python = code.python
+            else:
+                python = traced_name(word, code.python, expression) if self.traced else code.python
+                block.add(f"{name.python} = {python}{self._mark(expression.at, block)}")
             scope = scope.with_name(word, name)
         return scope
 

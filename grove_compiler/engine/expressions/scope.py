@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,11 @@ class Code:
     type: Any = Any
     depth: int = 0
     may_omit: bool = False
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it is a plain text or a whole number, written out."""
+        return re.fullmatch(r"'[^'\\]*'|\d+", self.python) is not None
 
     @property
     def calls(self) -> bool:

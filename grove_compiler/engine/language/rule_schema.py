@@ -21,7 +21,7 @@ from grove_compiler.engine.language.keys import (
 )
 from grove_compiler.engine.language.place import RuleFile
 from grove_compiler.engine.language.rule import Constant, Rule, Template, find_field
-from grove_compiler.engine.language.template_ast import Field, MapNode
+from grove_compiler.engine.language.template_ast import Field, Include, MapNode
 from grove_compiler.engine.runtime.access import describe
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
@@ -74,7 +74,7 @@ def check_root(template: Template) -> None:
     metadata = None if template.is_part or template.is_status else find_field(node, "metadata")
     if metadata and isinstance(metadata.value, MapNode):
         _check_fields(metadata.value, "name")
-    elif metadata:
+    elif metadata and not isinstance(metadata.value, Include):
         metadata.at.fail("`metadata` is a map")
 
 

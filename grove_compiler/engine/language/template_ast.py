@@ -107,7 +107,8 @@ def parse_template(value: Any, at: Place, path: FieldPath | None = None) -> Temp
     """
     path = at.path if path is None else path
     if isinstance(value, dict):
-        return Include(str(value["$include"]), path, at.below("$include")) if set(value) == {"$include"} else _parse_map(value, path, at)
+        is_part = value.keys() == {"$include"} and not isinstance(value["$include"], list)
+        return Include(str(value["$include"]), path, at.below("$include")) if is_part else _parse_map(value, path, at)
     if isinstance(value, list):
         return ListNode([_parse_item(item, (*path, index), at.below(index)) for index, item in enumerate(value)], path, at)
     return _parse_scalar(value, path, at)

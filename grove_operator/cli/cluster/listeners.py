@@ -30,7 +30,7 @@ def _journal(sink: Sink, path: str | None) -> Iterator[Sink]:
         return
     from pathlib import Path  # only with a journal
 
-    from applier.readers.journal import Journal
+    from applier.observability.journal import Journal
     from grove_operator.cli.cluster.lines import to_all
 
     with Journal(Path(path)) as journal:
@@ -45,7 +45,7 @@ def _traces(sink: Sink, name: str) -> Iterator[Sink]:
     if not any(variable.startswith(TELEMETRY) for variable in os.environ):
         yield sink
         return
-    from applier.readers import traces_if_installed
+    from applier.observability import traces_if_installed
     from grove_operator.cli.cluster.lines import to_all
 
     traces = traces_if_installed(name)

@@ -117,7 +117,7 @@ def test_what_a_list_shows_is_alive_whatever_we_thought() -> None:
 
 def test_an_answer_that_comes_after_a_gap_does_not_bring_back_what_was_deleted_in_it() -> None:
     objects = Objects()
-    objects.written(state(5), as_of="9")
+    objects.written(state(5), "9")
     assert value(objects) is None
 
 

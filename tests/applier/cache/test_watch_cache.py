@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from applier.cache import Wanted, WatchCache
-from applier.errors import Forbidden, TooManyRequests, Unreachable
+from applier.errors import Forbidden, NotSynced, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
@@ -186,19 +186,39 @@ async def test_missing_permission_is_told_at_once_and_tried_again() -> None:
     await cache.stop()
 
 
-@in_virtual_time
-async def test_a_kind_that_is_not_served_has_no_objects_until_it_is() -> None:
-    cluster = MemoryCluster()
-    order = Kind("shop.example", "v1", "Order")
+ORDER, ONE = Kind("shop.example", "v1", "Order"), Ref("shop.example", "Order", "default", "one")
+
+
+def define_orders(cluster: MemoryCluster) -> None:
     definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "orders.shop.example"}}
     spec = {"group": "shop.example", "names": {"kind": "Order", "plural": "orders"}, "versions": [{"name": "v1"}]}
-    named = Ref("shop.example", "Order", "default", "one")
-    async with watching(cluster, order) as cache:
-        assert (cache.get(named), cache.unserved()) == (None, {order})
-        cluster.seed({**definition, "spec": spec})
-        cluster.seed({"apiVersion": "shop.example/v1", "kind": "Order", "metadata": {"name": "one", "namespace": "default"}})
-        await until(lambda: cache.get(named))
+    cluster.seed({**definition, "spec": spec})
+    cluster.seed({"apiVersion": "shop.example/v1", "kind": "Order", "metadata": {"name": "one", "namespace": "default"}})
+
+
+@in_virtual_time
+async def test_of_a_kind_that_is_not_served_nothing_is_known_until_it_is() -> None:
+    cluster = MemoryCluster()
+    async with watching(cluster, ORDER) as cache:
+        assert cache.unserved() == {ORDER}
+        for question in (lambda: cache.get(ONE), lambda: cache.by_label(*ONE[:2]), lambda: cache.by_owner("u")):
+            with pytest.raises(NotSynced, match=r"Order\.shop\.example is not served"):
+                question()
+        define_orders(cluster)
         await until(lambda: not cache.unserved())
+        assert cache.get(ONE) and not cache.doubts([ONE[:2]])
+
+
+@in_virtual_time
+async def test_an_optional_kind_that_is_not_served_is_known_to_have_no_objects() -> None:
+    cluster = MemoryCluster()
+    cache = WatchCache(cluster, [Wanted(ORDER, optional=True)])
+    await cache.start()
+    await cache.synced()
+    assert (cache.get(ONE), cache.by_label(*ONE[:2]), cache.doubts([ONE[:2]])) == (None, [], [])
+    define_orders(cluster)
+    await until(lambda: cache.get(ONE))
+    await cache.stop()
 
 
 @in_virtual_time
@@ -280,16 +300,15 @@ async def test_objects_are_found_by_owner() -> None:
         await until(lambda: not cache.by_owner("u"))
 
 
-@pytest.mark.parametrize("index", [(), ("app",)])
 @pytest.mark.parametrize(
     ("selector", "found"), [("app=x", ["a"]), ("app", ["a", "b"]), ("app in (x,y),!old", ["a"]), ("", ["a", "b", "c"])]
 )
-def test_objects_are_found_by_label_with_and_without_an_index(index: tuple[str, ...], selector: str, found: list[str]) -> None:
+def test_objects_are_found_by_label(selector: str, found: list[str]) -> None:
     @in_virtual_time
     async def by_label() -> list[str]:
         cluster = MemoryCluster()
         cluster.seed(config_map("a", labels={"app": "x"}), config_map("b", labels={"app": "y", "old": ""}), config_map("c"))
-        async with watching(cluster, index=index) as cache:
+        async with watching(cluster) as cache:
             return [one["metadata"]["name"] for one in cache.by_label("", "ConfigMap", selector)]
 
     assert by_label() == found
@@ -299,7 +318,8 @@ def test_objects_are_found_by_label_with_and_without_an_index(index: tuple[str, 
 async def test_the_index_follows_the_labels() -> None:
     cluster = MemoryCluster()
     cluster.seed(config_map(labels={"app": "x"}))
-    async with watching(cluster, index=["app"]) as cache:
+    async with watching(cluster) as cache:
+        assert cache.by_label("", "ConfigMap", "app=x")
         cluster.seed(config_map(labels={"app": "y"}))
         await until(lambda: cache.by_label("", "ConfigMap", "app=y"))
         assert not cache.by_label("", "ConfigMap", "app=x")

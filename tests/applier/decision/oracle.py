@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from applier.decision import Decision, Schemas, Verdict, decide, hide_secrets, merged, read_openapi
-from applier.decision.serverside import without_managed_fields
+from applier.decision.server_side_apply import without_managed_fields
 from applier.errors import ApiError
 from applier.ref import Kind
 from applier.testing.control_plane import ControlPlane

@@ -13,16 +13,14 @@ from applier.decision.fields import (
     add,
     difference,
     intersection,
-    item_step,
-    json_of,
     members,
     path_of,
     read_step,
     step_of,
     union,
-    value_step,
     without,
 )
+from applier.decision.values import item_step, json_of, value_step
 from applier.outcome import ItemKey
 
 _STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from applier.decision import Schemas, read_openapi
-from applier.decision.ownership import field_set
+from applier.decision.fields import field_set
 from applier.ref import Kind
 
 from .schemas import recorded, type_of

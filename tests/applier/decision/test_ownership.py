@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.decision.fields import Fields
-from applier.decision.ownership import reconciled
+from applier.decision.fields import Fields, reconciled
 
 from .schemas import type_of
 

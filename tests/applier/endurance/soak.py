@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from applier.cache import WatchCache
 from applier.cluster import Cluster
-from applier.desired import Desired, Graph
+from applier.desired import Desired, Gone, Graph
 from applier.errors import ApplierError, NotFound
-from applier.loop import Loop, Reconciler, View
+from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
@@ -94,10 +94,10 @@ class World:
     def spec(self, key: str, count: int, text: str) -> Manifest:
         return config_map(self.namespace, key, {"count": str(count), "text": text}, "spec")
 
-    def desired(self, view: View, key: str) -> Graph | None:
+    def desired(self, view: View, key: str) -> Graph | Gone:
         """The children of a key."""
         spec = view.get(self.ref(key))
-        return None if spec is None else Graph([Desired(child, owner=self.ref(key)) for child in self.children(spec)])
+        return Gone() if spec is None else Graph([Desired(child, owner=self.ref(key)) for child in self.children(spec)])
 
     def children(self, spec: Manifest) -> list[Manifest]:
         """What a spec asks for."""
@@ -198,16 +198,14 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
 async def run(world: World, cluster: Cluster, churn: Churn, seconds: float, account: Account, tell: Callable[[Sample], None]) -> None:
     """The loop at work while there is churn, and until it has settled."""
 
-    def failed(key: str, error: Exception) -> None:
-        if not isinstance(error, ApplierError):
-            raise error
-        account.errors += 1
+    def seen(result: Result[str]) -> None:
+        if result.error is not None and not isinstance(result.error, ApplierError):
+            raise result.error
+        account.errors += result.error is not None
 
-    cache = WatchCache(cluster, [(CONFIG_MAP, world.namespace)], index=["soak"], stall=10.0)
-    reconciler = Reconciler[str](
-        cluster, manager="soak", after_write=cache.put, force=("*",), members=world.members, namespace=world.namespace
-    )
-    loop = Loop[str](cache, world.desired, reconciler, keys=world.keys, on_error=failed)
+    cache = WatchCache(cluster, [(CONFIG_MAP, world.namespace)], stall=10.0)
+    reconciler = Reconciler[str](cluster, cache, manager="soak", force=("*",), members=world.members, namespace=world.namespace)
+    loop = Loop[str](cache, world.desired, reconciler, keys=world.keys, on_result=seen)
     sampling = asyncio.create_task(sampled(account, tell))
     running = asyncio.create_task(loop.run())
     try:

@@ -12,7 +12,8 @@ from applier.cluster import Cluster
 from applier.desired import Desired, Graph
 from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref
-from applier.run.applying import apply
+from applier.run import ApplyOptions
+from applier.run.pipeline import apply
 from applier.run.report import Report
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
@@ -27,7 +28,7 @@ CONFIG_MAP = Kind("", "v1", "ConfigMap")
 
 
 async def applied(objects: list[Manifest], cluster: Cluster) -> Report:
-    return await apply(Graph([Desired(manifest) for manifest in objects]), cluster, manager="hostile")
+    return await apply(Graph([Desired(manifest) for manifest in objects]), cluster, ApplyOptions("hostile"))
 
 
 async def test_runs_through_a_hostile_server_converge_and_claim_nothing_false(control_plane: ControlPlane, namespace: str) -> None:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from applier.cluster import Cluster
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
-from applier.execute import Patience
+from applier.execute import Timeouts
 from applier.outcome import Outcome
-from applier.prune import ApplySet, Pruning
+from applier.prune import ApplySet, ApplySetOptions, OpenApplySet
 from applier.ref import Kind, Manifest, Ref
-from applier.run.applying import apply
+from applier.run import ApplyOptions
+from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 
 MANAGER = "endurance"
@@ -26,7 +27,7 @@ CONTROLLERS_OWN = (
     ("labels", "applyset.kubernetes.io/id"),
 )
 NOT_OURS = {"kube-root-ca.crt"}
-PATIENCE = Patience(gone=15.0, passing=5.0)
+PATIENCE = Timeouts(gone=15.0, passing=5.0)
 
 
 def config_map(namespace: str, name: str, data: dict[str, str], **more: Any) -> Manifest:
@@ -101,9 +102,9 @@ def after(namespace: str) -> Graph:
 async def made_true(graph: Graph, cluster: Cluster, namespace: str) -> list[Outcome]:
     """Applies and prunes as one set."""
     applyset = ApplySet(Kind("", "v1", "ConfigMap"), namespace, SET, "endurance/1")
-    pruning = await Pruning.of(applyset, graph, cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset), graph, cluster)
     await pruning.widen()
-    report = await apply(pruning.graph, cluster, manager=MANAGER, patience=PATIENCE)
+    report = await apply(pruning.graph, cluster, ApplyOptions(MANAGER, timeouts=PATIENCE))
     return [*report.outcomes, *await pruning.finish(report.outcomes, seconds=15.0)]
 
 

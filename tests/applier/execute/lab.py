@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from applier.desired import Desired, Graph
-from applier.execute import Concurrency, Patience, execute
+from applier.execute import Concurrency, ExecuteOptions, Timeouts, execute
 from applier.outcome import Action, Outcome, Step
-from applier.plan import Plan, plan
+from applier.plan import Intent, Plan, plan
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
@@ -16,7 +16,7 @@ from applier.testing.memory.faults import Request
 from ..free_schemas import FreeSchemas
 
 ME = "me"
-SHORT = Patience(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)
+SHORT = Timeouts(first=0.001, longest=0.002, gone=0.05, established=0.05, passing=0.05)
 
 
 class Lab:
@@ -34,7 +34,7 @@ class Lab:
     def plan(self, *objects: Desired, **options: Any) -> Plan:
         """What is to be done."""
         schemas: Any = FreeSchemas()
-        return plan(Graph(objects), self, schemas, manager=ME, **options)
+        return plan(Graph(objects), self, schemas, Intent(ME, **options))
 
     def steps(self, *objects: Desired, **options: Any) -> dict[str, Step]:
         """What is to be done, by name."""
@@ -47,9 +47,9 @@ class Lab:
 
     async def carry_out(self, plan: Plan, *objects: Desired, **options: Any) -> str:
         """The same for a plan that was made before."""
-        given: dict[str, Any] = {"patience": SHORT, "limit": Concurrency(), "sink": self.events.append, **options}
+        given: dict[str, Any] = {"timeouts": SHORT, "concurrency": Concurrency(), "sink": self.events.append, **options}
         self.cluster.forget_requests()
-        outcomes = await execute(plan, Graph(objects), self.cluster, **given)
+        outcomes = await execute(plan, Graph(objects), self.cluster, ExecuteOptions(**given))
         self.outcomes = {outcome.step.ref: outcome for outcome in outcomes}
         return said(outcomes)
 

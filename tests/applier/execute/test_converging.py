@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from applier.desired import Desired, Graph, Policy
 from applier.errors import ApplierError, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.outcome import Action
+from applier.plan.order import order
 from applier.ref import Manifest, Ref
 from applier.testing.memory.faults import Request
 
@@ -83,7 +84,7 @@ def owners_are_right(lab: Lab, objects: Sequence[Desired]) -> bool:
 def all_after(graph: Graph, failed: set[Ref]) -> set[Ref]:
     """What depends on these objects."""
     found: set[Ref] = set()
-    for wave in graph.waves():
+    for wave in order(graph).waves:
         for one in wave:
             if any(before in failed or before in found for before in graph.before(graph.objects[one])):
                 found.add(one)

@@ -30,7 +30,7 @@ async def test_a_dry_run_tells_a_change_from_none() -> None:
     await lab.apply(desired("a", data={"x": "1"}), desired("b", data={"x": "1"}))
     plan = lab.plan(desired("a", data={"x": "2"}), desired("b", data={"x": "2"}))
     lab.cluster.seed(manifest("b", data={"x": "2"}), manager=ME)
-    plan.found[ref("b")] = lab.live(ref("b"))
+    plan.live[ref("b")] = lab.live(ref("b"))
     assert (await lab.carry_out(plan, desired("a", data={"x": "2"}), desired("b", data={"x": "1"}), dry_run=True)).startswith(
         "a=configured"
     )

@@ -41,7 +41,7 @@ async def test_the_second_interrupt_does_what_it_always_did() -> None:
     stop, before = Stop(), signal.getsignal(signal.SIGINT)
     with ended_by_interrupt(stop):
         interrupt()
-        while not stop.asked:
+        while not stop.is_cancelled:
             await asyncio.sleep(0)
         assert signal.getsignal(signal.SIGINT) is before
 
@@ -73,11 +73,11 @@ def test_in_another_thread_it_changes_nothing() -> None:
 
 
 async def test_a_wait_ends_as_soon_as_it_is_asked_to() -> None:
-    from applier.execute.patience import Stopped
+    from applier.execute.options import Stopped
 
     stop = Stop()
     waiting = asyncio.create_task(stop.pause(60))
     await asyncio.sleep(0)
-    stop.ask()
+    stop.cancel()
     with pytest.raises(Stopped):
         await waiting

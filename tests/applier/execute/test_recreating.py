@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 from applier.errors import Cause, Invalid, Unreachable, WriteConflict
-from applier.execute import Patience, Stop
+from applier.execute import Stop, Timeouts
 from applier.ref import uid_of
 
 from ..things import desired, manifest, ref
@@ -181,13 +181,13 @@ async def test_an_object_that_nobody_deletes_is_said_to_be_there_still() -> None
 async def test_what_we_deleted_is_made_again_although_the_run_is_stopped_meanwhile() -> None:
     lab, stop = Lab(), Stop()
     await lab.apply(service("1"))
-    lab.meanwhile("delete", stop.ask)
+    lab.meanwhile("delete", stop.cancel)
     assert await lab.apply(service("2", policy=RECREATE), stop=stop) == "a=recreated"
 
 
 async def test_what_others_deleted_is_not_waited_for_once_the_run_is_stopped() -> None:
     lab, stop = Lab(), Stop()
     lab.cluster.seed(manifest("a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/wait"]}))
-    lab.meanwhile("get", stop.ask)
-    assert await lab.apply(desired("a"), stop=stop, patience=Patience(first=10)) == "a=held"
+    lab.meanwhile("get", stop.cancel)
+    assert await lab.apply(desired("a"), stop=stop, timeouts=Timeouts(first=10)) == "a=held"
     assert lab.reason(A) == "not done: the run was stopped before"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
-from applier.execute import Patience
+from applier.execute import Timeouts
 from applier.plan.immutable import FROZEN
 from applier.ref import Kind, Manifest, Ref, uid_of
-from applier.run import Report, apply, diff
+from applier.run import ApplyOptions, Report, apply, diff
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 
@@ -42,8 +42,8 @@ class Shop:
 
     async def apply(self, *objects: Desired, **options: Any) -> str:
         """What became of each object."""
-        options.setdefault("patience", Patience(gone=1.0))
-        self.report = await apply(Graph(objects), self.cluster, manager="me", **options)
+        options.setdefault("timeouts", Timeouts(gone=1.0))
+        self.report = await apply(Graph(objects), self.cluster, ApplyOptions("me", **options))
         return said(self.report.outcomes)
 
     def reason(self, number: int = 0) -> str:
@@ -136,7 +136,7 @@ async def test_fields_are_taken_from_those_that_are_named(
         shop.kubectl(
             "apply", "--server-side", "--field-manager", "rival", "-f", "-", given=manifest("a", namespace=namespace, data={"x": "1"})
         )
-        assert await shop.apply(shop.desired("a", data={"x": "2"}), force=force) == expected
+        assert await shop.apply(shop.desired("a", data={"x": "2"}), force_conflicts=force) == expected
 
 
 async def test_a_conflict_with_who_scaled_names_the_subresource(control_plane: ControlPlane, namespace: str) -> None:
@@ -248,7 +248,7 @@ async def test_a_namespace_that_goes_away_is_made_again_with_what_is_in_it(contr
         try:
             await shop.apply(*objects)
             control_plane.kubectl("delete", "namespace", inner, "--wait=false")
-            assert await shop.apply(*objects, patience=Patience(gone=60)) == f"{inner}=created a=created"
+            assert await shop.apply(*objects, timeouts=Timeouts(gone=60)) == f"{inner}=created a=created"
             assert await shop.apply(*objects) == f"{inner}=unchanged a=unchanged"
         finally:
             control_plane.kubectl("delete", "namespace", inner, "--wait=false")
@@ -320,7 +320,7 @@ async def test_a_diff_shows_what_would_be_there(control_plane: ControlPlane, nam
     async with opened(control_plane, namespace) as shop:
         await shop.apply(shop.desired("a", data={"x": "1"}), shop.desired("b"))
         graph = Graph([shop.desired("a", data={"x": "2"}), shop.desired("b"), shop.desired("c", data={"x": "1"})])
-        found = {one.step.ref.name: one for one in await diff(graph, shop.cluster, manager="me", ask_server=ask_server)}
+        found = {one.step.ref.name: one for one in await diff(graph, shop.cluster, ApplyOptions("me"), ask_server=ask_server)}
         assert {name: one.step.action.value for name, one in found.items()} == {"a": "configured", "b": "unchanged", "c": "created"}
         assert [one.merged["data"] for one in (found["a"], found["c"]) if one.merged] == [{"x": "2"}, {"x": "1"}]
         assert found["b"].live == found["b"].merged

@@ -57,7 +57,7 @@ async def test_waves_are_written_one_after_the_other() -> None:
 
 async def test_a_wave_is_written_in_parallel() -> None:
     lab = Lab()
-    await lab.apply(*(desired(str(n)) for n in range(50)), limit=Concurrency(16, most=16))
+    await lab.apply(*(desired(str(n)) for n in range(50)), concurrency=Concurrency(16, most=16))
     assert lab.cluster.most_in_flight == 16
 
 
@@ -147,7 +147,7 @@ async def test_a_run_that_is_stopped_finishes_what_is_in_flight_and_holds_the_re
     lab, stop = Lab(), Stop()
 
     async def stop_at_a(request: Request) -> None:
-        stop.ask()
+        stop.cancel()
 
     lab.cluster.before = stop_at_a
     assert await lab.apply(desired("a"), desired("b", "ConfigMap", ref("a")), stop=stop) == "a=created b=held"

@@ -84,7 +84,7 @@ async def test_a_change_that_is_there_already_is_unchanged() -> None:
     await lab.apply(desired("a", data={"x": "1"}))
     plan = lab.plan(desired("a", data={"x": "2"}))
     await lab.apply(desired("a", data={"x": "2"}))
-    plan.found[A] = lab.live(A)
+    plan.live[A] = lab.live(A)
     assert await lab.carry_out(plan, desired("a", data={"x": "2"})) == "a=unchanged"
 
 

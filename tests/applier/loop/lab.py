@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from applier.cache import WatchCache
+from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
-from applier.desired import Desired, Graph
-from applier.loop import FencedCluster, Lease, Loop, Reconciler, View
+from applier.desired import Desired, Gone, Graph, Hold
+from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
 from ..free_schemas import FreeSchemas
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
+WHY = "example.com/deleted-because"
 
 
 def ref(name: str) -> Ref:
@@ -38,30 +39,42 @@ def now() -> float:
 
 
 class Lab:
-    """One replica of a controller. `calls` are the keys its function was called for."""
+    """One replica of a controller. `calls` are the keys its function was called for, `results` what came of each look.
 
-    def __init__(self, cluster: MemoryCluster, *, lease: str = "", **options: Any) -> None:
-        self.cluster, self.calls, self.errors = cluster, list[str](), list[Exception]()
+    `kinds` are watched beside ConfigMaps.
+    """
+
+    def __init__(self, cluster: MemoryCluster, *, lease: str = "", kinds: Sequence[Wanted] = (), **options: Any) -> None:
+        self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
         self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
         written: Cluster = cluster
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
-        self.cache = WatchCache(cluster, [(CONFIG_MAP, "")], chance=Random(1))
-        self.reconciler = Reconciler[str](written, manager="us", after_write=self.cache.put, members=_members)
-        self.desired: Callable[[View, str], Graph | None] = desired
+        self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
+        self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, attribution=WHY)
+        self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](
             self.cache,
             self._desired,
             self.reconciler,
             keys=_keys,
             lease=self.lease,
-            on_error=lambda key, error: self.errors.append(error),
+            on_result=self.results.append,
             **options,
         )
 
-    def _desired(self, view: View, key: str) -> Graph | None:
+    def _desired(self, view: View, key: str) -> Graph | Gone | Hold:
         self.calls.append(key)
         return self.desired(view, key)
+
+    @property
+    def errors(self) -> list[Exception]:
+        return [result.error for result in self.results if result.error is not None]
+
+    def told(self, key: str = "set") -> str:
+        """Why the last look at a key left something as it was."""
+        last = next(result for result in reversed(self.results) if result.key == key)
+        return last.held or "; ".join(dict.fromkeys(outcome.reason for outcome in last.outcomes))
 
     def made(self) -> list[str]:
         """The objects that came out of it."""
@@ -72,10 +85,10 @@ def lab(**options: Any) -> Lab:
     return Lab(MemoryCluster(schemas=FreeSchemas()), **options)
 
 
-def desired(view: View, key: str) -> Graph | None:
+def desired(view: View, key: str) -> Graph | Gone | Hold:
     primary = view.get(ref(key))
     if primary is None:
-        return None
+        return Gone()
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": key, "uid": primary["metadata"]["uid"]}
     data = {"value": primary["data"]["value"]}
     return Graph([Desired(config_map(f"{key}-{number}", data, ownerReferences=[owner])) for number in range(int(primary["data"]["count"]))])

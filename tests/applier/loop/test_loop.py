@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from applier.desired import Desired, Graph
+from applier.desired import Desired, Gone, Graph, Hold
 from applier.errors import Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
 from applier.testing.memory.faults import Request
@@ -32,7 +32,7 @@ async def test_nothing_is_asked_of_the_server_when_all_is_as_it_should_be() -> N
         world.cluster.forget_requests()
         calls = len(world.calls)
         for _ in range(10):
-            world.loop.wake("set")
+            world.loop.enqueue("set")
             await asyncio.sleep(1)
         assert (len(world.calls) - calls, world.cluster.log) == (10, [])
 
@@ -101,7 +101,7 @@ async def test_what_is_being_deleted_is_not_deleted_again() -> None:
         world.cluster.seed(some("set", 0))
         await asyncio.sleep(1)
         world.cluster.forget_requests()
-        world.loop.wake("set")
+        world.loop.enqueue("set")
         await asyncio.sleep(1)
         assert not world.cluster.writes()
 
@@ -212,7 +212,7 @@ async def test_a_function_that_fails_is_reported_and_tried_again_without_harm_to
     world = lab()
     healthy = world.desired
 
-    def broken(view: View, key: str) -> Graph | None:
+    def broken(view: View, key: str) -> Graph | Gone | Hold:
         if key == "set" and len(world.errors) < 3:
             raise ValueError("a bug")
         return healthy(view, key)
@@ -246,8 +246,7 @@ async def test_a_function_can_ask_to_be_called_again_later() -> None:
 
     def again(view: View, key: str) -> Graph:
         times.append(now())
-        view.again(60.0)
-        return Graph([])
+        return Graph([], requeue_after=60.0)
 
     world.desired = again
     world.cluster.seed(some("set", 0))

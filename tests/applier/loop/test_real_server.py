@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from applier.cache import WatchCache
-from applier.desired import Desired, Graph
-from applier.loop import FencedCluster, Lease, LeaseLost, Loop, Reconciler, Timing, View
+from applier.desired import Desired, Gone, Graph
+from applier.errors import NotSynced
+from applier.loop import FencedCluster, Lease, LeaseLost, Loop, Reconciler, Result, Timing, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster
@@ -81,21 +82,22 @@ class Controller:
     def __init__(self, cluster: ApiCluster, namespace: str) -> None:
         self.cluster, self.namespace, self.errors = cluster, namespace, list[Exception]()
         self.cache = WatchCache(cluster, [(CONFIG_MAP, namespace)])
-        reconcile = Reconciler[str](cluster, manager="loop-tests", after_write=self.cache.put, members=self.members, namespace=namespace)
+        reconcile = Reconciler[str](cluster, self.cache, manager="loop-tests", members=self.members, namespace=namespace)
         self.loop = Loop[str](
-            self.cache, self.desired, reconcile, keys=lambda ref, *_: ["set"] if ref.name == "set" else [], on_error=self.failed
+            self.cache, self.desired, reconcile, keys=lambda ref, *_: ["set"] if ref.name == "set" else [], on_result=self.seen
         )
 
-    def failed(self, key: str, error: Exception) -> None:
-        self.errors.append(error)
+    def seen(self, result: Result[str]) -> None:
+        if result.error is not None:
+            self.errors.append(result.error)
 
     def primary(self, view: View) -> Manifest | None:
         return view.get(Ref("", "ConfigMap", self.namespace, "set"))
 
-    def desired(self, view: View, key: str) -> Graph | None:
+    def desired(self, view: View, key: str) -> Graph | Gone:
         primary = self.primary(view)
         if primary is None:
-            return None
+            return Gone()
         owners = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "set", "uid": primary["metadata"]["uid"]}]
         count = int(primary["data"]["count"])
         return Graph([Desired(config_map(self.namespace, f"set-{n}", {"n": str(n)}, ownerReferences=owners)) for n in range(count)])
@@ -105,7 +107,11 @@ class Controller:
         return view.by_owner(primary["metadata"]["uid"]) if primary else []
 
     def made(self) -> list[str]:
-        return [one["metadata"]["name"] for one in self.cache.by_label("", "ConfigMap") if one["metadata"]["name"].startswith("set-")]
+        try:
+            known = self.cache.by_label("", "ConfigMap")
+        except NotSynced:
+            return []
+        return [one["metadata"]["name"] for one in known if one["metadata"]["name"].startswith("set-")]
 
     async def until(self, holds: Callable[[], Any]) -> None:
         changed = asyncio.Event()
@@ -128,7 +134,7 @@ async def test_a_loop_follows_its_object_and_asks_nothing_when_all_is_well(
             await cluster.apply(maps, config_map(namespace, "set", {"count": str(count)}), manager="user")
             await controller.until(lambda count=count: len(controller.made()) == count)  # type: ignore[misc]
         mark = control_plane.mark()
-        controller.loop.wake("set")
+        controller.loop.enqueue("set")
         await controller.loop.settled()
         assert len(control_plane.requests(mark).only(agent="applier-tests", namespace=namespace)) == 0
         controller.loop.stop()

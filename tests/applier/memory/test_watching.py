@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from applier.cluster import WatchEvent
-from applier.errors import Gone, Invalid, Unreachable
+from applier.errors import Expired, Invalid, Unreachable
 from applier.testing.memory import MemoryCluster
 
 from .conftest import config_map, served
@@ -62,7 +62,7 @@ async def test_a_version_that_is_too_old_is_gone() -> None:
     cluster = MemoryCluster(history=3)
     start = str(cluster.store.version)
     cluster.seed(*(config_map(name) for name in "abcde"))
-    with pytest.raises(Gone):
+    with pytest.raises(Expired):
         await seen(cluster, 1, resource_version=start)
 
 

@@ -71,22 +71,22 @@ async def test_a_field_that_is_no_longer_applied_goes_away(cluster: MemoryCluste
 
 async def test_a_field_that_others_apply_too_stays(cluster: MemoryCluster) -> None:
     await apply(cluster, config_map(data={"k": "1", "l": "2"}))
-    await apply(cluster, config_map(data={"l": "2"}), manager="them")
+    await apply(cluster, config_map(data={"l": "2"}), "them")
     assert (await apply(cluster, config_map(data={"k": "1"})))["data"] == {"k": "1", "l": "2"}
 
 
 async def test_two_managers_that_want_other_values_conflict(cluster: MemoryCluster) -> None:
-    await apply(cluster, config_map(data={"k": "1"}), manager="them")
+    await apply(cluster, config_map(data={"k": "1"}), "them")
     with pytest.raises(FieldConflict) as raised:
         await apply(cluster, config_map(data={"k": "2"}))
     assert raised.value.causes[0][1:] == (".data.k", 'conflict with "them"')
 
 
 async def test_force_takes_the_field(cluster: MemoryCluster) -> None:
-    await apply(cluster, config_map(data={"k": "1"}), manager="them")
+    await apply(cluster, config_map(data={"k": "1"}), "them")
     await apply(cluster, config_map(data={"k": "2"}), force=True)
     with pytest.raises(FieldConflict, match='"us"'):
-        await apply(cluster, config_map(data={"k": "1"}), manager="them")
+        await apply(cluster, config_map(data={"k": "1"}), "them")
 
 
 async def test_a_patch_takes_what_it_changes(cluster: MemoryCluster) -> None:

@@ -12,9 +12,9 @@ from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden
 from applier.outcome import Conflict, Outcome, Owner
 from applier.plan.membership import LABEL, PART_OF, may_leave, part_of, set_of, staying
-from applier.prune import ApplySet, adopt
+from applier.prune import ApplySet, ApplySetOptions, adopt
 from applier.ref import Kind, Manifest
-from applier.run import KeepSet, apply, diff, survey
+from applier.run import ApplyOptions, apply, diff, survey
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect
@@ -89,8 +89,8 @@ def test_a_member_may_leave_by_force_against_all_who_own_the_label(owners: tuple
     assert may_leave([Conflict(LABEL, Owner(name, "Apply", "")) for name in owners], may) is expected
 
 
-def applyset(name: str, namespace: str = "shop") -> KeepSet:
-    return KeepSet(ApplySet(Kind("", "v1", "ConfigMap"), namespace, name, "me/1"))
+def applyset(name: str, namespace: str = "shop") -> ApplySetOptions:
+    return ApplySetOptions(ApplySet(Kind("", "v1", "ConfigMap"), namespace, name, "me/1"))
 
 
 ONE, TWO = applyset("one"), applyset("two")
@@ -100,13 +100,13 @@ HELD = "is a member of another set (ConfigMap/shop/one): move it (force), or lea
 async def member(manager: str = "me", **data: str) -> MemoryCluster:
     """A cluster in which `a` is a member of the first set, by this manager's doing."""
     cluster = MemoryCluster(namespaces=("shop",), schemas=FreeSchemas())
-    await apply(Graph([desired("a", data=data or {"x": "1"})]), cluster, manager=manager, keep=ONE)
+    await apply(Graph([desired("a", data=data or {"x": "1"})]), cluster, ApplyOptions(manager, applyset=ONE))
     cluster.forget_requests()
     return cluster
 
 
 async def run(cluster: Any, *objects: Desired, **options: Any) -> list[Outcome]:
-    return (await apply(Graph(objects), cluster, **{"manager": "me", **options})).outcomes
+    return (await apply(Graph(objects), cluster, ApplyOptions("me", **options))).outcomes
 
 
 def label(cluster: MemoryCluster) -> str:
@@ -120,20 +120,20 @@ def label(cluster: MemoryCluster) -> str:
 @pytest.mark.parametrize("data", [{"x": "1"}, {"x": "1", "y": "2"}])
 async def test_a_member_of_another_set_is_held_and_left_there(manager: str, data: dict[str, str]) -> None:
     cluster = await member(manager)
-    [outcome] = await run(cluster, desired("a", data=data), keep=TWO)
+    [outcome] = await run(cluster, desired("a", data=data), applyset=TWO)
     assert (outcome.action.value, outcome.reason) == ("held", HELD)
     assert ([request.name for request in cluster.writes()], label(cluster)) == (["two"], ONE.applyset.id)
 
 
 async def test_all_conflicts_are_told_where_there_are_more_than_the_set() -> None:
-    [outcome] = await run(await member("helm"), desired("a", data={"x": "2"}), keep=TWO)
+    [outcome] = await run(await member("helm"), desired("a", data={"x": "2"}), applyset=TWO)
     assert "data.x" in outcome.reason
     assert PART_OF in outcome.reason
 
 
 @pytest.mark.parametrize("look", [survey, diff])
 async def test_whoever_looks_is_told(look: Any) -> None:
-    found = await look(Graph([desired("a", data={"x": "1"})]), await member(), manager="me", keep=TWO)
+    found = await look(Graph([desired("a", data={"x": "1"})]), await member(), ApplyOptions("me", applyset=TWO))
     [step] = [one.step for one in found] if isinstance(found, list) else found.plan.steps
     assert (step.action.value, step.reason, step.conflicts[0].path, step.conflicts[0].owner.manager) == ("held", HELD, LABEL, "me")
 
@@ -141,7 +141,7 @@ async def test_whoever_looks_is_told(look: Any) -> None:
 async def test_a_set_whose_record_is_not_found_or_may_not_be_read_has_its_id() -> None:
     cluster = await member()
     cluster.fail("list", Forbidden(403, "Forbidden", "you cannot list configmaps"), times=-1)
-    [outcome] = await run(cluster, desired("a", data={"x": "1"}), keep=TWO)
+    [outcome] = await run(cluster, desired("a", data={"x": "1"}), applyset=TWO)
     assert outcome.reason == HELD.replace("ConfigMap/shop/one", ONE.applyset.id)
 
 
@@ -150,19 +150,19 @@ async def test_a_copy_of_a_record_is_not_taken_for_it() -> None:
     record = cluster.find(ONE.applyset.parent) or {}
     cluster.seed(manifest("copy", metadata={"labels": record["metadata"]["labels"]}))
     cluster.store.remove(ONE.applyset.parent)
-    [outcome] = await run(cluster, desired("a", data={"x": "1"}), keep=TWO)
+    [outcome] = await run(cluster, desired("a", data={"x": "1"}), applyset=TWO)
     assert ONE.applyset.id in outcome.reason
 
 
 @pytest.mark.parametrize(("manager", "force"), [("me", ("me",)), ("me", ("*",)), ("kubectl", ("kubectl",)), ("kubectl", ("*",))])
 async def test_a_member_of_another_set_is_moved_by_force(manager: str, force: tuple[str, ...]) -> None:
     cluster = await member(manager)
-    assert said(await run(cluster, desired("a", data={"x": "1"}), keep=TWO, force=force)) == "a=configured"
+    assert said(await run(cluster, desired("a", data={"x": "1"}), applyset=TWO, force_conflicts=force)) == "a=configured"
     assert label(cluster) == TWO.applyset.id
 
 
 async def test_force_against_somebody_else_moves_nothing() -> None:
-    assert said(await run(await member(), desired("a", data={"x": "1"}), keep=TWO, force=("helm",))) == "a=held"
+    assert said(await run(await member(), desired("a", data={"x": "1"}), applyset=TWO, force_conflicts=("helm",))) == "a=held"
 
 
 async def test_a_set_that_a_manifest_names_itself_counts_as_well() -> None:
@@ -172,14 +172,14 @@ async def test_a_set_that_a_manifest_names_itself_counts_as_well() -> None:
 
 async def test_what_is_only_ever_created_is_no_matter_of_sets() -> None:
     wanted = desired("a", data={"x": "1"}, policy=Policy(create_only=True))
-    assert said(await run(await member(), wanted, keep=TWO)) == "a=unchanged"
+    assert said(await run(await member(), wanted, applyset=TWO)) == "a=unchanged"
 
 
 async def test_a_copy_of_a_label_is_no_membership() -> None:
     cluster = MemoryCluster(namespaces=("shop",), schemas=FreeSchemas())
     controlled = {"labels": {PART_OF: ONE.applyset.id}, "ownerReferences": [{"uid": "1", "kind": "x", "name": "x", "controller": True}]}
     cluster.seed(manifest("a", metadata=controlled), manager="controller")
-    [outcome] = await run(cluster, desired("a", data={"x": "1"}), keep=TWO)
+    [outcome] = await run(cluster, desired("a", data={"x": "1"}), applyset=TWO)
     assert outcome.reason.startswith('controller (Update at 2026-01-01T00:00:00Z) owns metadata.labels["applyset'), "not another set"
 
 
@@ -199,7 +199,7 @@ async def test_a_member_is_unchanged_for_an_apply_that_names_no_set() -> None:
 
 
 async def test_a_diff_without_a_set_does_not_show_the_label_as_gone() -> None:
-    [found] = await diff(Graph([desired("a", data={"x": "2"})]), await member(), manager="me")
+    [found] = await diff(Graph([desired("a", data={"x": "2"})]), await member(), ApplyOptions("me"))
     assert found.merged and found.merged["metadata"]["labels"] == {PART_OF: ONE.applyset.id}
 
 
@@ -213,7 +213,7 @@ async def test_the_label_of_others_stays_theirs() -> None:
 async def test_a_member_is_still_pruned_after_an_apply_that_named_no_set() -> None:
     cluster = await member()
     await run(cluster, desired("a", data={"x": "2"}))
-    assert said(await run(cluster, keep=ONE)) == "a=pruned"
+    assert said(await run(cluster, applyset=ONE)) == "a=pruned"
 
 
 @pytest.mark.cluster
@@ -231,6 +231,6 @@ async def test_adoption_from_kubectl_and_an_apply_without_a_set_leave_its_member
         changed = Desired({**wanted, "data": {"x": "2"}})
         assert said(await run(cluster, Desired(wanted))) == "a=unchanged"
         assert said(await run(cluster, changed)) == "a=configured"
-        assert said(await run(cluster, changed, keep=applyset("two", namespace))) == "a=held"
+        assert said(await run(cluster, changed, applyset=applyset("two", namespace))) == "a=held"
     live: Manifest = control_plane.request("GET", f"/api/v1/namespaces/{namespace}/configmaps/a")
     assert set_of(live).startswith("applyset-")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.plan.owners import names, refers_to, with_owner
-from applier.ref import Ref
+from applier.ref import Ref, names, refers_to, with_owner
 
 from ..things import manifest
 

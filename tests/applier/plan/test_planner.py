@@ -8,7 +8,7 @@ import pytest
 
 from applier.desired import Desired, Graph, Policy
 from applier.outcome import Action, Step
-from applier.plan import Plan, plan
+from applier.plan import Intent, Plan, plan
 from applier.ref import Kind, Manifest, Ref
 
 from ..free_schemas import FreeSchemas
@@ -43,7 +43,8 @@ def there(name: str, kind: str = "ConfigMap", manager: str = "me", **fields: Any
 
 def planned(found: Live, *objects: Desired, **options: Any) -> Plan:
     schemas: Any = options.pop("schemas", FreeSchemas())
-    return plan(Graph(objects), found, schemas, manager="me", **options)
+    intent = Intent("me", **{name: options.pop(name) for name in ("force", "take_over") if name in options})
+    return plan(Graph(objects), found, schemas, intent, **options)
 
 
 def step(found: Live, *objects: Desired, **options: Any) -> Step:
@@ -281,7 +282,7 @@ def test_actions_are_counted() -> None:
 
 def test_live_objects_are_kept_for_carrying_out() -> None:
     found = there("a", data={"x": "1"})
-    assert planned(live(found), desired("a"), desired("b")).found == {A: found}
+    assert planned(live(found), desired("a"), desired("b")).live == {A: found}
 
 
 def test_nothing_is_planned_for_nothing() -> None:

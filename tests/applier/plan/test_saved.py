@@ -13,7 +13,7 @@ from applier.desired import Desired, Graph, Policy
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
 from applier.plan import BadPlan, Plan, SavedPlan, check, fingerprint, input_hash, load, save
 from applier.plan.forms import desired_form, read_desired, read_step, step_form
-from applier.plan.steps import Intent
+from applier.plan.planner import Intent
 from applier.ref import Manifest, Ref
 
 from ..things import desired, manifest, ref
@@ -51,7 +51,7 @@ def test_a_plan_comes_back_as_it_was() -> None:
     back = load(save(plan_of(step), Graph([desired("a")]))).plan
     assert [step_form(one) for one in back.steps] == [step_form(step)]
     assert (back.intent.manager, back.intent.force, back.intent.take_over) == ("me", ("x",), ("y",))
-    assert (back.needs, back.follows) == ({A: [ref("b")]}, {A: [ref("c")]})
+    assert (back.hard_dependencies, back.soft_dependencies) == ({A: [ref("b")]}, {A: [ref("c")]})
 
 
 def test_the_same_plan_is_the_same_bytes() -> None:
@@ -129,7 +129,7 @@ def test_any_change_of_a_secret_makes_it_void() -> None:
     """Its values are not known, so that only the same version is the same."""
     before, now = (manifest("s", "Secret", metadata={"uid": "u", "resourceVersion": version}) for version in ("1", "2"))
     step = Step(Ref.of(before), Action.CONFIGURED, uid="u", resource_version="1")
-    plan = load(save(Plan([step], Intent("me"), found={step.ref: before}), Graph([secret("x")])))
+    plan = load(save(Plan([step], Intent("me"), live={step.ref: before}), Graph([secret("x")])))
     assert fingerprint(before) == ""
     assert check(plan, Snapshot({step.ref: before})) == []
     assert check(plan, Snapshot({step.ref: now})) == ["Secret/shop/s has changed"]
@@ -153,21 +153,21 @@ def test_what_was_not_read_counts_as_gone() -> None:
 def test_what_is_pruned_is_not_looked_at_here_and_no_part_of_what_is_written() -> None:
     steps = [Step(ref("a"), Action.UNCHANGED), Step(ref("b"), Action.PRUNED, uid="u")]
     plan = load(save(plan_of(*steps), Graph([desired("a")])))
-    assert (check(plan, Snapshot()), [step.ref.name for step in plan.writes().steps]) == ([], ["a"])
+    assert (check(plan, Snapshot()), [step.ref.name for step in plan.plan.writes(plan.graph).steps]) == ([], ["a"])
     assert [step.ref.name for step in plan.prunes()] == ["b"]
 
 
 def test_what_is_said_of_a_set_is_kept_and_survives_the_input() -> None:
     graph = Graph([desired("a")])
     plan = load(save(plan_of(), graph, {"prune": True}))
-    assert (plan.kept, plan.with_input(graph).kept) == ({"prune": True}, {"prune": True})
+    assert (plan.applyset, plan.with_input(graph).applyset) == ({"prune": True}, {"prune": True})
 
 
 def test_what_is_found_is_noted_for_carrying_it_out() -> None:
     plan = saved(found=live())
     now = live()
     check(plan, Snapshot({A: now}))
-    assert plan.plan.found == {A: now}
+    assert plan.plan.live == {A: now}
 
 
 # The input.

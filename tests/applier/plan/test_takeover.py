@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.decision.secret_values import LAST_APPLIED
-from applier.plan.takeover import CLIENT_SIDE, applied_by, others_in, ownership_patch, taken_over
+from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, applied_by, others_in, ownership_patch, taken_over
 
 from ..things import manifest
 

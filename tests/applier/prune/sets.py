@@ -10,7 +10,7 @@ import pytest
 from applier.cluster import Cluster, Listing
 from applier.desired import Desired, Graph
 from applier.outcome import Action, Outcome, Step
-from applier.prune import ApplySet, Budget, Pruning
+from applier.prune import ApplySet, ApplySetOptions, Budget, OpenApplySet
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.memory import MemoryCluster
 
@@ -53,7 +53,7 @@ async def run(
 ) -> list[Outcome]:
     """One run: apply and prune. Gives what became of the orphans."""
     budget = Budget.read(limit) if limit else None
-    pruning = await Pruning.of(of or applyset(), graph(*manifests), cluster, budget=budget, approval=approval)
+    pruning = await OpenApplySet.open(ApplySetOptions(of or applyset(), budget=budget, approval=approval), graph(*manifests), cluster)
     await pruning.widen()
     return await pruning.finish(await written(pruning.graph, cluster), seconds=0.05)
 

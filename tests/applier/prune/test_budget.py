@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from applier.errors import ApplierError
 from applier.outcome import Action
-from applier.prune import Budget, Pruning
+from applier.prune import ApplySetOptions, Budget, OpenApplySet
 from applier.prune.budget import approval_hash, approves
 from applier.testing.memory import MemoryCluster
 
@@ -82,7 +82,7 @@ async def test_beyond_the_limit_nothing_goes(cluster: MemoryCluster) -> None:
 
 
 async def test_what_is_held_says_how_to_approve_it(cluster: MemoryCluster) -> None:
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster, budget=Budget.read("1"))
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset(), budget=Budget.read("1")), graph(config("a")), cluster)
     assert pruning.steps[0].reason == (
         f"4 of 5 members would be deleted, more than the limit of 1; approve with {approval_hash(step.uid for step in pruning.steps)}"
     )
@@ -90,13 +90,13 @@ async def test_what_is_held_says_how_to_approve_it(cluster: MemoryCluster) -> No
 
 
 async def test_what_is_approved_goes(cluster: MemoryCluster) -> None:
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster, budget=Budget.read("1"))
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset(), budget=Budget.read("1")), graph(config("a")), cluster)
     assert len(await run(cluster, config("a"), limit="1", approval=pruning.approval)) == 4
     assert there(cluster) == {"default/a"}
 
 
 async def test_an_approval_is_of_these_objects_only(cluster: MemoryCluster) -> None:
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster, budget=Budget.read("1"))
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset(), budget=Budget.read("1")), graph(config("a")), cluster)
     outcomes = await run(cluster, config("b"), limit="1", approval=pruning.approval)
     assert {outcome.action for outcome in outcomes} == {Action.HELD}
 
@@ -109,7 +109,7 @@ async def test_what_is_being_deleted_already_does_not_count(cluster: MemoryClust
 
 
 async def test_within_the_limit_no_approval_is_asked_for(cluster: MemoryCluster) -> None:
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster, budget=Budget.read("4"))
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset(), budget=Budget.read("4")), graph(config("a")), cluster)
     assert pruning.approval == ""
 
 
@@ -124,5 +124,5 @@ async def test_the_record_names_what_is_held(cluster: MemoryCluster) -> None:
     other = applyset(name="other")
     await run(cluster, config("x", "kube-system"), of=other)
     await run(cluster, config("y"), of=other, limit="0")
-    pruning = await Pruning.of(other, graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(other), graph(), cluster)
     assert {step.ref.name for step in pruning.steps} == {"x", "y"}

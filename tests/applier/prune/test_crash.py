@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.plan.membership import PART_OF
-from applier.prune import Pruning
+from applier.prune import ApplySetOptions, OpenApplySet
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
@@ -94,7 +94,7 @@ async def test_the_last_of_the_writes_is_killed_too() -> None:
 @pytest.mark.parametrize("number", range(1, WRITES + 1))
 async def test_a_kill_leaves_no_member_outside_of_the_record(number: int, after: bool) -> None:
     cluster, _ = await killed_at(number, after=after)
-    pruning = await Pruning.of(applyset(), graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     known = {step.ref for step in pruning.steps}
     members = {ref for ref, live in cluster.store.objects.items() if (live["metadata"].get("labels") or {}).get(PART_OF) == applyset().id}
     assert members - known == {Ref("", "Secret", "default", "marked")}
@@ -134,7 +134,7 @@ async def test_after_any_kills_the_set_is_what_was_wished_for_last(
 async def test_a_run_that_ends_before_pruning_prunes_next_time() -> None:
     cluster = MemoryCluster()
     await run(cluster, config("a"))
-    pruning = await Pruning.of(applyset(), graph(account("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(account("b")), cluster)
     await pruning.widen()
     await written(pruning.graph, cluster)
     await run(cluster, account("c"))

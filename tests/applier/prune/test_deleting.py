@@ -12,9 +12,9 @@ from applier.cluster import Resource
 from applier.errors import Forbidden, WriteConflict
 from applier.events import Event, Finished, Planned, RunEnded
 from applier.outcome import Action
-from applier.prune.deleting import delete, delete_set
 from applier.prune.members import API_SERVICE
 from applier.prune.record import PARENT_TYPE, TOOLING, Scope, parent_manifest
+from applier.prune.removal import delete, delete_set
 from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request

@@ -11,7 +11,7 @@ import pytest
 from applier.errors import WriteConflict
 from applier.outcome import Action, Outcome
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySet, ApplySetError, Budget, Pruning, applyset_id
+from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, OpenApplySet, applyset_id
 from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
@@ -44,7 +44,7 @@ def kubectls(namespace: str, tooling: str = "grove/1.0", **more: Any) -> ApplySe
 
 
 async def run(cluster: ApiCluster, applyset: ApplySet, *manifests: Manifest, **more: Any) -> list[Outcome]:
-    pruning = await Pruning.of(applyset, graph(*manifests), cluster, **more)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset, **more), graph(*manifests), cluster)
     await pruning.widen()
     return await pruning.finish(await written(pruning.graph, cluster))
 
@@ -154,8 +154,8 @@ async def test_a_record_with_resources_instead_of_kinds_is_read_and_rewritten(
 
 async def test_the_record_is_not_written_over_another_run(cluster: ApiCluster, control_plane: ControlPlane, namespace: str) -> None:
     await run(cluster, kubectls(namespace), config("a", namespace))
-    pruning = await Pruning.of(kubectls(namespace), graph(config("b", namespace)), cluster)
-    other = await Pruning.of(kubectls(namespace), graph(config("a", namespace), account("c", namespace)), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("b", namespace)), cluster)
+    other = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("a", namespace), account("c", namespace)), cluster)
     await other.widen()
     await pruning.finish([])
     assert parent(control_plane, namespace)["annotations"][GROUP_KINDS] == "ConfigMap,ServiceAccount"
@@ -163,7 +163,7 @@ async def test_the_record_is_not_written_over_another_run(cluster: ApiCluster, c
 
 async def test_a_server_says_conflict_when_the_record_has_moved_on(cluster: ApiCluster, namespace: str) -> None:
     await run(cluster, kubectls(namespace), config("a", namespace))
-    pruning = await Pruning.of(kubectls(namespace), graph(account("b", namespace)), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(account("b", namespace)), cluster)
     pruning.keeper.record.resource_version = "1"
     with pytest.raises(WriteConflict):
         await pruning.keeper._write(pruning.keeper.before)
@@ -187,11 +187,11 @@ async def test_a_custom_parent_needs_a_definition_that_allows_it(cluster: ApiClu
         control_plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         await asyncio.to_thread(control_plane.kubectl, "wait", "--for=condition=established", f"crd/shops.{group}")
         with pytest.raises(ApplySetError, match=r"has the label applyset\.kubernetes\.io/is-parent-type=true"):
-            await Pruning.of(applyset, graph(), cluster)
+            await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.{group}"
         control_plane.request("PATCH", path, {"metadata": {"labels": labels}}, content_type="application/merge-patch+json")
         with pytest.raises(ApplySetError, match="does not exist: only a Secret or a ConfigMap is made"):
-            await Pruning.of(applyset, graph(), cluster)
+            await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         record = {ID: applyset_id(applyset.parent)}
         annotations = {TOOLING: "grove/0.9", GROUP_KINDS: ""}
         made = {**shop, "metadata": {"name": "shop", "namespace": namespace, "labels": record, "annotations": annotations}}
@@ -227,7 +227,9 @@ async def test_a_label_that_the_server_copies_makes_no_member(cluster: ApiCluste
 
 async def test_more_than_the_budget_is_held_until_it_is_approved(cluster: ApiCluster, control_plane: ControlPlane, namespace: str) -> None:
     await run(cluster, kubectls(namespace), *(config(f"c{number}", namespace) for number in range(10)))
-    pruning = await Pruning.of(kubectls(namespace), graph(config("c0", namespace)), cluster, budget=Budget.read("50%"))
+    pruning = await OpenApplySet.open(
+        ApplySetOptions(kubectls(namespace), budget=Budget.read("50%")), graph(config("c0", namespace)), cluster
+    )
     assert {step.action for step in pruning.steps} == {Action.HELD}
     outcomes = await run(cluster, kubectls(namespace), config("c0", namespace), budget=Budget.read("50%"), approval=pruning.approval)
     assert len(outcomes) == 9

@@ -184,10 +184,6 @@ async def test_a_kind_that_an_old_discovery_does_not_know_is_found() -> None:
     assert len((await find_members(applyset(), scope("ConfigMap"), cluster)).objects) == 1
 
 
-def test_orphans_are_neither_wanted_by_name_nor_by_uid() -> None:
-    members = [
-        {**config(name), "metadata": {"name": name, "namespace": "default", "uid": uid}} for name, uid in zip("abcd", "1234", strict=True)
-    ]
-    wanted = [Ref("", "ConfigMap", "default", "a")]
-    parent = Ref("", "ConfigMap", "default", "d")
-    assert [one["metadata"]["name"] for one in orphans(members, parent, wanted, {"2"})] == ["c"]
+def test_orphans_are_the_members_that_are_neither_wanted_nor_the_record() -> None:
+    wanted, parent = [Ref("", "ConfigMap", "default", "a")], Ref("", "ConfigMap", "default", "c")
+    assert [one["metadata"]["name"] for one in orphans([config(name) for name in "abc"], parent, wanted)] == ["b"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from applier.cache.snapshot import Snapshot
 from applier.errors import ServerFailure
 from applier.events import Event, Finished
 from applier.outcome import Action, Outcome, Step
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySetError, Pruning
-from applier.ref import Kind, Ref, resource_version_of, uid_of
+from applier.prune import ApplySetError, ApplySetOptions, OpenApplySet
+from applier.ref import Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 
 from .sets import account, annotation, applyset, cluster_role, config, graph, run, said, selectors_of_lists, there
@@ -68,7 +67,7 @@ async def test_the_record_is_narrow_after_a_run(cluster: MemoryCluster) -> None:
 
 async def test_the_record_is_wide_before_anything_is_written(cluster: MemoryCluster) -> None:
     await run(cluster, config("a", "kube-system"))
-    pruning = await Pruning.of(applyset(), graph(account("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(account("b")), cluster)
     await pruning.widen()
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap,ServiceAccount"
     assert annotation(cluster, "additional-namespaces") == "kube-system"
@@ -77,7 +76,7 @@ async def test_the_record_is_wide_before_anything_is_written(cluster: MemoryClus
 async def test_a_run_that_changes_nothing_writes_nothing_of_the_set(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"))
     cluster.forget_requests()
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("a")), cluster)
     await pruning.widen()
     await pruning.finish([])
     assert cluster.writes() == []
@@ -85,7 +84,7 @@ async def test_a_run_that_changes_nothing_writes_nothing_of_the_set(cluster: Mem
 
 async def test_nothing_is_pruned_when_something_could_not_be_applied(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     await pruning.widen()
     failed = Outcome(Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED), Action.FAILED)
     [held] = await pruning.finish([failed])
@@ -95,7 +94,7 @@ async def test_nothing_is_pruned_when_something_could_not_be_applied(cluster: Me
 
 async def test_all_that_is_undone_is_counted(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"))
-    pruning = await Pruning.of(applyset(), graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     undone = [Outcome(Step(A, Action.CONFIGURED), action) for action in (Action.HELD, Action.FAILED, Action.HELD)]
     [held] = await pruning.finish(undone)
     assert held.reason == "of the set, 1 failed and 2 held: nothing is pruned before all is applied"
@@ -104,7 +103,7 @@ async def test_all_that_is_undone_is_counted(cluster: MemoryCluster) -> None:
 @pytest.mark.parametrize("broken", ["nothing", "the apply", "the record"])
 async def test_what_became_of_each_object_is_told_too(cluster: MemoryCluster, broken: str) -> None:
     await run(cluster, config("a"), account("b"))
-    pruning = await Pruning.of(applyset(), graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     if broken == "the record":
         cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
     failed = Outcome(Step(A, Action.CONFIGURED), Action.FAILED)
@@ -122,7 +121,7 @@ async def test_the_record_stays_wide_when_something_could_not_be_deleted(cluster
 
 async def test_a_record_that_cannot_be_written_in_the_end_is_told_beside_what_was_deleted(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
-    pruning = await Pruning.of(applyset(), graph(config("a")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("a")), cluster)
     cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
     pruned, parent = await pruning.finish([])
     assert (pruned.action, parent.action) == (Action.PRUNED, Action.FAILED)
@@ -168,7 +167,7 @@ async def test_a_member_that_an_owner_controls_is_pruned(cluster: MemoryCluster)
 
 async def test_an_object_that_left_the_set_in_the_meantime_stays(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.seed(config("a"))
     [outcome] = await pruning.finish([])
     assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "is no longer a member of the set")
@@ -177,7 +176,7 @@ async def test_an_object_that_left_the_set_in_the_meantime_stays(cluster: Memory
 
 async def test_an_object_that_only_changed_in_the_meantime_goes(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.seed(config("a", labels={PART_OF: applyset().id, "touched": "yes"}))
     [outcome] = await pruning.finish([])
     assert outcome.action is Action.PRUNED
@@ -186,7 +185,7 @@ async def test_an_object_that_only_changed_in_the_meantime_goes(cluster: MemoryC
 
 async def test_another_object_of_the_same_name_stays(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.store.remove(Ref("", "ConfigMap", "default", "a"))
     cluster.seed(config("a", labels={PART_OF: applyset().id}))
     [outcome] = await pruning.finish([])
@@ -197,7 +196,7 @@ async def test_another_object_of_the_same_name_stays(cluster: MemoryCluster) -> 
 @pytest.mark.parametrize("said_by", ["outcome", "step"])
 async def test_an_object_that_the_apply_left_in_place_under_another_name_stays(cluster: MemoryCluster, said_by: str) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     [uid] = [step.uid for step in pruning.steps]
     step = Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED, uid=uid if said_by == "step" else "")
     outcome = Outcome(step, Action.CONFIGURED, uid=uid if said_by == "outcome" else "")
@@ -205,19 +204,10 @@ async def test_an_object_that_the_apply_left_in_place_under_another_name_stays(c
     assert there(cluster) == {"default/a", "default/b"}
 
 
-async def test_an_object_that_is_wanted_under_another_name_is_no_orphan(cluster: MemoryCluster) -> None:
-    await run(cluster, config("a"))
-    live = Snapshot()
-    same = {**config("b"), "metadata": {**cluster.store.objects[A]["metadata"], "name": "b"}}
-    live.add_all(Kind("", "v1", "ConfigMap"), "default", [same])
-    pruning = await Pruning.of(applyset(), graph(config("b"), config("not there"), account("not read")), cluster, live=live)
-    assert pruning.steps == []
-
-
 async def test_a_step_says_why_and_when_its_object_goes(cluster: MemoryCluster) -> None:
     owner = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "1"}]
     await run(cluster, config("a"), config("b", ownerReferences=owner, finalizers=["example.org/hold", "example.org/keep"]))
-    pruning = await Pruning.of(applyset(), graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     assert [(step.ref.name, step.wave, step.reason) for step in pruning.steps] == [
         ("b", 0, "is no longer in the set; waits for example.org/hold, example.org/keep"),
         ("a", 1, "is no longer in the set"),
@@ -226,13 +216,13 @@ async def test_a_step_says_why_and_when_its_object_goes(cluster: MemoryCluster) 
 
 async def test_a_step_is_about_the_version_that_was_read(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"))
-    [step] = (await Pruning.of(applyset(), graph(), cluster)).steps
+    [step] = (await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)).steps
     assert (step.uid, step.resource_version) == (uid_of(cluster.store.objects[A]), resource_version_of(cluster.store.objects[A]))
 
 
 async def test_an_object_that_is_gone_already_counts_as_pruned(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), config("b"))
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.store.remove(Ref("", "ConfigMap", "default", "a"))
     [outcome] = await pruning.finish([])
     assert (outcome.action, outcome.reason) == (Action.PRUNED, "was gone already")
@@ -266,7 +256,7 @@ async def test_an_object_being_deleted_is_reported_with_its_finalizers_and_not_d
     await run(cluster, config("a", finalizers=["example.org/hold"]))
     await run(cluster, config("b"))
     cluster.forget_requests()
-    pruning = await Pruning.of(applyset(), graph(config("b")), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     [outcome] = await pruning.finish([])
     assert outcome.reason == "is being deleted since 2026-01-01T00:00:00Z, held by example.org/hold"
     assert "delete" not in [request.verb for request in cluster.log]
@@ -286,7 +276,7 @@ async def test_what_rests_on_nothing_else_is_deleted_first(cluster: MemoryCluste
 
 async def test_only_members_are_watched_while_they_go(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     await run(cluster, config("a", finalizers=["example.org/hold"]))
-    pruning = await Pruning.of(applyset(), graph(), cluster)
+    pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     asked = selectors_of_lists(cluster, monkeypatch)
     await pruning.finish([], seconds=0.05, wait_for_all=True)
     assert asked == [applyset().selector]

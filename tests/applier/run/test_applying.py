@@ -13,9 +13,9 @@ from applier.events import Finished, Planned, RunEnded
 from applier.execute import Stop
 from applier.outcome import Action
 from applier.plan import load, save
-from applier.prune import ApplySet, Budget
+from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind, Ref
-from applier.run import KeepSet, OutOfDate, Report, WaitFor, apply, apply_saved, diff, survey
+from applier.run import ApplyOptions, OutOfDate, Report, WaitFor, apply, apply_saved, diff, survey
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said
@@ -31,7 +31,7 @@ def memory() -> MemoryCluster:
 
 
 async def run(cluster: MemoryCluster, *objects: Desired, **options: Any) -> Report:
-    return await apply(Graph(objects), cluster, manager="me", **options)
+    return await apply(Graph(objects), cluster, ApplyOptions("me", **options))
 
 
 async def text(cluster: MemoryCluster, *objects: Desired, **options: Any) -> str:
@@ -109,8 +109,8 @@ async def test_nothing_that_was_written_is_handed_on_from_a_dry_run() -> None:
 
 async def test_what_is_no_longer_wanted_is_pruned() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
-    assert await text(cluster, desired("a"), keep=KeepSet(SET)) == "a=unchanged b=pruned"
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
+    assert await text(cluster, desired("a"), applyset=ApplySetOptions(SET)) == "a=unchanged b=pruned"
     assert cluster.find(ref("b")) is None
 
 
@@ -122,38 +122,41 @@ async def test_nothing_is_pruned_without_a_set() -> None:
 
 async def test_a_set_may_be_kept_without_pruning() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
-    assert await text(cluster, desired("a"), keep=KeepSet(SET, prune=False)) == "a=unchanged"
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
+    assert await text(cluster, desired("a"), applyset=ApplySetOptions(SET, prune=False)) == "a=unchanged"
 
 
 async def test_nothing_is_pruned_when_something_failed() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
     cluster.fail(lambda request: request.verb == "apply" and request.name == "c", DENIED)
-    assert await text(cluster, desired("a"), desired("c"), keep=KeepSet(SET)) == "a=unchanged c=failed b=held"
+    assert await text(cluster, desired("a"), desired("c"), applyset=ApplySetOptions(SET)) == "a=unchanged c=failed b=held"
 
 
 async def test_too_many_deletes_are_held_with_what_approves_them() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
-    report = await run(cluster, desired("a"), keep=KeepSet(SET, budget=Budget(0)))
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
+    report = await run(cluster, desired("a"), applyset=ApplySetOptions(SET, budget=Budget(0)))
     assert said(report.outcomes) == "a=unchanged b=held"
-    assert await text(cluster, desired("a"), keep=KeepSet(SET, budget=Budget(0), approval=report.approval)) == "a=unchanged b=pruned"
+    assert (
+        await text(cluster, desired("a"), applyset=ApplySetOptions(SET, budget=Budget(0), approval=report.approval))
+        == "a=unchanged b=pruned"
+    )
 
 
 async def test_a_dry_run_deletes_nothing_and_leaves_no_record() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
     cluster.forget_requests()
-    assert await text(cluster, desired("a"), keep=KeepSet(SET), dry_run=True) == "a=unchanged b=pruned"
+    assert await text(cluster, desired("a"), applyset=ApplySetOptions(SET), dry_run=True) == "a=unchanged b=pruned"
     assert cluster.writes() == []
 
 
 async def test_a_record_that_cannot_be_written_in_the_end_is_told_and_hides_nothing() -> None:
     cluster = memory()
-    await run(cluster, desired("a"), desired("b", "Pod"), keep=KeepSet(SET))
+    await run(cluster, desired("a"), desired("b", "Pod"), applyset=ApplySetOptions(SET))
     cluster.fail(lambda request: request.writes and request.name == "set", DENIED, times=-1)
-    report = await run(cluster, desired("a"), keep=KeepSet(SET))
+    report = await run(cluster, desired("a"), applyset=ApplySetOptions(SET))
     assert said(report.outcomes) == "a=unchanged b=pruned set=failed"
     assert not report.ok
 
@@ -189,9 +192,9 @@ async def test_a_watch_that_is_refused_is_told_and_hides_nothing() -> None:
 
 async def test_a_run_that_is_stopped_prunes_nothing_and_waits_for_nothing() -> None:
     cluster, stop = memory(), Stop()
-    await run(cluster, desired("a"), desired("b"), keep=KeepSet(SET))
-    stop.ask()
-    report = await run(cluster, desired("a"), keep=KeepSet(SET), wait=WaitFor(60), stop=stop)
+    await run(cluster, desired("a"), desired("b"), applyset=ApplySetOptions(SET))
+    stop.cancel()
+    report = await run(cluster, desired("a"), applyset=ApplySetOptions(SET), wait=WaitFor(60), stop=stop)
     assert (said(report.outcomes), report.waited) == ("a=unchanged b=held", [])
 
 
@@ -200,7 +203,7 @@ async def test_a_run_that_is_stopped_while_it_waits_ends_at_once() -> None:
 
     async def stop_at_list(request: Any) -> None:
         if request.verb == "list":
-            stop.ask()
+            stop.cancel()
 
     cluster.before = stop_at_list
     report = await run(cluster, desired("p", "Pod"), wait=WaitFor(60), stop=stop)
@@ -212,7 +215,7 @@ async def test_a_run_that_is_stopped_while_it_waits_ends_at_once() -> None:
 
 async def saved(cluster: MemoryCluster, *objects: Desired) -> bytes:
     graph = Graph(objects)
-    return save((await survey(graph, cluster, manager="me")).plan, graph)
+    return save((await survey(graph, cluster, ApplyOptions("me"))).plan, graph)
 
 
 async def test_a_plan_can_be_carried_out_later() -> None:
@@ -269,7 +272,7 @@ async def test_a_plan_that_writes_secrets_asks_for_their_values() -> None:
 
 async def test_a_diff_writes_nothing() -> None:
     cluster = memory()
-    await diff(Graph([desired("a"), desired("b")]), cluster, manager="me", ask_server=True)
+    await diff(Graph([desired("a"), desired("b")]), cluster, ApplyOptions("me"), ask_server=True)
     assert cluster.writes() == []
 
 
@@ -277,7 +280,7 @@ async def test_a_diff_shows_each_object_as_it_is_and_as_it_would_be() -> None:
     cluster = memory()
     await run(cluster, desired("a", data={"x": "1"}))
     graph = Graph([desired("a", data={"x": "2"}), desired("b", data={"x": "1"})])
-    found = await diff(graph, cluster, manager="me")
+    found = await diff(graph, cluster, ApplyOptions("me"))
     shown = [[one and one["data"] for one in (each.live, each.merged)] for each in found]
     assert shown == [[{"x": "1"}, {"x": "2"}], [None, {"x": "1"}]]
 
@@ -287,7 +290,7 @@ async def test_a_diff_never_shows_values_of_secrets() -> None:
     await run(cluster, desired("s", "Secret", data={"k": "b2xk"}))
     graph = Graph([desired("s", "Secret", data={"k": "bmV3"}), desired("t", "Secret", data={"k": "bmV3"})])
     for ask_server in (False, True):
-        found = await diff(graph, cluster, manager="me", ask_server=ask_server)
+        found = await diff(graph, cluster, ApplyOptions("me"), ask_server=ask_server)
         assert not any(value in str(found) for value in ("b2xk", "bmV3"))
         assert [one.step.action.value for one in found] == ["configured", "created"]
 
@@ -296,7 +299,7 @@ async def test_a_diff_lets_the_server_decide_what_cannot_be_decided_here() -> No
     cluster = memory()
     cluster._schemas = cast(Schemas, NoSchemas())
     await run(cluster, desired("a", data={"x": "1"}))
-    found = await diff(Graph([desired("a", data={"x": "1"})]), cluster, manager="me")
+    found = await diff(Graph([desired("a", data={"x": "1"})]), cluster, ApplyOptions("me"))
     assert [one.step.action for one in found] == [Action.UNCHANGED]
 
 
@@ -308,7 +311,7 @@ class NoSchemas:
 async def test_what_would_be_made_again_is_shown_as_new() -> None:
     cluster, policy = memory(), Policy(recreate=True)
     await run(cluster, desired("a", "Service", spec={"clusterIP": "1", "x": "y"}))
-    found = await diff(Graph([desired("a", "Service", spec={"clusterIP": "2"}, policy=policy)]), cluster, manager="me")
+    found = await diff(Graph([desired("a", "Service", spec={"clusterIP": "2"}, policy=policy)]), cluster, ApplyOptions("me"))
     assert [one.merged and one.merged["spec"] for one in found] == [{"clusterIP": "2"}]
 
 

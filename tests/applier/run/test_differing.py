@@ -10,8 +10,8 @@ import pytest
 from applier.desired import Desired, Graph
 from applier.outcome import Action, dotted
 from applier.ref import Manifest
-from applier.run import Difference, apply, diff
-from applier.run.trying import patch_to
+from applier.run import ApplyOptions, Difference, apply, diff
+from applier.run.dry_run import patch_to
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 
@@ -27,11 +27,13 @@ def web(name: str, namespace: str, spec: Any = None, **container: Any) -> Manife
     return {**manifest(name, "ReplicaSet", namespace, spec=spec), "apiVersion": "apps/v1"}
 
 
-async def differences(plane: ControlPlane, *wanted: Manifest, live: tuple[Manifest, ...] = (), **how: Any) -> list[Difference]:
+async def differences(
+    plane: ControlPlane, *wanted: Manifest, live: tuple[Manifest, ...] = (), ask_server: bool = False, **how: Any
+) -> list[Difference]:
     """How what is wanted differs once `live` has been applied under the same name."""
     async with connect(kubeconfig=str(plane.kubeconfig)) as cluster:
-        await apply(Graph([Desired(one) for one in live]), cluster, manager=MANAGER)
-        return await diff(Graph([Desired(one) for one in wanted]), cluster, manager=MANAGER, **how)
+        await apply(Graph([Desired(one) for one in live]), cluster, ApplyOptions(MANAGER))
+        return await diff(Graph([Desired(one) for one in wanted]), cluster, ApplyOptions(MANAGER, **how), ask_server=ask_server)
 
 
 def priority(namespace: str, **fields: Any) -> Manifest:
@@ -55,7 +57,7 @@ async def test_a_default_that_is_no_longer_said_is_no_difference(control_plane: 
 async def test_an_address_that_is_no_longer_said_is_kept(control_plane: ControlPlane, namespace: str) -> None:
     spec = {"ports": [{"port": 80}], "selector": {"a": "b"}}
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([Desired(manifest("s", "Service", namespace, spec=spec))]), cluster, manager=MANAGER)
+        await apply(Graph([Desired(manifest("s", "Service", namespace, spec=spec))]), cluster, ApplyOptions(MANAGER))
         address = control_plane.request("GET", f"/api/v1/namespaces/{namespace}/services/s")["spec"]["clusterIP"]
     named = manifest("s", "Service", namespace, spec={**spec, "clusterIP": address})
     (found,) = await differences(control_plane, manifest("s", "Service", namespace, spec=spec), live=(named,))

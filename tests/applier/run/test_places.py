@@ -9,9 +9,9 @@ import pytest
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden
 from applier.outcome import Action
-from applier.prune import ApplySet, ApplySetError
+from applier.prune import ApplySet, ApplySetError, ApplySetOptions
 from applier.ref import Kind
-from applier.run import KeepSet, apply, diff, survey
+from applier.run import ApplyOptions, apply, diff, survey
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect
@@ -33,7 +33,7 @@ def memory() -> MemoryCluster:
 
 async def looked(cluster: MemoryCluster, *objects: Desired) -> dict[str, tuple[str, str]]:
     """What would become of each object, by name."""
-    steps = (await survey(Graph(objects), cluster, manager="me")).plan.steps
+    steps = (await survey(Graph(objects), cluster, ApplyOptions("me"))).plan.steps
     return {step.ref.name: (step.action.value, step.reason) for step in steps}
 
 
@@ -92,14 +92,14 @@ async def test_no_namespace_is_read_when_nothing_would_be_made() -> None:
 
 
 async def test_a_diff_shows_nothing_of_what_has_no_place() -> None:
-    [found] = await diff(Graph([desired("a", namespace="bar")]), memory(), manager="me", ask_server=True)
+    [found] = await diff(Graph([desired("a", namespace="bar")]), memory(), ApplyOptions("me"), ask_server=True)
     assert (found.step.action, found.step.reason, found.merged) == (Action.FAILED, MISSING, None)
 
 
 async def test_a_set_whose_record_has_no_place_is_an_error() -> None:
-    keep = KeepSet(ApplySet(Kind("", "v1", "Secret"), "bar", "web", "me/1"))
+    keep = ApplySetOptions(ApplySet(Kind("", "v1", "Secret"), "bar", "web", "me/1"))
     with pytest.raises(ApplySetError, match="the record of the set, Secret/bar/web, could not be made: namespace 'bar' does not exist"):
-        await survey(Graph([desired("a")]), memory(), manager="me", keep=keep)
+        await survey(Graph([desired("a")]), memory(), ApplyOptions("me", applyset=keep))
 
 
 @pytest.mark.cluster
@@ -110,8 +110,8 @@ async def test_the_words_are_those_of_an_apply(control_plane: ControlPlane, name
     graph = Graph([desired("a", namespace=f"{namespace}-going"), desired("b", namespace=f"{namespace}-missing")])
     try:
         async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-            seen = (await survey(graph, cluster, manager="me")).plan.steps
-            done = (await apply(graph, cluster, manager="me")).outcomes
+            seen = (await survey(graph, cluster, ApplyOptions("me"))).plan.steps
+            done = (await apply(graph, cluster, ApplyOptions("me"))).outcomes
     finally:
         control_plane.kubectl("patch", "namespace", f"{namespace}-going", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     assert [(step.action, step.reason) for step in seen] == [(outcome.action, outcome.reason) for outcome in done]
@@ -134,5 +134,10 @@ async def test_what_would_wait_for_what_fails_is_held() -> None:
 async def test_what_would_wait_for_what_the_server_refuses_is_held_in_a_diff() -> None:
     cluster = memory()
     cluster.fail("apply", Forbidden(403, "Forbidden", "no"))
-    found = await diff(Graph([desired("a"), desired("b", "ConfigMap", ref("a", namespace="shop"))]), cluster, manager="me", ask_server=True)
+    found = await diff(
+        Graph([desired("a"), desired("b", "ConfigMap", ref("a", namespace="shop"))]),
+        cluster,
+        ApplyOptions("me"),
+        ask_server=True,
+    )
     assert [(one.step.action, one.merged) for one in found] == [(Action.FAILED, None), (Action.HELD, None)]

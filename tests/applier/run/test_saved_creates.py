@@ -7,9 +7,10 @@ from typing import Any
 
 from applier.desired import Desired, Graph
 from applier.errors import Unreachable
+from applier.execute import ExecuteOptions
 from applier.plan import load
 from applier.ref import Manifest
-from applier.run import Report, apply, apply_saved, survey
+from applier.run import ApplyOptions, Report, apply, apply_saved, survey
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said
@@ -27,7 +28,7 @@ def memory() -> MemoryCluster:
 
 async def carried_out(cluster: MemoryCluster, meanwhile: Callable[[Any], object] | None = None, **options: Any) -> Report:
     """A plan that makes `a`, saved and carried out. `meanwhile` is asked at each request."""
-    saved = load((await survey(Graph([desired("a", data={"x": "1"})]), cluster, manager="me")).save())
+    saved = load((await survey(Graph([desired("a", data={"x": "1"})]), cluster, ApplyOptions("me"))).save())
 
     async def before(request: Any) -> None:
         if meanwhile:
@@ -35,7 +36,7 @@ async def carried_out(cluster: MemoryCluster, meanwhile: Callable[[Any], object]
 
     cluster.before = before
     cluster.forget_requests()
-    return await apply_saved(saved, cluster, **options)
+    return await apply_saved(saved, cluster, ExecuteOptions(**options))
 
 
 def once(verb: str, deed: Callable[[], object]) -> Callable[[Any], None]:
@@ -75,7 +76,7 @@ async def test_nothing_is_left_for_the_next_run() -> None:
 
 
 async def text(cluster: MemoryCluster, *objects: Desired) -> str:
-    return said((await apply(Graph(objects), cluster, manager="me")).outcomes)
+    return said((await apply(Graph(objects), cluster, ApplyOptions("me"))).outcomes)
 
 
 async def test_a_controller_that_writes_at_once_does_not_make_it_somebody_elses() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from applier.desired import Desired, Graph, Policy
-from applier.execute import execute
+from applier.execute import ExecuteOptions, execute
 from applier.plan import load, save
-from applier.prune import ApplySet
+from applier.prune import ApplySet, ApplySetOptions
 from applier.ref import Kind, Manifest
-from applier.run import KeepSet, OutOfDate, WaitFor, apply, apply_saved, survey
+from applier.run import ApplyOptions, OutOfDate, WaitFor, apply, apply_saved, survey
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 
@@ -30,9 +30,9 @@ def config(namespace: str, value: str, name: str = "a", policy: Policy | None = 
 async def overtaken(plane: ControlPlane, namespace: str, deed: Callable[[], object], policy: Policy | None = None) -> str:
     """What becomes of a change of `a` when something happens to it between the plan and its carrying out."""
     async with connect(kubeconfig=str(plane.kubeconfig)) as cluster:
-        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        await apply(Graph([config(namespace, "1")]), cluster, ApplyOptions("me"))
         graph = Graph([config(namespace, "2", policy=policy)])
-        plan = (await survey(graph, cluster, manager="me")).plan
+        plan = (await survey(graph, cluster, ApplyOptions("me"))).plan
         deed()
         return said(await execute(plan, graph, cluster))
 
@@ -65,19 +65,19 @@ async def test_a_change_that_somebody_made_already_is_unchanged_but_for_its_owne
 
 
 async def plan_of(graph: Graph, cluster: ApiCluster) -> bytes:
-    return save((await survey(graph, cluster, manager="me")).plan, graph)
+    return save((await survey(graph, cluster, ApplyOptions("me"))).plan, graph)
 
 
 async def test_a_saved_plan_is_carried_out_while_nothing_changed(control_plane: ControlPlane, namespace: str) -> None:
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        await apply(Graph([config(namespace, "1")]), cluster, ApplyOptions("me"))
         saved = await plan_of(Graph([config(namespace, "2"), config(namespace, "1", "b")]), cluster)
         assert said((await apply_saved(load(saved), cluster)).outcomes) == "a=configured b=created"
 
 
 async def test_a_saved_plan_is_refused_once_something_changed(control_plane: ControlPlane, namespace: str) -> None:
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([config(namespace, "1")]), cluster, manager="me")
+        await apply(Graph([config(namespace, "1")]), cluster, ApplyOptions("me"))
         saved = await plan_of(Graph([config(namespace, "2")]), cluster)
         kubectl(control_plane, namespace, "label", "configmap", "a", "touched=yes")
         with pytest.raises(OutOfDate, match=f"ConfigMap/{namespace}/a has changed"):
@@ -91,7 +91,7 @@ async def test_a_status_that_moves_on_keeps_a_saved_plan_good(control_plane: Con
         return Desired(manifest("p", "Pod", namespace, spec=spec, metadata={"labels": {"a": label}}))
 
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([pod("1")]), cluster, manager="me")
+        await apply(Graph([pod("1")]), cluster, ApplyOptions("me"))
         saved = await plan_of(Graph([pod("2")]), cluster)
         status = '{"status": {"conditions": [{"type": "PodScheduled", "status": "False"}]}}'
         kubectl(control_plane, namespace, "patch", "pod", "p", "--subresource", "status", "--type", "merge", "-p", status)
@@ -99,31 +99,31 @@ async def test_a_status_that_moves_on_keeps_a_saved_plan_good(control_plane: Con
 
 
 async def test_a_set_is_kept_pruned_and_waited_for(control_plane: ControlPlane, namespace: str) -> None:
-    keep = KeepSet(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
+    keep = ApplySetOptions(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, manager="me", keep=keep)
-        report = await apply(Graph([config(namespace, "1")]), cluster, manager="me", keep=keep, wait=WaitFor(10))
+        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, ApplyOptions("me", applyset=keep))
+        report = await apply(Graph([config(namespace, "1")]), cluster, ApplyOptions("me", applyset=keep, wait=WaitFor(10)))
         assert (said(report.outcomes), report.ok, len(report.waited)) == ("a=unchanged b=pruned", True, 1)
 
 
 async def test_a_saved_plan_of_a_set_prunes_while_the_members_are_the_same(control_plane: ControlPlane, namespace: str) -> None:
-    keep = KeepSet(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
+    keep = ApplySetOptions(ApplySet(Kind("", "v1", "ConfigMap"), namespace, "set", "me/1"))
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, manager="me", keep=keep)
-        saved = (await survey(Graph([config(namespace, "2")]), cluster, manager="me", keep=keep)).save()
+        await apply(Graph([config(namespace, "1"), config(namespace, "1", "b")]), cluster, ApplyOptions("me", applyset=keep))
+        saved = (await survey(Graph([config(namespace, "2")]), cluster, ApplyOptions("me", applyset=keep))).save()
         kubectl(control_plane, namespace, "label", "configmap", "b", "touched=yes")
         with pytest.raises(OutOfDate, match=f"ConfigMap/{namespace}/b has changed"):
             await apply_saved(load(saved), cluster)
-        saved = (await survey(Graph([config(namespace, "2")]), cluster, manager="me", keep=keep)).save()
+        saved = (await survey(Graph([config(namespace, "2")]), cluster, ApplyOptions("me", applyset=keep))).save()
         assert said((await apply_saved(load(saved), cluster)).outcomes) == "a=configured b=pruned"
 
 
 async def test_what_a_saved_plan_would_make_is_not_made_over_somebody_elses(control_plane: ControlPlane, namespace: str) -> None:
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
         graph = Graph([config(namespace, "1")])
-        plan = (await survey(graph, cluster, manager="me")).plan
+        plan = (await survey(graph, cluster, ApplyOptions("me"))).plan
         kubectl(control_plane, namespace, "create", "-f", "-", given=manifest("a", namespace=namespace, data={"y": "theirs"}))
-        assert said(await execute(plan, graph, cluster, exact=True)) == "a=held"
+        assert said(await execute(plan, graph, cluster, ExecuteOptions(exact=True))) == "a=held"
         assert kubectl(control_plane, namespace, "get", "configmap", "a", "-o", "jsonpath={.data}") == '{"y":"theirs"}'
 
 
@@ -136,7 +136,7 @@ async def test_what_a_saved_plan_makes_is_ours_although_controllers_write_to_it_
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
         made = await apply_saved(load(await plan_of(graph, cluster)), cluster)
         assert {outcome.action.value for outcome in made.outcomes} == {"created"}
-        again = await apply(graph, cluster, manager="me")
+        again = await apply(graph, cluster, ApplyOptions("me"))
         assert {outcome.action.value for outcome in again.outcomes} == {"unchanged"}
 
 
@@ -145,6 +145,6 @@ async def test_a_secret_that_is_only_created_differs_in_nothing_that_the_server_
 ) -> None:
     secret = Desired(manifest("s", "Secret", namespace, stringData={"k": "v"}), policy=Policy(create_only=True))
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        await apply(Graph([secret]), cluster, manager="me")
-        again = await apply(Graph([secret]), cluster, manager="me")
+        await apply(Graph([secret]), cluster, ApplyOptions("me"))
+        again = await apply(Graph([secret]), cluster, ApplyOptions("me"))
         assert [(outcome.action.value, outcome.reason) for outcome in again.outcomes] == [("unchanged", "is only ever created")]

@@ -10,12 +10,13 @@ import pytest
 from applier.desired import Desired, Graph
 from applier.errors import Unreachable
 from applier.events import Planned
+from applier.execute import ExecuteOptions
 from applier.outcome import Action
 from applier.plan import BadPlan, load
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySet, Budget
+from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind
-from applier.run import KeepSet, OutOfDate, Report, apply, apply_saved, diff, survey
+from applier.run import ApplyOptions, OutOfDate, Report, apply, apply_saved, diff, survey
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said
@@ -35,11 +36,11 @@ async def kept(*names: str, kind: str = "ConfigMap") -> MemoryCluster:
 
 
 async def run(cluster: MemoryCluster, *objects: Desired) -> Report:
-    return await apply(Graph(objects), cluster, manager="me", keep=KeepSet(SET))
+    return await apply(Graph(objects), cluster, ApplyOptions("me", applyset=ApplySetOptions(SET)))
 
 
 async def saved(cluster: MemoryCluster, *objects: Desired, **choices: Any) -> bytes:
-    return (await survey(Graph(objects), cluster, manager="me", keep=KeepSet(SET, **choices))).save()
+    return (await survey(Graph(objects), cluster, ApplyOptions("me", applyset=ApplySetOptions(SET, **choices)))).save()
 
 
 def there(cluster: MemoryCluster) -> set[str]:
@@ -50,42 +51,42 @@ def there(cluster: MemoryCluster) -> set[str]:
 
 
 async def test_a_plan_ends_with_what_would_be_pruned() -> None:
-    found = await survey(Graph([desired("c")]), await kept("a", "b"), manager="me", keep=KeepSet(SET))
+    found = await survey(Graph([desired("c")]), await kept("a", "b"), ApplyOptions("me", applyset=ApplySetOptions(SET)))
     assert [f"{step.ref.name}={step.action}" for step in found.plan.steps] == ["c=created", "a=pruned", "b=pruned"]
 
 
 async def test_a_plan_of_a_set_that_is_not_pruned_has_only_what_is_written() -> None:
-    found = await survey(Graph([desired("c")]), await kept("a"), manager="me", keep=KeepSet(SET, prune=False))
+    found = await survey(Graph([desired("c")]), await kept("a"), ApplyOptions("me", applyset=ApplySetOptions(SET, prune=False)))
     assert [step.ref.name for step in found.plan.steps] == ["c"]
 
 
 async def test_a_plan_says_what_approves_held_deletes() -> None:
-    found = await survey(Graph([]), await kept("a"), manager="me", keep=KeepSet(SET, budget=Budget(0)))
+    found = await survey(Graph([]), await kept("a"), ApplyOptions("me", applyset=ApplySetOptions(SET, budget=Budget(0))))
     assert ([step.action for step in found.plan.steps], found.approval in found.plan.steps[0].reason) == ([Action.HELD], True)
 
 
 async def test_looking_writes_nothing() -> None:
     cluster = await kept("a")
     for ask_server in (False, True):
-        await diff(Graph([]), cluster, manager="me", keep=KeepSet(SET), ask_server=ask_server)
+        await diff(Graph([]), cluster, ApplyOptions("me", applyset=ApplySetOptions(SET)), ask_server=ask_server)
     await saved(cluster)
     assert cluster.writes() == []
 
 
 async def test_a_diff_shows_what_would_be_pruned_as_gone() -> None:
-    found = await diff(Graph([]), await kept("a"), manager="me", keep=KeepSet(SET))
+    found = await diff(Graph([]), await kept("a"), ApplyOptions("me", applyset=ApplySetOptions(SET)))
     assert [(one.step.action, one.live and one.live["data"], one.merged) for one in found] == [(Action.PRUNED, {"k": "b2xk"}, None)]
 
 
 async def test_a_diff_counts_the_label_of_the_set() -> None:
     cluster = MemoryCluster(namespaces=("shop",), schemas=FreeSchemas())
-    await apply(Graph([desired("a")]), cluster, manager="me")
-    found = await diff(Graph([desired("a")]), cluster, manager="me", keep=KeepSet(SET))
+    await apply(Graph([desired("a")]), cluster, ApplyOptions("me"))
+    found = await diff(Graph([desired("a")]), cluster, ApplyOptions("me", applyset=ApplySetOptions(SET)))
     assert [one.merged and one.merged["metadata"]["labels"] for one in found] == [{PART_OF: SET.id}]
 
 
 async def test_a_diff_never_shows_values_of_secrets_that_would_be_pruned() -> None:
-    found = await diff(Graph([]), await kept("a", kind="Secret"), manager="me", keep=KeepSet(SET))
+    found = await diff(Graph([]), await kept("a", kind="Secret"), ApplyOptions("me", applyset=ApplySetOptions(SET)))
     assert ([one.step.action for one in found], "b2xk" in str(found)) == ([Action.PRUNED], False)
 
 
@@ -146,7 +147,8 @@ async def test_what_is_held_in_the_plan_stays_held() -> None:
 
 async def test_a_plan_with_an_approval_needs_it_no_more() -> None:
     cluster = await kept("a", "b")
-    approval = (await survey(Graph([]), cluster, manager="me", keep=KeepSet(SET, budget=Budget(0)))).approval
+    options = ApplyOptions("me", applyset=ApplySetOptions(SET, budget=Budget(0)))
+    approval = (await survey(Graph([]), cluster, options)).approval
     report = await apply_saved(load(await saved(cluster, budget=Budget(0), approval=approval)), cluster)
     assert said(report.outcomes) == "a=pruned b=pruned"
 
@@ -161,13 +163,13 @@ async def test_nothing_is_pruned_when_something_failed() -> None:
 async def test_a_dry_run_of_a_plan_writes_nothing() -> None:
     cluster = await kept("a")
     plan = load(await saved(cluster))
-    assert said((await apply_saved(plan, cluster, dry_run=True)).outcomes) == "a=pruned"
+    assert said((await apply_saved(plan, cluster, ExecuteOptions(dry_run=True))).outcomes) == "a=pruned"
     assert cluster.writes() == []
 
 
 async def test_what_is_pruned_is_counted_before_the_run() -> None:
     cluster, events = await kept("a"), list[Any]()
-    await apply_saved(load(await saved(cluster, desired("c"))), cluster, sink=events.append)
+    await apply_saved(load(await saved(cluster, desired("c"))), cluster, ExecuteOptions(sink=events.append))
     assert [event.counts for event in events if isinstance(event, Planned)] == [{Action.CREATED: 1, Action.PRUNED: 1}]
 
 
@@ -181,7 +183,7 @@ async def test_a_plan_that_prunes_secrets_needs_and_holds_no_values() -> None:
 async def test_the_input_may_be_given_again() -> None:
     cluster = await kept("a")
     graph = Graph([desired("s", "Secret", data={"k": "bmV3"})])
-    plan = load((await survey(graph, cluster, manager="me", keep=KeepSet(SET))).save())
+    plan = load((await survey(graph, cluster, ApplyOptions("me", applyset=ApplySetOptions(SET)))).save())
     assert said((await apply_saved(plan.with_input(graph), cluster)).outcomes) == "s=created a=pruned"
 
 
@@ -224,7 +226,7 @@ async def test_a_plan_is_refused_when_the_record_has_changed() -> None:
 async def test_a_plan_with_half_a_set_is_refused() -> None:
     cluster = await kept("a")
     plan = load(await saved(cluster))
-    del plan.kept["parent"]
+    del plan.applyset["parent"]
     with pytest.raises(BadPlan, match="not a whole saved plan"):
         await apply_saved(plan, cluster)
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import Unauthorized
-from applier.transport.asked import Asked
 from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
 from applier.transport.login.credentials import Fixed
 from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
+from applier.transport.retries import ApiRequest
 
 from .certificates import authority, needs_openssl, signed
 
@@ -95,7 +95,7 @@ def test_a_server_that_does_not_say_its_time_is_not_suspected() -> None:
 
 def unauthorized(header: str, date: datetime.datetime = NOW) -> str:
     target = Target("https://s", Fixed(header), said="context 'c'")
-    error = refusal(401, {"Date": format_datetime(date, usegmt=True)}, b"", Asked("get", "configmaps"), target)
+    error = refusal(401, {"Date": format_datetime(date, usegmt=True)}, b"", ApiRequest("get", "configmaps"), target)
     assert isinstance(error, Unauthorized)
     return str(error)
 

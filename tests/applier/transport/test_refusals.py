@@ -14,9 +14,9 @@ from applier.errors import (
     AlreadyExists,
     ApiError,
     ClusterError,
+    Expired,
     FieldConflict,
     Forbidden,
-    Gone,
     Invalid,
     NotFound,
     ServerFailure,
@@ -26,10 +26,10 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.ref import Manifest, Ref
-from applier.transport.asked import Asked
 from applier.transport.login.credentials import Fixed
 from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
+from applier.transport.retries import ApiRequest
 
 from .scripted import Answer, config_map, status
 
@@ -226,7 +226,7 @@ CASES = [
     Case(
         "old history",
         status(410, "Expired", "too old resource version: 1 (9)"),
-        Gone,
+        Expired,
         "the server no longer keeps this part of its history: too",
     ),
     Case("a server that is busy", status(429, "TooManyRequests", "too many requests"), TooManyRequests, "too many requests"),
@@ -251,7 +251,7 @@ def told(case_answer: Answer, sent: Any = None, target: Target = TARGET, ref: Re
     import orjson
 
     body = case_answer.body.encode() if isinstance(case_answer.body, str) else orjson.dumps(case_answer.body)
-    return refusal(case_answer.status, case_answer.headers, body, Asked("patch", "configmaps", ref, True, sent), target)
+    return refusal(case_answer.status, case_answer.headers, body, ApiRequest("patch", "configmaps", ref, True, sent), target)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -360,5 +360,5 @@ def test_whatever_a_server_sends_becomes_an_error_of_one_line(code: int, given_s
 
 @given(st.integers(300, 599), st.binary(max_size=200))
 def test_whatever_a_proxy_sends_becomes_an_error_of_one_line(code: int, body: bytes) -> None:
-    error = refusal(code, {}, body, Asked("get", "configmaps", REF), TARGET)
+    error = refusal(code, {}, body, ApiRequest("get", "configmaps", REF), TARGET)
     assert len(str(error).splitlines()) == 1

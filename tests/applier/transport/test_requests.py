@@ -10,7 +10,7 @@ import pytest
 from applier.errors import ClusterError
 from applier.ref import Ref
 from applier.transport import ApiCluster, connect_to
-from applier.transport.asked import Asked
+from applier.transport.retries import ApiRequest
 
 from ..http.raw_server import serving
 from .scripted import CONFIG_MAPS, DEPLOYMENTS, HASTY, NAMESPACES, Answer, Scripted, config_map, raised, status
@@ -149,7 +149,23 @@ async def test_warnings_of_the_server_are_handed_on_with_the_object(server: Scri
 async def test_a_namespace_that_is_being_deleted_is_left_to_that(server: Scripted, cluster: ApiCluster) -> None:
     message = 'Operation cannot be fulfilled on namespaces "ns": The system is ensuring all content is removed from this namespace.'
     server.on("DELETE", "/api/v1/namespaces/ns", status(409, "Conflict", message))
-    await cluster.delete(NAMESPACES, "", "ns", uid="1")
+    ending = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    server.on("GET", "/api/v1/namespaces/ns", Answer(200, ending))
+    assert await cluster.delete(NAMESPACES, "", "ns", uid="1") == ending
+
+
+LAST = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ns", "uid": "1"}}
+LEAVING = {**LAST, "metadata": {**LAST["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, None), (LAST, None), (LEAVING, LEAVING)],
+    ids=["a Status", "the object as it was last", "an object that has finalizers"],
+)
+async def test_a_delete_says_what_is_left(server: Scripted, cluster: ApiCluster, answer: Any, left: Any) -> None:
+    server.on("DELETE", OBJECT, Answer(200, answer))
+    assert await cluster.delete(CONFIG_MAPS, "ns", "a", uid="1") == left
 
 
 async def test_an_answer_that_is_no_json_is_an_error(server: Scripted, cluster: ApiCluster) -> None:
@@ -174,7 +190,7 @@ async def test_the_version_of_the_server_is_read(server: Scripted) -> None:
 
 async def test_each_header_goes_once_and_a_request_may_want_another_answer() -> None:
     async with serving() as server, connect_to(server.url, token="t", retries=HASTY) as cluster:
-        await cluster.wire.call(Asked("get", "discovery"), "GET", "/apis", headers={"Accept": "application/json;as=List"})
+        await cluster.wire.call(ApiRequest("get", "discovery"), "GET", "/apis", headers={"Accept": "application/json;as=List"})
         lines = server.requests[0].strip().split(b"\r\n")[1:]
     assert sorted(line.partition(b":")[0] for line in lines) == [b"Accept", b"Accept-Encoding", b"Authorization", b"Host", b"User-Agent"]
     assert b"Accept: application/json;as=List" in lines

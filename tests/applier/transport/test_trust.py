@@ -14,7 +14,7 @@ import pytest_asyncio
 from applier.errors import CredentialsError, Unreachable
 from applier.http import Ended, Malformed, NotConnected, ProxyRefused
 from applier.transport import connect_to
-from applier.transport.breakage import Breakage, unreachable
+from applier.transport.connection_errors import ConnectionErrors, unreachable
 
 from .certificates import Pair, needs_openssl, signed
 from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, scripted
@@ -169,7 +169,7 @@ SENTENCES: dict[str, tuple[BaseException, str]] = {
 @pytest.mark.parametrize("case", SENTENCES.values(), ids=SENTENCES)
 def test_each_way_to_fail_has_its_sentence(case: tuple[BaseException, str]) -> None:
     error, says = case
-    assert isinstance(error, Breakage)
+    assert isinstance(error, ConnectionErrors)
     assert says in str(unreachable(error, "https://s", "context 'c'", reading=True))
 
 
@@ -182,4 +182,4 @@ def test_only_what_was_sent_may_be_done(name: str) -> None:
 
 
 def test_a_timeout_of_asyncio_is_a_breakage() -> None:
-    assert isinstance(TimeoutError(), Breakage)
+    assert isinstance(TimeoutError(), ConnectionErrors)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from applier.cluster import WatchEvent
-from applier.errors import ApiError, Gone, Unreachable
+from applier.errors import ApiError, Expired, Unreachable
 from applier.transport import ApiCluster, connect_to
 from applier.transport.retries import Retries
 
@@ -96,7 +96,7 @@ TOO_OLD = {
 @pytest.mark.parametrize("answer", TOO_OLD.values(), ids=TOO_OLD)
 async def test_a_version_that_is_too_old_is_gone(answer: Answer, server: Scripted, cluster: ApiCluster) -> None:
     server.on("GET", PATH, answer)
-    assert isinstance(await raised(lambda: watched(cluster, resource_version="1")), Gone)
+    assert isinstance(await raised(lambda: watched(cluster, resource_version="1")), Expired)
 
 
 async def test_another_error_event_is_that_error(server: Scripted, cluster: ApiCluster) -> None:

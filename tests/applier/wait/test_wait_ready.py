@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from applier.errors import Forbidden, Gone, ServerFailure, UnknownKind, Unreachable
+from applier.errors import Expired, Forbidden, ServerFailure, UnknownKind, Unreachable
 from applier.events import Event, Ready, Waiting
 from applier.readiness import Rule, State
 from applier.ref import Manifest
@@ -137,7 +137,7 @@ async def test_a_rule_of_the_graph_is_waited_for(cluster: MemoryCluster) -> None
     assert waited.readiness.is_ready
 
 
-@pytest.mark.parametrize("error", [None, Gone(410, "Expired", "too old"), Unreachable("reset")])
+@pytest.mark.parametrize("error", [None, Expired(410, "Expired", "too old"), Unreachable("reset")])
 async def test_a_watch_that_ends_is_taken_up_again(cluster: MemoryCluster, error: Exception | None) -> None:
     cluster.seed(deployment("a"))
 

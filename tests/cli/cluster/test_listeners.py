@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from applier.readers.journal import read_journal
+from applier.observability.journal import read_journal
 
 from .in_memory import MINIMAL, Bench, config_map
 
@@ -108,12 +108,12 @@ def test_a_run_is_a_trace_where_telemetry_is_set_up(bench: Bench, monkeypatch: p
 
 def test_telemetry_that_is_set_up_and_not_installed_is_no_trouble(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "grove")
-    monkeypatch.delitem(sys.modules, "applier.readers.traces", raising=False)
+    monkeypatch.delitem(sys.modules, "applier.observability.traces", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     assert bench.run("apply", bench.file(config_map("a"))) == (0, "configmap/a created\n", "")
 
 
 def test_telemetry_is_not_even_loaded_without_being_set_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "applier.readers.traces", raising=False)
+    monkeypatch.delitem(sys.modules, "applier.observability.traces", raising=False)
     bench.run("apply", bench.file(config_map("a")))
-    assert "applier.readers.traces" not in sys.modules
+    assert "applier.observability.traces" not in sys.modules

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from applier.readers.journal import read_journal
+from applier.observability.journal import read_journal
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 

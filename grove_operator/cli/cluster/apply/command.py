@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
-from grove_operator.cli.cluster.kept_set import set_options, take_set
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
@@ -48,7 +48,7 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 @click.option("--plan", metavar="FILE", type=FILES, help="Carry out a plan that `grove plan -o` kept; FILEs only for values of Secrets.")
 @dry_run_option("Write nothing: decide here, or have the server try what would be written.")
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
-@set_options
+@applyset_options
 @journal_option
 @output_option("text", "name", "json", "yaml", help="A line for each object, names alone, or an account of everything for programs.")
 def command(**given: Any) -> int:
@@ -59,13 +59,13 @@ def command(**given: Any) -> int:
     """
     target = take_target(given)
     asked = take_asked(given, required=given["plan"] is None)
-    keeps = take_set(given)
+    applyset = take_applyset(given)
     from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
 
     choices = Choices(**given)
-    if choices.plan and keeps.applyset:
+    if choices.plan and applyset.applyset:
         raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    run = ApplyRun(choices, wanted, asked.force, keeps)
+    run = ApplyRun(choices, wanted, asked.force, applyset)
     with run.showing(), listening(run.sink, choices.journal, "apply") as run.sink:
         return sessions.run(run.work, target, run.sink, long=choices.wait is not None)

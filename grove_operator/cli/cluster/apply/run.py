@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
     from applier.run import Report
+    from grove_operator.cli.cluster.applyset import ApplySetChoice
     from grove_operator.cli.cluster.input import ClusterInput
-    from grove_operator.cli.cluster.kept_set import SetChoice
 
 DONE, INTERRUPTED = 0, 130
 LARGEST_PLAN = 1 << 30
@@ -44,8 +44,8 @@ class Choices:
 class ApplyRun:
     """`wanted` is none when a saved plan is carried out without files."""
 
-    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], keeps: SetChoice) -> None:
-        self.choices, self.wanted, self.force, self.keeps = choices, wanted, force, keeps
+    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice) -> None:
+        self.choices, self.wanted, self.force, self.applyset = choices, wanted, force, applyset
         self.terminal = terminal_of(sys.stdout)
         self.is_interrupted = False
         self.is_live = choices.output == "text" and _is_terminal()
@@ -104,7 +104,7 @@ class ApplyRun:
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
         from applier.execute import Stop, ended_by_interrupt
-        from applier.run import WaitFor, apply
+        from applier.run import ApplyOptions, WaitFor, apply
         from grove_operator.cluster.readiness import RULES
 
         choices, stop = self.choices, Stop()
@@ -112,26 +112,29 @@ class ApplyRun:
             return await apply(
                 graph,
                 session.cluster,
-                manager=choices.field_manager,
-                force=self.force,
-                keep=await self.keeps.keep(session),
-                wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
-                dry_run=choices.dry_run == "server",
-                sink=self.sink,
-                stop=stop,
+                ApplyOptions(
+                    choices.field_manager,
+                    force_conflicts=self.force,
+                    applyset=await self.applyset.options(session),
+                    wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+                    dry_run=choices.dry_run == "server",
+                    sink=self.sink,
+                    stop=stop,
+                ),
             )
 
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """What is decided here without asking; nothing is written, not even on trial."""
-        from applier.run import Report, survey
+        from applier.run import ApplyOptions, Report, survey
 
-        keep = await self.keeps.keep(session)
-        found = await survey(graph, session.cluster, manager=self.choices.field_manager, force=self.force, keep=keep)
-        outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in found.plan.steps]
-        return Report(outcomes, approval=found.approval)
+        applyset = await self.applyset.options(session)
+        options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
+        result = await survey(graph, session.cluster, options)
+        outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in result.plan.steps]
+        return Report(outcomes, approval=result.approval)
 
     async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
-        from applier.execute import Stop, ended_by_interrupt
+        from applier.execute import ExecuteOptions, Stop, ended_by_interrupt
         from applier.run import OutOfDate, apply_saved
 
         saved, stop = _load(path), Stop()
@@ -139,7 +142,8 @@ class ApplyRun:
             saved = saved.with_input(graph)
         try:
             with ended_by_interrupt(stop, self._interrupted):
-                return await apply_saved(saved, session.cluster, dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
+                options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
+                return await apply_saved(saved, session.cluster, options)
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None
 

@@ -88,16 +88,15 @@ class DeleteRun:
         """What became of the members of a set."""
         from applier.desired import Graph
         from applier.outcome import Outcome
-        from applier.prune import Pruning
-        from applier.prune.deleting import delete_set
+        from applier.prune import ApplySetOptions, OpenApplySet, delete_set
         from grove_operator.cluster.applysets import named_set
 
         applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
-        pruning = await Pruning.of(applyset, Graph([]), session.cluster)
-        if not pruning.steps and not self.choices.ignore_not_found:
+        opened = await OpenApplySet.open(ApplySetOptions(applyset), Graph([]), session.cluster)
+        if not opened.steps and not self.choices.ignore_not_found:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
-            return [Outcome(step, step.action, step.reason, step.uid) for step in pruning.steps]
+            return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
         return await delete_set(
             applyset,
             session.cluster,

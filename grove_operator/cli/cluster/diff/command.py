@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from applier.desired import Graph
 from applier.outcome import UNDONE
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
-from grove_operator.cli.cluster.kept_set import SetChoice, set_options, take_set
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session
@@ -21,6 +21,7 @@ from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.outcome import Step
+    from applier.run import ApplyOptions
     from grove_operator.cluster.differences import Shown
 
 NOTHING_DIFFERS = 0
@@ -45,7 +46,7 @@ Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 som
 @input_options
 @target_options
 @manager_options
-@set_options
+@applyset_options
 @click.option("--server", is_flag=True, help="Have the server try what would be written, webhooks and defaults included.")
 @text_or_json_option
 def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
@@ -56,30 +57,24 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
     KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
     """
-    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
+    target, asked, applyset = take_target(given), take_asked(given), take_applyset(given)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        intent = Intent(field_manager, asked.force, keeps)
-        return await _diff(await wanted.graph(session), session, intent, output, server)
+        from applier.run import ApplyOptions
+
+        graph, kept = await wanted.graph(session), await applyset.options(session)
+        options = ApplyOptions(field_manager, force_conflicts=asked.force, applyset=kept)
+        return await _diff(graph, session, options, output, server)
 
     return sessions.run(work, target, findings=ERROR)
 
 
-class Intent(NamedTuple):
-    """Under which name would be applied, whose fields may be taken, and as which set the objects are kept."""
-
-    manager: str
-    force: tuple[str, ...]
-    keeps: SetChoice
-
-
-async def _diff(graph: Graph, session: Session, intent: Intent, output: str, server: bool) -> int:
+async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: str, server: bool) -> int:
     from applier.run import diff
     from grove_operator.cluster.differences import differences
 
-    keep = await intent.keeps.keep(session)
-    compared = await diff(graph, session.cluster, manager=intent.manager, force=intent.force, ask_server=server, keep=keep)
+    compared = await diff(graph, session.cluster, options, ask_server=server)
     found = differences(compared)
     steps = [one.step for one in compared]
     program = _program() if output == "text" else []

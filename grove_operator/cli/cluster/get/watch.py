@@ -9,7 +9,7 @@ from contextlib import aclosing, contextmanager, suppress
 
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ClusterError
-from applier.listening import listen
+from applier.reflector import list_and_watch
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.output import tree_bytes
 from grove_operator.cli.cluster.session import Session
@@ -56,7 +56,7 @@ async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: 
     """Notes that something of a kind changed, until it is cancelled. Where watching is refused, reading again has to do."""
     while True:
         with suppress(ClusterError):
-            async with aclosing(listen(cluster, resource, namespace)) as told:
+            async with aclosing(list_and_watch(cluster, resource, namespace)) as told:
                 async for news in told:
                     if not (isinstance(news, WatchEvent) and news.type == "BOOKMARK"):
                         changed.set()  # by a list as well: something may have happened between the drawing and that

@@ -10,8 +10,8 @@ import click
 from applier.outcome import UNDONE
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
-from grove_operator.cli.cluster.kept_set import set_options, take_set
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session, say
@@ -35,7 +35,7 @@ Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""
 @input_options
 @target_options
 @manager_options
-@set_options
+@applyset_options
 @click.option("-o", "--output-file", metavar="FILE", type=FILES, help="Keep the plan in this file, for `grove apply --plan FILE`.")
 def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     """Print what would be done with each object of FILE, in which wave and why.
@@ -43,23 +43,24 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
     No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
     """
-    target, asked, keeps = take_target(given), take_asked(given), take_set(given)
+    target, asked, applyset = take_target(given), take_asked(given), take_applyset(given)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        from applier.run import survey
+        from applier.run import ApplyOptions, survey
         from grove_operator.cli.cluster.plan.as_text import plan_text
         from grove_operator.terminal import terminal_of
 
         graph = await wanted.graph(session)
-        keep = await keeps.keep(session)
-        found = await survey(graph, session.cluster, manager=field_manager, force=asked.force, keep=keep)
+        kept = await applyset.options(session)
+        options = ApplyOptions(field_manager, force_conflicts=asked.force, applyset=kept)
+        result = await survey(graph, session.cluster, options)
         if output_file is not None:
             with open(output_file, "wb") as stream:
-                stream.write(found.save())
-        outputs.write([outputs.encoded(plan_text(found.plan.steps, terminal_of(sys.stdout)))])
-        if found.approval:
-            say(f"deletes are held for being too many: let exactly these happen with --approve {found.approval}")
-        return ERROR if any(step.action in UNDONE for step in found.plan.steps) else 0
+                stream.write(result.save())
+        outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal_of(sys.stdout)))])
+        if result.approval:
+            say(f"deletes are held for being too many: let exactly these happen with --approve {result.approval}")
+        return ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
 
     return sessions.run(work, target)

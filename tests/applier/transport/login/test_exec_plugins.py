@@ -206,7 +206,7 @@ async def test_a_plugin_that_hangs_is_ended_and_said(
         raise subprocess.TimeoutExpired("sleep", timeout, stderr=b"open https://login\n")
 
     monkeypatch.setattr(subprocess.Popen, "communicate", wait)
-    error = await raised(described(tmp_path, HANGING, patience=2.0).run)
+    error = await raised(described(tmp_path, HANGING, timeout=2.0).run)
     assert str(error).endswith("its exec plugin 'sleep' has not ended after 2 s: open https://login; does it wait for a login?")
     assert started[0].returncode == -9
 

@@ -1,0 +1,84 @@
+"""What we wrote and the watches have not told yet: how a cache is never older than our own last write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from applier.cache.versions import as_of, is_older
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
+
+
+class Untold(NamedTuple):
+    """A write of ours whose event has not come. `version` is what it made; for a deletion, what it ended."""
+
+    version: str
+    since: float
+    deleted: bool
+
+
+class OwnWrites:
+    """Our writes, from their answers until the watch has told them, and as long as a list may be under way that does not show them.
+
+    `now` is a clock in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._untold: dict[Ref, Untold] = {}
+        self._since_list: set[Ref] = set()  # written since the last list that would show it began
+        self._deleted: dict[str, Ref] = {}  # UIDs of what was deleted since then
+
+    def wrote(self, ref: Ref, manifest: Manifest) -> None:
+        """The cache shows what we wrote."""
+        self._untold[ref] = Untold(resource_version_of(manifest), self._now(), deleted=False)
+        self._since_list.add(ref)
+
+    def deleted(self, ref: Ref, manifest: Manifest) -> None:
+        """The cache no longer shows what we deleted."""
+        self._untold[ref] = Untold(resource_version_of(manifest), self._now(), deleted=True)
+        self._since_list.discard(ref)
+        self._deleted[uid_of(manifest)] = ref
+
+    def told(self, ref: Ref, manifest: Manifest, *, gone: bool = False) -> None:
+        """A watch shows a state of an object, or with `gone` its end."""
+        untold = self._untold.get(ref)
+        if untold is not None and (gone or _tells(manifest, untold)):
+            del self._untold[ref]
+        if gone:
+            self._since_list.discard(ref)
+            self._deleted.pop(uid_of(manifest), None)
+
+    def list_begins(self, group: str, kind: str, namespace: str) -> None:
+        """What was written until now is in the list that begins."""
+
+        def is_listed(ref: Ref) -> bool:
+            return ref[:2] == (group, kind) and namespace in ("", ref.namespace)
+
+        self._since_list = {ref for ref in self._since_list if not is_listed(ref)}
+        self._deleted = {uid: ref for uid, ref in self._deleted.items() if not is_listed(ref)}
+
+    def listed(self, group: str, kind: str, namespace: str, version: str) -> None:
+        """A list has told all up to a version."""
+        for ref, untold in list(self._untold.items()):
+            is_listed = ref[:2] == (group, kind) and namespace in ("", ref.namespace)
+            if is_listed and is_older(as_of(version), as_of(untold.version)) is not True:
+                del self._untold[ref]
+
+    def is_newer(self, ref: Ref, known: Manifest, version: str) -> bool:
+        """Whether the state that is known was written by us after a list that shows all up to a version."""
+        return ref in self._since_list and is_older(as_of(version), known) is not False
+
+    def has_deleted(self, uid: str) -> bool:
+        """Whether an object was deleted by us since the last list began."""
+        return uid in self._deleted
+
+    def lag(self) -> float:
+        """For how many seconds the watches have not told the oldest of our writes that they still have to tell; 0 for none."""
+        return self._now() - min(untold.since for untold in self._untold.values()) if self._untold else 0.0
+
+
+def _tells(manifest: Manifest, untold: Untold) -> bool:
+    """Whether whoever knows this state of an object knows what we wrote."""
+    written = as_of(untold.version)
+    return is_older(written, manifest) is True if untold.deleted else is_older(manifest, written) is not True

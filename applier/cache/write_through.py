@@ -1,0 +1,47 @@
+"""A cluster whose answers a cache takes over at once, so that whoever looks into it sees our own last write."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from applier.cache.watch_cache import WatchCache
+from applier.cluster import ApplyOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
+from applier.ref import Manifest, Ref
+
+
+class WriteThrough(WrappedCluster):
+    """Hands everything on, and tells the cache what came of it: of every write, whoever makes it, and of single reads, too.
+
+    Kubernetes' own controllers compare versions before each look, and wait (KEP-5647). An answer says as much as the event that will
+    follow it, and nobody has to wait: the cache is never older than what we did, also where the watch is slow.
+    """
+
+    def __init__(self, cluster: Cluster, cache: WatchCache) -> None:
+        super().__init__(cluster)
+        self.cache = cache
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        return self._noted(await super().get(resource, namespace, name))
+
+    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
+        return self._noted(await super().apply(resource, manifest, **options), dry_run=options.get("dry_run", False))
+
+    async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
+        return self._noted(await super().create(resource, manifest, **options), dry_run=options.get("dry_run", False))
+
+    async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
+        return self._noted(await super().patch(resource, namespace, name, patch, **options), dry_run=options.get("dry_run", False))
+
+    async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
+        left = await super().delete(resource, namespace, name, **options)
+        if left is not None:
+            return self._noted(left, dry_run=options.get("dry_run", False))
+        if not options.get("dry_run"):
+            place = namespace if resource.namespaced else ""
+            self.cache.put_deleted(Ref(resource.kind.group, resource.kind.kind, place, name), options["uid"])
+        return None
+
+    def _noted(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        if not dry_run:
+            self.cache.put(manifest)
+        return manifest

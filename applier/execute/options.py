@@ -1,0 +1,133 @@
+"""How a plan is carried out: who is told, how much is in flight, how long is waited for what a cluster does in its own time, and how a
+run is stopped meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from applier.events import Sink, nowhere
+from applier.ref import Manifest
+
+if TYPE_CHECKING:
+    from applier.execute.concurrency import Concurrency
+
+AfterWrite = Callable[[Manifest], None]
+
+
+class Stopped(Exception):
+    """The run was cancelled while it waited."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeouts:
+    """All times in seconds. Looks at something begin `first` apart and end `longest` apart.
+
+    `gone` is for a deleted object to go, `established` for a definition (CRD) to be served, `passing` for a refusal that passes by
+    itself. `decisions` is how often one object is decided on again because somebody else wrote to it.
+    """
+
+    first: float = 0.02
+    longest: float = 1.0
+    gone: float = 60.0
+    established: float = 60.0
+    passing: float = 10.0
+    decisions: int = 5
+
+
+class Stop:
+    """Whether a run is to end. What is in flight is finished, waits end at once, and nothing new is begun."""
+
+    def __init__(self) -> None:
+        self._cancelled = asyncio.Event()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody has cancelled the run."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Lets the run end. It reports what was done until then."""
+        self._cancelled.set()
+
+    async def wait(self) -> None:
+        """Returns once the run is to end."""
+        await self._cancelled.wait()
+
+    async def pause(self, seconds: float) -> None:
+        """Sleeps. Raises `Stopped` as soon as the run is to end."""
+        try:
+            await asyncio.wait_for(self._cancelled.wait(), seconds)
+        except TimeoutError:
+            return
+        raise Stopped
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ExecuteOptions:
+    """How plans are carried out, in the words of kubectl where it has any.
+
+    `dry_run` has the server try everything and write nothing. `sink` is told what happens. `after_write` takes each written object as
+    the server answered; in a dry run, as it would be. `concurrency` limits the writes in flight; without, a limit of its own that
+    adapts. `stop` ends a run early. `exact` writes only over what the plan was decided on.
+    """
+
+    dry_run: bool = False
+    sink: Sink = nowhere
+    after_write: AfterWrite | None = None
+    concurrency: Concurrency | None = None
+    timeouts: Timeouts = Timeouts()
+    stop: Stop = field(default_factory=Stop)
+    exact: bool = False
+
+
+async def poll(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:
+    """Comes back at once, then at growing distances for as long as given, at least twice in all. Raises `Stopped`."""
+    yield
+    async for _ in backoff(timeouts, stop, seconds):
+        yield
+
+
+async def backoff(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:
+    """Comes back at growing distances for as long as given, at least once. Raises `Stopped`."""
+    loop = asyncio.get_running_loop()
+    end, distance = loop.time() + seconds, timeouts.first
+    while True:
+        left = end - loop.time()
+        await stop.pause(max(0.0, min(distance, left)))
+        yield
+        if left <= 0:
+            return
+        distance = min(timeouts.longest, distance * 1.5)
+
+
+@contextmanager
+def ended_by_interrupt(stop: Stop, tell: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """While entered, inside a running event loop of the main thread, the first SIGINT cancels a run. `tell` is called then.
+
+    From then on SIGINT does what it did before: a second one breaks the run off. Where signals cannot be handled (Windows, other
+    threads), nothing changes.
+    """
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
+
+    def interrupted() -> None:
+        give_back()
+        stop.cancel()
+        tell()
+
+    def give_back() -> None:
+        if loop.remove_signal_handler(signal.SIGINT):
+            signal.signal(signal.SIGINT, before)
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        with suppress(NotImplementedError):
+            give_back()

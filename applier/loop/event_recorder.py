@@ -1,0 +1,76 @@
+"""Events: what people are told, once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from applier.cluster import Cluster
+from applier.desired import EventWrite
+from applier.errors import AlreadyExists, ClusterError
+from applier.events import Finished, Sink
+from applier.outcome import Action, Outcome, Step
+from applier.ref import Kind, Manifest, Ref
+
+EVENT = Kind("", "v1", "Event")
+REMEMBERED = 4096  # names that were told; to forget one costs a request
+LONGEST = 1024  # characters of a message, as of events.k8s.io
+
+
+class EventRecorder:
+    """Creates events under names that say what they are about, so that one that is created again is known to have been told.
+
+    An event that cannot be written keeps nothing back: to be told matters less than what is done. `now` is wall time.
+    """
+
+    def __init__(self, cluster: Cluster, *, source: str, sink: Sink, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.cluster, self.source, self.sink, self._now = cluster, source, sink, now
+        self._told: OrderedDict[Ref, None] = OrderedDict()
+
+    async def write(self, events: Sequence[EventWrite]) -> list[Outcome]:
+        """What became of each event that was not told before."""
+        return [outcome for event in events if (outcome := await self._one(event)) is not None]
+
+    async def _one(self, event: EventWrite) -> Outcome | None:
+        manifest = self._manifest(event)
+        ref = Ref.of(manifest)
+        if ref in self._told:
+            return None
+        outcome = Outcome(Step(ref, Action.CREATED, f"{event.reason} of {event.of.ref}"), Action.CREATED)
+        try:
+            await self.cluster.create(await self.cluster.resource(EVENT), manifest, manager=self.source)
+        except AlreadyExists:
+            self._remember(ref)
+            return None
+        except ClusterError as error:
+            outcome.action, outcome.reason, outcome.error = Action.HELD, f"cannot be told: {error}", error
+        else:
+            self._remember(ref)
+        self.sink(Finished(outcome))
+        return outcome
+
+    def _remember(self, ref: Ref) -> None:
+        self._told[ref] = None
+        if len(self._told) > REMEMBERED:
+            self._told.popitem(last=False)
+
+    def _manifest(self, event: EventWrite) -> Manifest:
+        """An event of the core's API, which every `kubectl` shows. Those about objects without a namespace are in `default`."""
+        kind, ref, uid = event.of
+        stamp = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        named = {"name": ref.name, "uid": uid} | ({"namespace": ref.namespace} if ref.namespace else {})
+        return {
+            "apiVersion": EVENT.api_version,
+            "kind": EVENT.kind,
+            "metadata": {"name": event.name, "namespace": ref.namespace or "default"},
+            "involvedObject": {"apiVersion": kind.api_version, "kind": kind.kind, **named},
+            "type": event.type,
+            "reason": event.reason,
+            "message": event.message[:LONGEST],
+            "source": {"component": self.source},
+            "reportingComponent": self.source,
+            "firstTimestamp": stamp,
+            "lastTimestamp": stamp,
+            "count": 1,
+        }

@@ -1,0 +1,88 @@
+"""Statuses: written to the status subresource, where they differ, and over no other state than the one they rest on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from applier.cluster import Cluster, find
+from applier.decision import Schemas, Verdict, decide
+from applier.decision.managers import entries_of
+from applier.desired import StatusWrite
+from applier.errors import ClusterError, NotFound, WriteConflict
+from applier.events import Finished, Sink
+from applier.loop.view import View
+from applier.outcome import Action, Outcome, Step
+from applier.ref import Manifest, resource_version_of, uid_of
+
+STATUS = "status"
+AT_ONCE = 16  # statuses in flight
+
+
+class StatusWriter:
+    """Writes statuses by server-side apply, with force: what a controller says of its own objects is never somebody else's word.
+
+    `manager` owns the fields of statuses that name none.
+    """
+
+    def __init__(self, cluster: Cluster, *, manager: str, sink: Sink) -> None:
+        self.cluster, self.manager, self.sink = cluster, manager, sink
+        self._at_once = asyncio.Semaphore(AT_ONCE)
+
+    async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas) -> list[Outcome]:
+        """What became of each status that was not as it should be; those that are as wanted cost no request."""
+        due = [
+            (status, live)
+            for status in statuses
+            if (live := view.get(status.of.ref)) is not None and uid_of(live) == status.of.uid and self._differs(status, live, schemas)
+        ]  # the others are for later: what is made now gets its status when the cache shows it
+        outcomes = await asyncio.gather(*(self._one(status, live) for status, live in due))
+        for outcome in outcomes:
+            self.sink(Finished(outcome))
+        return list(outcomes)
+
+    def _differs(self, status: StatusWrite, live: Manifest, schemas: Schemas) -> bool:
+        """Whether writing would change anything, as far as that can be told without the server."""
+        if live.get(STATUS) == status.status:
+            return False
+        if not entries_of(live):
+            return True  # the cache keeps no owners of this kind, so that only equal statuses are known to be the same
+        schema = schemas.get(status.of.kind)
+        decision = decide(_manifest(status), live, schema, manager=status.manager or self.manager, force=("*",), subresource=STATUS)
+        return decision.verdict is not Verdict.SAME
+
+    async def _one(self, status: StatusWrite, live: Manifest) -> Outcome:
+        step = Step(status.of.ref, Action.CONFIGURED, "its status", uid=status.of.uid, resource_version=status.resource_version)
+        began = time.monotonic()
+        try:
+            if status.resource_version not in ("", resource_version_of(live)):
+                raise WriteConflict(409, "Conflict", "the object has changed since its status was worked out")
+            async with self._at_once:
+                resource = await self.cluster.resource(status.of.kind)
+                manager = status.manager or self.manager
+                await self.cluster.apply(resource, _manifest(status, bound=True), manager=manager, force=True, subresource=STATUS)
+        except (WriteConflict, NotFound) as error:
+            await self._look(status)
+            return Outcome(step, Action.HELD, f"its status is worked out again: {error}", status.of.uid, time.monotonic() - began, error)
+        except ClusterError as error:
+            return Outcome(step, Action.FAILED, f"its status: {error}", status.of.uid, time.monotonic() - began, error)
+        return Outcome(step, Action.CONFIGURED, "its status", status.of.uid, time.monotonic() - began)
+
+    async def _look(self, status: StatusWrite) -> None:
+        """Reads the object as it is now, which the cache takes over: the next look must not rest on what has just been refused."""
+        try:
+            resource = await self.cluster.resource(status.of.kind)
+            await find(self.cluster, resource, status.of.ref.namespace, status.of.ref.name)
+        except ClusterError:
+            return  # the key is tried again anyway, when the watch has told or some time has passed
+
+
+def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:
+    """What is applied. When `bound` it is for this object only, and where the status rests on a version for that version."""
+    of = status.of
+    metadata: dict[str, Any] = {"name": of.ref.name} | ({"namespace": of.ref.namespace} if of.ref.namespace else {})
+    if bound:
+        metadata |= {"uid": of.uid} | ({"resourceVersion": status.resource_version} if status.resource_version else {})
+    return {"apiVersion": of.kind.api_version, "kind": of.kind.kind, "metadata": metadata, STATUS: status.status}

@@ -1,0 +1,105 @@
+"""A journal of runs: one line of JSON for each event, only ever appended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal
+
+from applier.events import Event, RunEnded
+from applier.observability.lines import line
+
+Sync = Literal["never", "run", "always"]
+
+
+class Journal:
+    """A `Sink` that appends to a file. A thread writes, so that whoever reports events never waits for a disk.
+
+    `sync` says when the file is forced onto the disk: never, at the end of each run, or after every line. `run` marks the lines of this
+    process; by chance when it is not given. What cannot be written is counted in `lost`, with the first reason in `trouble`, and
+    hinders nobody. Used as a context manager it is closed at the end; what was reported before is written then.
+    """
+
+    def __init__(self, path: Path, *, sync: Sync = "run", run: str = "", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.run, self.lost = run or uuid.uuid4().hex[:12], 0
+        self.trouble: OSError | None = None
+        self._sync, self._now = sync, now
+        self._file = _opened(path)
+        self._lines: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_all, name="journal", daemon=True)
+        self._writer.start()
+
+    def __call__(self, event: Event) -> None:
+        said = {"time": self._now().astimezone(UTC).isoformat(timespec="milliseconds"), "run": self.run, **line(event)}
+        text = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        self._lines.put((text, self._sync == "always" or (self._sync == "run" and isinstance(event, RunEnded))))
+
+    def close(self) -> None:
+        """Writes what is left, forces it onto the disk unless `sync` is never, and closes the file. Twice does no harm."""
+        if not self._file.closed:
+            self._lines.put(None)
+            self._writer.join()
+            self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _write_all(self) -> None:
+        while True:
+            batch, is_last = self._next_batch()
+            try:
+                self._file.write(b"".join(text for text, _ in batch))
+                if any(sync for _, sync in batch) or (is_last and self._sync != "never"):
+                    os.fsync(self._file.fileno())
+            except OSError as error:
+                self.trouble = self.trouble or error
+                self.lost += len(batch)
+            if is_last:
+                return
+
+    def _next_batch(self) -> tuple[list[tuple[bytes, bool]], bool]:
+        """What is there to be written, waiting for the first; and whether it is the last."""
+        batch: list[tuple[bytes, bool]] = []
+        said = self._lines.get()
+        while said is not None:
+            batch.append(said)
+            try:
+                said = self._lines.get_nowait()
+            except queue.Empty:
+                return batch, False
+        return batch, True
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, to be appended to, unbuffered. A line that a crash cut off gets its end, so that the next one stands alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torn = False
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+    opened = path.open("ab", buffering=0)
+    if torn:
+        opened.write(b"\n")
+    return opened
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a journal, in order. What a crash cut off is left out."""
+    with path.open("rb") as file:
+        for text in file:
+            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError):
+                said = json.loads(text)
+                if isinstance(said, dict):
+                    yield said

@@ -1,0 +1,232 @@
+"""A recorded set that a run has opened: what of it is no longer wanted, and the record around the writes of an apply.
+
+    opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what is to go
+    await opened.widen()                                        # before the first write of the apply
+    outcomes = ...                                              # of the apply of opened.graph, the graph with the set's label
+    outcomes += await opened.finish(outcomes)                   # deletes, then makes the record true
+
+Nothing is deleted unless all of the apply worked, and when too much is to be deleted, nothing is deleted without approval.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from applier.cluster import Cluster
+from applier.desired import Graph
+from applier.errors import ApplierError
+from applier.events import Finished, Sink, nowhere
+from applier.outcome import UNDONE, Action, Outcome, Step
+from applier.plan.membership import set_of
+from applier.plan.saved import BadPlan, SavedPlan, why_moved
+from applier.prune.applyset import ApplySet
+from applier.prune.budget import Budget, approval_hash, approves
+from applier.prune.deletion import Deletion, finalizers_of
+from applier.prune.keeper import Keeper
+from applier.prune.members import Members, find_members, orphans
+from applier.prune.record import Record, Scope
+from applier.prune.teardown import still_needed, teardown
+from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApplySetOptions:
+    """The graph is kept as a recorded set; with `prune`, members that are no longer in the graph are deleted.
+
+    More than `budget` are deleted only with the `approval` that the report of an earlier run names.
+    """
+
+    applyset: ApplySet
+    prune: bool = True
+    budget: Budget | None = None
+    approval: str = ""
+
+
+class OpenApplySet:
+    """A set as one run found it.
+
+    `graph` is what is to be applied: the graph with the set's label. `steps` say what is to become of each member that is no longer
+    wanted, in the order of deletion: PRUNED, or HELD with the reason; there are none where the options do not prune. `approval` is the
+    hash that approves the deletes that are held for being too many; empty when none is asked for.
+    """
+
+    def __init__(self, options: ApplySetOptions, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest]) -> None:
+        self.options, self.keeper, self.graph, self.members = options, keeper, graph, members
+        self.live = {Ref.of(one): one for one in unwanted}
+        self.order = teardown(unwanted)
+        self.approval = ""
+        self.steps: list[Step] = []
+
+    @classmethod
+    async def open(cls, options: ApplySetOptions, graph: Graph, cluster: Cluster) -> OpenApplySet:
+        """Reads the set and decides. Raises `ApplySetError` when it cannot be used, or when a list of its members cannot be had."""
+        applyset = options.applyset
+        keeper = await Keeper.open(applyset, cluster)
+        members = await find_members(applyset, keeper.before, cluster)
+        unwanted = orphans(members.objects, applyset.parent, graph.objects)
+        opened = cls(options, keeper, applyset.label(graph), members, unwanted)
+        if options.prune:
+            opened._decide(options.budget, options.approval)
+        return opened
+
+    @classmethod
+    async def open_saved(cls, saved: SavedPlan, cluster: Cluster) -> OpenApplySet:
+        """Reads the set of a saved plan as it is now. Raises `BadPlan`, and what `open` does."""
+        form = saved.applyset
+        try:
+            group, version, kind, namespace, name = form["parent"]
+            parent = (Kind(group, version, kind), namespace, name)
+            options = ApplySetOptions(ApplySet(*parent, form["tooling"], tuple(form["shares"]), form["takesOver"]), form["prune"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+        return await cls.open(options, saved.graph, cluster)
+
+    def _decide(self, budget: Budget | None, approval: str) -> None:
+        wanted = [*self.graph.objects, self.keeper.applyset.parent]
+        self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
+        going = [step for step in self.steps if step.action is Action.PRUNED and not is_being_deleted(self.live[step.ref])]
+        members = len(self.members.objects)
+        if budget is None or budget.allows(len(going), members):
+            return
+        wanted_approval = approval_hash(step.uid for step in going)
+        if approves(approval, wanted_approval):
+            return
+        self.approval = wanted_approval
+        reason = f"{len(going)} of {members} members would be deleted, more than the limit of {budget}; approve with {wanted_approval}"
+        for step in going:
+            step.action, step.reason = Action.HELD, reason
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no record yet."""
+        return not self.keeper.record.resource_version
+
+    def form(self) -> Json:
+        """The set and the state of its record as JSON, for a saved plan."""
+        applyset = self.options.applyset
+        return {
+            "parent": [*applyset.kind, applyset.namespace, applyset.name],
+            "tooling": applyset.tooling,
+            "shares": list(applyset.shares),
+            "takesOver": applyset.takes_over,
+            "prune": self.options.prune,
+            "record": _record_form(self.keeper.record),
+        }
+
+    def why_moved(self, saved: SavedPlan) -> list[str]:
+        """Every reason why the set is not what a plan was decided on, none when it is."""
+        reasons = []
+        if _record_form(self.keeper.record) != saved.applyset["record"]:
+            reasons.append(f"the record of the set, {self.options.applyset.parent}, has changed")
+        if not self.options.prune:
+            return reasons
+        planned = {step.ref: step for step in saved.prunes()}
+        for ref, step in planned.items():
+            live = self.live.get(ref)
+            why = why_moved(step, live, saved.prints[ref]) if live is not None else ["is gone, or no member of the set any more"]
+            reasons += [f"{ref} {one}" for one in why]
+        new = [step.ref for step in self.steps if step.ref not in planned]
+        return reasons + [f"{ref} is a member of the set that the plan does not know" for ref in new]
+
+    def hold(self, saved: SavedPlan) -> None:
+        """Holds what the plan holds, for its reasons: nothing is deleted that was not to be."""
+        planned = {step.ref: step for step in saved.prunes()}
+        for step in self.steps:
+            if planned[step.ref].action is not Action.PRUNED:
+                step.action, step.reason = planned[step.ref].action, planned[step.ref].reason
+
+    async def widen(self) -> None:
+        """Makes the record name what is to be written. Nothing of the graph may be written before."""
+        await self.keeper.widen(Scope.of(self.graph.objects))
+
+    async def finish(
+        self,
+        outcomes: Collection[Outcome],
+        *,
+        seconds: float = 60.0,
+        wait_for_all: bool = False,
+        propagation: str = "Background",
+        sink: Sink = nowhere,
+        dry_run: bool = False,
+    ) -> list[Outcome]:
+        """Deletes what the steps say, and makes the record true. `outcomes` are those of the apply of the whole graph.
+
+        `seconds` is how long is waited, in all, for objects with finalizers on which others rest, or for every object. When the record
+        cannot be written in the end, that is an outcome of the parent: it names too much then, and the next run makes it right.
+        """
+        undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
+        if undone:
+            return self._held(undone, sink)
+        uids = {outcome.uid or outcome.step.uid for outcome in outcomes}
+        applyset = self.keeper.applyset
+        deletion = Deletion(
+            self.keeper.cluster,
+            still_meant=lambda live: set_of(live) == applyset.id,
+            propagation=propagation,
+            seconds=seconds,
+            wait_for_all=wait_for_all,
+            labels=applyset.selector,
+            sink=sink,
+            dry_run=dry_run,
+        )
+        pruned = await deletion.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
+        return pruned if dry_run else pruned + await self._narrowed(self._scope(pruned), sink)
+
+    async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
+        """Makes the record true; the outcome of the parent when that failed."""
+        try:
+            await self.keeper.narrow(scope)
+        except ApplierError as error:
+            step = Step(self.keeper.applyset.parent, Action.CONFIGURED, "names where members are", uid=self.keeper.record.uid)
+            outcome = Outcome(step, Action.FAILED, f"the record of the set could not be written: {error}", step.uid, error=error)
+            sink(Finished(outcome))
+            return [outcome]
+        return []
+
+    def _held(self, undone: Counter[Action], sink: Sink) -> list[Outcome]:
+        number = " and ".join(f"{count} {action}" for action, count in sorted(undone.items()))
+        held = [
+            Outcome(step, Action.HELD, f"of the set, {number}: nothing is pruned before all is applied", step.uid) for step in self.steps
+        ]
+        for outcome in held:
+            sink(Finished(outcome))
+        return held
+
+    def _scope(self, pruned: list[Outcome]) -> Scope:
+        """Where members are now: those of the graph, those that were not deleted, and those out of reach."""
+        left = [outcome.step.ref for outcome in pruned if outcome.action in UNDONE]
+        return Scope.of([*self.graph.objects, *left]) | self._out_of_reach()
+
+    def _out_of_reach(self) -> Scope:
+        unserved = self.members.unserved
+        return Scope(unserved, self.keeper.before.namespaces) if unserved else Scope()
+
+
+def _record_form(record: Record) -> Json:
+    """What a record says, whoever else writes to its object meanwhile."""
+    return {
+        "uid": record.uid,
+        "tooling": record.written_by,
+        "kinds": sorted([group, kind] for group, kind in record.scope.kinds),
+        "namespaces": sorted(record.scope.namespaces),
+        "resources": sorted(record.resources),
+    }
+
+
+def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:
+    step = Step(
+        Ref.of(live), Action.PRUNED, "is no longer in the set", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
+    )
+    waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
+    if is_being_deleted(live):
+        step.reason = being_deleted(live)
+    elif needed := still_needed(live, wanted):
+        step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"
+    else:
+        step.reason += waits
+    return step

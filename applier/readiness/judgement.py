@@ -1,0 +1,61 @@
+"""How ready any object is: what holds for all kinds first, then the rule of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from applier.readiness.kinds import BUILT_IN, BUILT_IN_GROUPS
+from applier.readiness.rules import Rule
+from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
+from applier.ref import Manifest, Ref, being_deleted
+
+
+def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
+    """How ready a live object is.
+
+    The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule that is given for
+    a kind comes before the built-in one. `has_status` says that the server serves a status subresource for the kind: a new object of
+    somebody's own kind, of which nobody has reported anything, is then in progress, where kstatus takes it for done.
+    """
+    ref = Ref.of(manifest)
+    if common := _common(manifest):
+        return common
+    for rule in rules:
+        if (rule.group, rule.kind) == ref[:2]:
+            return rule.judge(manifest)
+    if built_in := BUILT_IN.get(ref[:2]):
+        return built_in(manifest)
+    return _by_conditions(manifest, has_status=has_status and ref.group not in BUILT_IN_GROUPS)
+
+
+def _common(manifest: Manifest) -> Readiness | None:
+    """What holds for all kinds: deletion, a spec that its controller has not seen, and the two standard conditions of kstatus."""
+    metadata = part(manifest, "metadata")
+    if metadata.get("deletionTimestamp"):
+        return Readiness(State.TERMINATING, being_deleted(manifest))
+    status = part(manifest, "status")
+    generation, observed = number(metadata, "generation"), status.get("observedGeneration")
+    if isinstance(observed, int) and observed < generation:
+        return in_progress(f"generation {generation} is not seen by its controller yet, which is at {observed}")
+    found = conditions(manifest)
+    if (stalled := found.get("Stalled")) and stalled.status == "True":
+        return failed(stalled.said())
+    if (reconciling := found.get("Reconciling")) and reconciling.status == "True":
+        return in_progress(reconciling.said())
+    return None
+
+
+def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
+    """Kinds without a rule: their condition Ready if they have one; ready if there is nothing that says otherwise."""
+    found = conditions(manifest).get("Ready")
+    if found is None:
+        return in_progress("nothing is reported of it yet") if has_status and not part(manifest, "status") else ready()
+    if _is_stale(found, manifest):
+        return in_progress(f"condition Ready is of generation {found.observed}")
+    if found.status == "True":
+        return ready()
+    return in_progress(found.said() if found.reason or found.message else f"condition Ready is {found.status or 'empty'}")
+
+
+def _is_stale(condition: Condition, manifest: Manifest) -> bool:
+    return 0 < condition.observed < number(part(manifest, "metadata"), "generation")

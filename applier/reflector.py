@@ -1,0 +1,42 @@
+"""What happens to the objects of a kind: read once, then told as it happens, past streams that end and break."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from applier.backoff import Backoff
+from applier.cluster import Cluster, Listing, Resource, WatchEvent
+from applier.errors import Expired, ServerFailure, TooManyRequests, Unreachable
+from applier.ref import resource_version_of
+
+FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
+
+
+async def list_and_watch(
+    cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
+) -> AsyncGenerator[Listing | WatchEvent, None]:
+    """The state, then every change of it; the whole state again where the server no longer knows what came between. Never ends.
+
+    Whoever stops closes it (`contextlib.aclosing`). Raises `ClusterError` when the server refuses.
+    """
+    backoff, version = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
+    while True:
+        began = version
+        try:
+            if not version:
+                listing = await cluster.list(resource, namespace, labels=labels)
+                version = listing.resource_version
+                yield listing
+            async with aclosing(cluster.watch(resource, namespace, labels=labels, resource_version=version)) as events:
+                async for event in events:
+                    backoff.reset()
+                    version = resource_version_of(event.object)
+                    yield event
+        except Expired:
+            version = ""
+        except (Unreachable, TooManyRequests, ServerFailure):
+            began = version
+        if version == began:  # nothing was learnt: a server in trouble is not asked again at once
+            await asyncio.sleep(backoff.next())

@@ -1,0 +1,121 @@
+"""The path of an apply, from top to bottom: read what is there and plan, write in waves, prune, wait, report.
+
+A plan that was kept takes the same path; it is not made anew but held against what is there, and refused where that has moved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+from applier.cluster import Cluster
+from applier.desired import Graph
+from applier.errors import ApplierError, ClusterError
+from applier.events import Account
+from applier.execute import STOPPED, ExecuteOptions, Stop, execute
+from applier.outcome import Action, Outcome
+from applier.plan import Plan, SavedPlan, check
+from applier.prune import OpenApplySet
+from applier.run.live_state import read, read_and_plan
+from applier.run.options import ApplyOptions, WaitFor
+from applier.run.report import Report
+from applier.wait import wait_ready
+
+
+class OutOfDate(ApplierError):
+    """A saved plan that no longer holds; `reasons` has every one."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        self.reasons = reasons
+        super().__init__("the plan no longer holds: " + "; ".join(reasons))
+
+
+async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report:
+    """Makes the cluster equal to the graph.
+
+    A run that is stopped ends early with a report of what was done. Raises only what makes a run impossible, before anything is
+    written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
+    """
+    account = Account(cluster, options.sink)
+    survey = await read_and_plan(graph, cluster, options)
+    report = await _carry_out(survey.plan, survey.graph, survey.applyset, account, options)
+    if options.wait and not options.dry_run and report.ok and not options.stop.is_cancelled:
+        await _wait(report, survey.graph, cluster, options.wait, options)
+    return _closed(account, report)
+
+
+async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOptions | None = None) -> Report:
+    """Carries out a plan that was made earlier, and only over what it was decided on.
+
+    Raises `OutOfDate`, with every reason, before anything is written; `BadPlan` and `ApplySetError` when its set cannot be used.
+    """
+    options = replace(options or ExecuteOptions(), exact=True)
+    account = Account(cluster, options.sink)
+    opened = await OpenApplySet.open_saved(saved, cluster) if saved.applyset else None
+    graph = opened.graph if opened else saved.graph
+    reasons = [f"{ref} is a Secret, whose values are not in the plan: give the input again" for ref in saved.lacks_values()]
+    reasons += check(saved, await read(graph, cluster))
+    reasons += opened.why_moved(saved) if opened else []
+    if reasons:
+        raise OutOfDate(reasons)
+    if opened:
+        opened.hold(saved)
+    for step in saved.plan.steps:
+        if step.action is Action.FAILED:  # it is not tried, and why it would have failed may be over
+            step.reason = f"was planned to fail: {step.reason}; plan again if that is no longer so"
+    return _closed(account, await _carry_out(saved.plan, graph, opened, account, options))
+
+
+async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
+    """Writes what the plan says. Of a set, the record is made wide enough before, and what is no longer wanted goes afterwards."""
+    if options.dry_run:  # whoever keeps what was written, a cache for instance, must not take what is not there
+        options = replace(options, after_write=None)
+    writes = plan.writes(graph)
+    prunes = opened.steps if opened else []
+    account.planned(writes.counts() + Counter(step.action for step in prunes), len(writes.waves()))
+    if opened and not options.dry_run:
+        await opened.widen()
+    report = Report(await execute(writes, graph, account.cluster, options), approval=opened.approval if opened else "")
+    if opened and opened.options.prune:
+        if options.stop.is_cancelled:
+            report.outcomes += [Outcome(step, Action.HELD, STOPPED, step.uid) for step in prunes]
+        else:
+            report.outcomes += await opened.finish(report.outcomes, sink=options.sink, dry_run=options.dry_run)
+    return report
+
+
+async def _wait(report: Report, graph: Graph, cluster: Cluster, wait: WaitFor, options: ApplyOptions) -> None:
+    """Waits until all is ready, and no longer once the run is to end; the report says what came of it."""
+    manifests = [desired.manifest for desired in graph.objects.values()]
+    labels = options.applyset.applyset.selector if options.applyset else ""
+    waiting = wait_ready(manifests, cluster, seconds=wait.seconds, rules=wait.rules, labels=labels, sink=options.sink)
+    try:
+        waited = await _unless_stopped(options.stop, waiting)
+    except ClusterError as error:
+        report.troubles.append(str(error))
+        return
+    if waited is None:
+        report.troubles.append("the run was stopped before everything was ready")
+    else:
+        report.waited = waited
+
+
+async def _unless_stopped(stop: Stop, waiting: Coroutine[Any, Any, list[Any]]) -> list[Any] | None:
+    """What comes of a wait; None when the run is to end before."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(waiting), asyncio.ensure_future(stop.wait())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return None if tasks[0].cancelled() else tasks[0].result()
+
+
+def _closed(account: Account, report: Report) -> Report:
+    account.closed(report.outcomes)
+    report.requests, report.seconds = account.requests, account.seconds
+    return report

@@ -1,0 +1,189 @@
+"""A server's refusals as sentences that say what to do."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from applier.errors import ApiError, Cause, Expired, FieldConflict, Forbidden, Invalid, NotFound, ServerFailure, Unauthorized, WriteConflict
+from applier.transport.clocks import certificate_times, skew, token_times, why_not_now
+
+if TYPE_CHECKING:
+    from applier.transport.login.target import Target
+    from applier.transport.retries import ApiRequest
+
+
+class Refused(NamedTuple):
+    """A refusal with all that is known about it."""
+
+    made: type[ApiError]
+    status: int
+    message: str
+    causes: tuple[Cause, ...]
+    details: dict[str, Any]
+    request: ApiRequest
+    target: Target
+    headers: Mapping[str, str]
+
+
+def sentence(refused: Refused) -> str:
+    """What a refusal says to a person: one line, without values of Secrets."""
+    say = SAYS.get(refused.made)
+    text = say(refused) if say else refused.message
+    return hide_values(" ".join(text.split()), refused.request)
+
+
+RBAC = re.compile(
+    r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) (?:resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"|path "(?P<path>[^"]*)")'
+    r'(?: (?:in the namespace "(?P<namespace>[^"]*)"|at the cluster scope))?'
+)
+ANONYMOUS = "system:anonymous"
+QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>.*?), used: (?P<used>.*?), limited: (?P<limit>.*)")
+WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P<name>[^"]+)"')
+
+
+def _forbidden(refused: Refused) -> str:
+    message = refused.message
+    if match := RBAC.search(message):
+        return _permission(match, applying=isinstance(refused.request.sent, dict) and "apiVersion" in refused.request.sent)
+    if match := QUOTA.search(message):
+        return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
+    if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
+        namespace = refused.request.ref.namespace if refused.request.ref else ""
+        return f"namespace {namespace!r} is being deleted: nothing can be made in it until it is gone and made again"
+    return message
+
+
+def _permission(match: re.Match[str], *, applying: bool) -> str:
+    """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
+    user, verb, namespace = match["user"], match["verb"], match["namespace"]
+    if user == ANONYMOUS:
+        what = match["path"] or match["resource"]
+        return f"the server does not know who we are ({ANONYMOUS}), and strangers may not {verb} {what}; log in, or give credentials"
+    if match["path"]:
+        rule = f'{{nonResourceURLs: ["{match["path"]}"], verbs: ["{verb}"]}}'
+        return f'user "{user}" may not {verb} {match["path"]}; a ClusterRole with the rule {rule} allows it'
+    resource, group = match["resource"], match["group"]
+    where = f'in namespace "{namespace}"' if namespace else "in the whole cluster"
+    role = "a Role there" if namespace else "a ClusterRole"
+    verbs = '"create", "patch"' if applying and verb in ("create", "patch") else f'"{verb}"'
+    rule = f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{verbs}]}}'
+    return f'user "{user}" may not {verb} {resource}{f".{group}" if group else ""} {where}; {role} with the rule {rule} allows it'
+
+
+def _fields(refused: Refused) -> str:
+    """Who owns which of the fields that an apply wants."""
+    owned: dict[str, list[str]] = {}
+    for cause in refused.causes:
+        manager = re.search(r'conflict with "([^"]+)"', cause.message)
+        owned.setdefault(manager[1] if manager else "another manager", []).append(cause.field)
+    parts = [f"{manager!r} owns {', '.join(fields)}" for manager, fields in owned.items()]
+    return f"{'; '.join(parts)}, with other values"
+
+
+def _unauthorized(refused: Refused) -> str:
+    """Why the credentials may not be accepted: their time, or the clocks."""
+    target, now = refused.target, datetime.datetime.now(datetime.UTC)
+    header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
+    hints = [
+        why_not_now("the token", token_times(header), now),
+        why_not_now("the client certificate", certificate_times(certificate), now),
+        skew(refused.headers, now),
+    ]
+    if not header and not certificate:
+        hints.append("there are none")
+    said = "; ".join(hint for hint in hints if hint) or "log in again, or renew them"
+    return f"the server does not accept the credentials of {target.said or target.server}: {said}"
+
+
+def _not_found(refused: Refused) -> str:
+    details, request = refused.details, refused.request
+    if details.get("kind") == "namespaces" and request.plural != "namespaces":
+        return f"namespace {str(details.get('name'))!r} does not exist"
+    return refused.message
+
+
+def _invalid(refused: Refused) -> str:
+    if refused.status == 413 or "too large" in refused.message or "larger than max" in refused.message:
+        limit = re.search(r"limit is (\d+)", refused.message)
+        most = f"{int(limit[1]) / 2**20:.3g} MiB" if limit else "about 1.5 MiB, unless etcd is told otherwise"
+        return f"the object is too large for the server: the limit is {most}"
+    return refused.message
+
+
+def _failure(refused: Refused) -> str:
+    message = refused.message
+    if match := WEBHOOK.search(message):
+        why = message.rpartition('": ')[2]
+        if "deadline exceeded" in message or "Timeout" in message or "timed out" in message:
+            return f'webhook "{match["name"]}" did not answer in time'
+        return f'webhook "{match["name"]}" cannot be asked: {why}'
+    return f"the server failed ({refused.status}): {message}"
+
+
+def _write_conflict(refused: Refused) -> str:
+    message = refused.message
+    if re.search(r"UID in (the )?precondition|uid mismatch", message):
+        return "an object of this name is there, but it is another one than the one that was read: its UID differs"
+    if re.search(r"object has been modified|ResourceVersion in (the )?precondition|resourceVersion.* in (the )?precondition", message):
+        return "the object was changed by somebody else since it was read"
+    return message
+
+
+def _gone(refused: Refused) -> str:
+    return f"the server no longer keeps this part of its history: {refused.message}"
+
+
+SAYS = {
+    Forbidden: _forbidden,
+    FieldConflict: _fields,
+    Unauthorized: _unauthorized,
+    NotFound: _not_found,
+    Invalid: _invalid,
+    ServerFailure: _failure,
+    WriteConflict: _write_conflict,
+    Expired: _gone,
+}
+
+GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
+SHORTEST = 3  # characters of a value that is looked for: shorter ones would be found everywhere
+
+
+def hide_values(text: str, request: ApiRequest) -> str:
+    """Text without the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
+    if request.ref is None or (request.ref.group, request.ref.kind) != ("", "Secret"):
+        return text
+    text = GO_VALUE.sub("a hidden value", text)
+    for value in sorted(_values(request.sent), key=len, reverse=True):
+        if len(value) >= SHORTEST:
+            text = text.replace(value, "(hidden)")
+    return text
+
+
+def _values(sent: Any) -> set[str]:
+    """The values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
+    if isinstance(sent, list):
+        parts = [one.get("value") for one in sent if isinstance(one, dict)]
+    else:
+        parts = [sent.get(part) for part in ("data", "stringData")] if isinstance(sent, dict) else []
+    plain = {str(value) for part in parts for value in _leaves(part)}
+    return plain | {_decoded(value) for value in plain}
+
+
+def _leaves(given: Any) -> list[Any]:
+    """What is at the ends of maps and lists."""
+    if isinstance(given, dict):
+        return [leaf for value in given.values() for leaf in _leaves(value)]
+    if isinstance(given, list):
+        return [leaf for value in given for leaf in _leaves(value)]
+    return [] if given is None else [given]
+
+
+def _decoded(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except ValueError:  # not base64, or not text
+        return ""

@@ -1,0 +1,125 @@
+"""Watches: changes as they happen, from a version on or from the whole state on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+
+from applier.cluster import Listing, Resource, WatchEvent
+from applier.errors import ApiError, Expired, Invalid
+from applier.ref import Manifest, Ref
+from applier.transport.connection_errors import ConnectionErrors
+from applier.transport.refusals import status_error
+from applier.transport.retries import ApiRequest
+from applier.transport.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+INITIAL_END = "k8s.io/initial-events-end"
+SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch; by chance, so that many watches do not come back at once
+
+
+class Lines:
+    """Lines of a stream that comes in chunks of any size. Each byte is looked at once, however long a line is."""
+
+    def __init__(self) -> None:
+        self.rest: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that this chunk completes, without their ends and without empty ones."""
+        if b"\n" not in chunk:
+            self.rest.append(chunk)
+            return []
+        lines = chunk.split(b"\n")
+        if self.rest:
+            lines[0] = b"".join((*self.rest, lines[0]))
+        last = lines.pop()
+        self.rest = [last] if last else []
+        return [line for line in lines if line]
+
+
+class Watches:
+    """Opens watches on one server. `lists` says whether it starts a watch with the whole state (KEP-3157); known after the first try."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.lists = True
+
+    async def state_and_changes(
+        self, resource: Resource, path: str, namespace: str, labels: str, listed: Callable[[], Awaitable[Listing]]
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """The state as ADDED events, a bookmark that ends it, then changes. `listed` makes a list where the server cannot do this."""
+        if self.lists:
+            try:
+                async with aclosing(self.changes(resource, path, namespace, labels, "", initial=True)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except Invalid as error:
+                if "sendInitialEvents" not in str(error):
+                    raise
+                self.lists = False
+        state = await listed()
+        for item in state.items:
+            yield WatchEvent("ADDED", item)
+        bookmark = {"metadata": {"resourceVersion": state.resource_version, "annotations": {INITIAL_END: "true"}}}
+        yield WatchEvent("BOOKMARK", {"apiVersion": resource.kind.api_version, "kind": resource.kind.kind, **bookmark}, initial_end=True)
+        async with aclosing(self.changes(resource, path, namespace, labels, state.resource_version)) as events:
+            async for event in events:
+                yield event
+
+    async def changes(
+        self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Changes since a version, until the server ends the stream. A silence longer than `Retries.stall` is `Unreachable`."""
+        request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
+        stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}")
+        lines = Lines()
+        try:
+            while chunk := await stream.chunk():
+                for line in lines.feed(chunk):
+                    yield self._event(line, request)
+        except ConnectionErrors as error:
+            raise self.wire.broken(error) from None
+        finally:
+            stream.close()
+
+    def _event(self, line: bytes, request: ApiRequest) -> WatchEvent:
+        try:
+            given: dict[str, Any] = orjson.loads(line)
+            kind, manifest = given["type"], given["object"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise self.wire.broken(ConnectionError("a watch event is not JSON")) from None
+        if kind == "ERROR":
+            raise _error(manifest, request, self.wire)
+        return WatchEvent(kind, manifest, kind == "BOOKMARK" and _ends_initial(manifest))
+
+
+def _query(labels: str, resource_version: str, initial: bool) -> str:
+    query = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(SHORTEST, LONGEST))}
+    if initial:
+        query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+    if resource_version:
+        query["resourceVersion"] = resource_version
+    if labels:
+        query["labelSelector"] = labels
+    return urlencode(query)
+
+
+def _ends_initial(manifest: Manifest) -> bool:
+    metadata = manifest.get("metadata") or {}
+    return (metadata.get("annotations") or {}).get(INITIAL_END) == "true"
+
+
+def _error(given: Manifest, request: ApiRequest, wire: Wire) -> Exception:
+    """An ERROR event. Old servers say "too old resource version" without the status that goes with it."""
+    error = status_error(given, request, wire.target)
+    if isinstance(error, ApiError) and "too old resource version" in str(error):
+        return Expired(410, "Expired", str(error))
+    return error

@@ -1,0 +1,93 @@
+"""Follows some objects until what is waited for has come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from applier.cluster import Cluster, Listing, Resource, WatchEvent
+from applier.ref import Kind, Manifest, Ref
+from applier.reflector import list_and_watch
+
+Seen = Callable[[Ref, Manifest | None], None]
+"""Takes an object as it is now; None where there is none."""
+
+
+@dataclass(slots=True, eq=False)
+class Following:
+    """Some objects of one kind in one namespace. `seen` is told the state of each at first, and every change after that.
+
+    `labels` is a selector that they match. With `may_differ`, some may not: then all objects of the kind are read instead.
+    """
+
+    cluster: Cluster
+    resource: Resource
+    namespace: str
+    refs: frozenset[Ref]
+    seen: Seen
+    labels: str = ""
+    may_differ: bool = False
+
+    async def run(self) -> None:
+        """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
+        while not await self._heard_all():
+            self.labels = ""
+
+    async def _heard_all(self) -> bool:
+        """Follows; comes back only when some objects are not among those with our labels, though they may be there."""
+        async with aclosing(list_and_watch(self.cluster, self.resource, self.namespace, labels=self.labels)) as told:
+            async for news in told:
+                if isinstance(news, WatchEvent):
+                    self._take(news)
+                elif not self._state(news):
+                    return False
+        return True
+
+    def _state(self, listing: Listing) -> bool:
+        """Tells the state of each object; says whether all are known."""
+        live = {Ref.of(manifest): manifest for manifest in listing.items}
+        if self.may_differ and self.labels and not self.refs <= live.keys():
+            return False
+        for ref in self.refs:
+            self.seen(ref, live.get(ref))
+        return True
+
+    def _take(self, event: WatchEvent) -> None:
+        if event.type != "BOOKMARK" and (ref := Ref.of(event.object)) in self.refs:
+            self.seen(ref, None if event.type == "DELETED" else event.object)
+
+
+async def follow(
+    manifests: Iterable[Manifest],
+    cluster: Cluster,
+    seen: Seen,
+    done: asyncio.Event,
+    *,
+    seconds: float,
+    labels: str = "",
+    may_differ: bool = False,
+) -> bool:
+    """Follows these objects until `done` is set; says whether it was within `seconds`. The rest is as for `Following`.
+
+    Raises `UnknownKind`, and `ClusterError` when the server refuses to be watched.
+    """
+    places: dict[tuple[Resource, str], set[Ref]] = {}
+    for manifest in manifests:
+        ref = Ref.of(manifest)
+        places.setdefault((await cluster.resource(Kind.of(manifest)), ref.namespace), set()).add(ref)
+    tasks = [
+        asyncio.ensure_future(Following(cluster, resource, namespace, frozenset(refs), seen, labels, may_differ).run())
+        for (resource, namespace), refs in places.items()
+    ]
+    end = asyncio.ensure_future(done.wait())
+    try:
+        ended, _ = await asyncio.wait([end, *tasks], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            task.result()
+        return done.is_set()
+    finally:
+        for task in (end, *tasks):
+            task.cancel()
+        await asyncio.gather(end, *tasks, return_exceptions=True)
