@@ -12,12 +12,14 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, applied, as_declared, edits, given, in_order
 from grove_compiler.impact.fate import ON_DELETE, Fate, fates, id_of, part_of, rolled_parts
 from grove_compiler.impact.pods import Pods, pods_of
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.grove_schema import DEFINITIONS
 
 SetPlace = tuple[str, str]
 """Namespace and name of a set."""
 
 NOWHERE: SetPlace = ("", "")
-ROLLING = "RollingRecreate"
+STRATEGY = {"ref": "grove.io/v1alpha1.UpdateStrategy"}
 KEEP_THEIR_NUMBER = ("PodClique", "PodCliqueScalingGroup")
 MOST_CAUSES = 16
 """More edits than this are told, but not compiled one by one."""
@@ -156,9 +158,11 @@ class _Comparison:
 
 
 def _strategies(inputs: Inputs) -> dict[SetPlace, str]:
-    """How each set is updated."""
+    """Returns how each set is updated."""
     sets = {key[1:]: one.manifest for key, one in given(inputs.documents, inputs.settings.namespace).items() if key[0] == "PodCliqueSet"}
-    return {place: (manifest["spec"].get("updateStrategy") or {}).get("type") or ROLLING for place, manifest in sets.items()}
+    # A set without a strategy has that of an empty one: the default stands in the schema, and nowhere else.
+    strategies = {place: manifest["spec"].get("updateStrategy") or {} for place, manifest in sets.items()}
+    return {place: apply_defaults(strategy, STRATEGY, DEFINITIONS)["type"] for place, strategy in strategies.items()}
 
 
 def _hashes(result: Result) -> dict[SetPlace, str]:

@@ -10,8 +10,8 @@ import click
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.graph import GraphCycle
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compiling import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option

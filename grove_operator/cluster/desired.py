@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from applier.desired import Desired, Graph
@@ -98,12 +97,7 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
 
 
 def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
-    """Each node with the objects that must be there before it, in apply order."""
-    refs: dict[int, Ref] = {}
-    for node in graph.nodes:
-        refs[id(node)] = Ref.of(node.object)
-    before: dict[int, list[Ref]] = {
-        key: [refs[id(other)] for _, other in pairs] for key, pairs in groupby(graph.edges(), key=lambda pair: id(pair[0]))
-    }
-    for node in graph.nodes:
-        yield node, before.get(id(node), [])
+    """Yields each node with the objects that must be there before it, in apply order."""
+    refs = {id(node): Ref.of(node.object) for node in graph.nodes}
+    for node, dependencies in graph.with_dependencies():
+        yield node, [refs[id(other)] for other in dependencies]

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from grove_compiler.graph.graph import After
 from grove_compiler.graph.node import Node
+from grove_compiler.graph.order import After
 
 EdgeType = Literal["owner", "after"]
 
