@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_operator import rulebook
 
 
 @cache
-def decisions() -> Decisions:
+def decisions() -> DecisionRules:
     """The decisions of `rules/`."""
-    return Decisions(rulebook.read().program(VOCABULARY).decisions)
+    return DecisionRules(rulebook.read().program(VOCABULARY).decisions)

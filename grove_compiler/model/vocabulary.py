@@ -46,24 +46,26 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({}, {}),
 }
 
-DECISIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        domain_claim_name,
-        domain_name,
-        gang_is_initialized,
-        gang_scheduler,
-        gate_is_lifted,
-        kai_queue,
-        live_replicas,
-        mnnvl_annotation,
-        scale_in_order,
-        scheduler_of,
-        shared_claim_name,
-        topology_is_wanted,
-        volcano_queue,
-    )
-}
+
+def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
+
+
+DECISIONS = _by_name(
+    domain_claim_name,
+    domain_name,
+    gang_is_initialized,
+    gang_scheduler,
+    gate_is_lifted,
+    kai_queue,
+    live_replicas,
+    mnnvl_annotation,
+    scale_in_order,
+    scheduler_of,
+    shared_claim_name,
+    topology_is_wanted,
+    volcano_queue,
+)
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
@@ -76,10 +78,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "seconds": duration.seconds,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
-}
-FUNCTIONS |= {
-    function.__name__: function
-    for function in (
+    **_by_name(
         base_gang,
         base_gang_is_scheduled,
         changed_template_fields,
@@ -114,5 +113,5 @@ FUNCTIONS |= {
         topology_changed,
         unresolved_sharing,
         waits_for_others,
-    )
+    ),
 }
