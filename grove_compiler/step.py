@@ -21,7 +21,6 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_terminating
