@@ -12,11 +12,15 @@ from grove_compiler.graph.field_path import FieldPath
 
 
 def traced_value(python: str, node: Literal | Text | Expression, scope: Scope) -> str:
-    """A scalar, or what a `$merge` brings in, with its place, what is written there, and where that is in the document."""
-    source = "" if isinstance(node, Literal) else node.text
+    """A scalar, or what a `$merge` brings in, with its place, what is written there, and where that is in the document.
+
+    What is written with names of constants alone is as constant as what is written out.
+    """
+    used = _names(node)
+    names = tuple(word for word in used if word not in scope.names or scope.names[word].varies)
+    source = "" if isinstance(node, Literal) or (used and not names) else node.text
     if isinstance(node, Expression) and node.label:
         source = node.label
-    names = tuple(word for word in _names(node) if word not in scope.names or scope.names[word].varies)  # constants rest on nothing
     return f"trace(lambda: {python}, {node.at.position!r}, {source!r}, {names!r}, {node.path!r})"
 
 
