@@ -75,11 +75,9 @@ def decide(
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
     `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
-    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing else.
-    Nothing is raised for any object that a server could hand out.
+    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing
+    else, and the schema is one `with_status`. Nothing is raised for any object that a server could hand out.
     """
-    if subresource and schema is not None:
-        schema = schema.with_status()
     intent = prepared(manifest, schema)
     if live is None:
         return Decision(Verdict.CREATE, intent)

@@ -26,6 +26,7 @@ from grove_compiler.model.expanded.domains import domain_claim_name, domain_name
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
+from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
@@ -60,6 +61,7 @@ DECISIONS = _by_name(
     kai_queue,
     live_replicas,
     mnnvl_annotation,
+    ready_when,
     scale_in_order,
     scheduler_of,
     shared_claim_name,

@@ -29,7 +29,7 @@ MNNVL = "grove.io/mnnvl-enabled"
 GATED = {"schedulingGates": [{"name": "grove.io/podgang-pending-creation"}]}
 PROFILES = [{"name": name} for name in ("kai-scheduler", "volcano", "default-scheduler")]
 SCHEDULERS = {"scheduler": {"profiles": PROFILES, "defaultProfileName": "default-scheduler"}}
-SHARING = {
+SHARING: dict[str, Any] = {
     "resourceSharing": [{"name": "t", "scope": "AllReplicas"}],
     "resourceClaimTemplates": [{"name": "t", "templateSpec": {"spec": {"devices": {"requests": [{"name": "d"}]}}}}],
 }
@@ -72,7 +72,7 @@ def gang_scheduler(program: Program) -> Any:
 
 
 def queue(program: Program, scheduler: str) -> Any:
-    own = {"labels": {KAI: "research"}, "podSpec": {"schedulerName": scheduler}}
+    own: dict[str, Any] = {"labels": {KAI: "research"}, "podSpec": {"schedulerName": scheduler}}
     return compiled(program, pcs([clique("a", **own)]), config=SCHEDULERS)["PodGroup", "demo-0"]["spec"]["queue"]
 
 
@@ -133,6 +133,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "mnnvl_annotation": [("annotations | first", domains, ["demo-0-a-cd", "demo-0-a-mnnvl-claim"], [])],
     "domain_name": [("'nv-' ~ owner", domains, None, ["nv-demo-0-a", "demo-0-a-mnnvl-claim"])],
     "domain_claim_name": [("'nv-' ~ owner", domains, None, ["demo-0-a-cd", "nv-demo-0-a"])],
+    "ready_when": [("[[kind]]", lambda program: program.decisions.ready_when("Pod"), [], [["Pod"]])],
     "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
 }
 """For each decision: what a user says instead, what shows it, and what that is by our rule (none where another case says it) and theirs."""
