@@ -8,7 +8,7 @@ from typing import Any
 from grove_compiler.decoder import Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.model.spec.topology import Topology
@@ -26,7 +26,7 @@ class OldStates:
     def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
         self._program = program
         self._scope = scope
-        self._decisions = Decisions(program.decisions)
+        self._decisions = DecisionRules(program.decisions)
         self._snapshot = snapshot
         self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
 

@@ -12,7 +12,7 @@ from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.replace import replace
 from grove_compiler.model.checks.scale_target import declared_replicas_path
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -36,7 +36,7 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
     Findings are about `spec.replicas` of the scaled object. An object that is not among the set's has nothing to be judged by.
     """
     scope: dict[str, Any] = {"settings": Settings(), "config": config or read_configuration()}
-    before, decisions = program.default(SET_KIND, owner, scope), Decisions(program.decisions)
+    before, decisions = program.default(SET_KIND, owner, scope), DecisionRules(program.decisions)
     path = declared_replicas_path(PodCliqueSet(before), scaling.kind, scaling.name)
     if path is None:
         return []

@@ -20,7 +20,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -139,7 +139,7 @@ class Context:
         if entry is None:
             return None
         labels, annotations = metadata.get("labels"), metadata.get("annotations")
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace, Decisions(self.program.decisions))
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
         made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
         if uid and metadata.get("generation"):
             self._generations.pop(uid, None)

@@ -15,7 +15,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.checks.sharing_levels import sharing_levels
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.object_count import count_objects
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
@@ -157,7 +157,7 @@ def expand(
     program: Program,
 ) -> ExpandedSet:
     """Returns the set of a manifest that was decoded, with everything that exists for it, as the rules of `program` decide."""
-    return ExpandedSet(manifest, settings.namespace, Decisions(program.decisions), config, settings, snapshot, topologies)
+    return ExpandedSet(manifest, settings.namespace, DecisionRules(program.decisions), config, settings, snapshot, topologies)
 
 
 def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:

@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 @dataclass(slots=True, eq=False)
-class Decisions:
+class DecisionRules:
     """The rules of a program that decide something, by the name of the decision."""
 
     rules: SimpleNamespace = field(default_factory=SimpleNamespace)

@@ -26,6 +26,7 @@ from grove_compiler.model.expanded.domains import domain_claim_name, domain_name
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
+from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
@@ -46,24 +47,27 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({}, {}),
 }
 
-DECISIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        domain_claim_name,
-        domain_name,
-        gang_is_initialized,
-        gang_scheduler,
-        gate_is_lifted,
-        kai_queue,
-        live_replicas,
-        mnnvl_annotation,
-        scale_in_order,
-        scheduler_of,
-        shared_claim_name,
-        topology_is_wanted,
-        volcano_queue,
-    )
-}
+
+def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
+
+
+DECISIONS = _by_name(
+    domain_claim_name,
+    domain_name,
+    gang_is_initialized,
+    gang_scheduler,
+    gate_is_lifted,
+    kai_queue,
+    live_replicas,
+    mnnvl_annotation,
+    ready_when,
+    scale_in_order,
+    scheduler_of,
+    shared_claim_name,
+    topology_is_wanted,
+    volcano_queue,
+)
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
@@ -76,10 +80,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "seconds": duration.seconds,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
-}
-FUNCTIONS |= {
-    function.__name__: function
-    for function in (
+    **_by_name(
         base_gang,
         base_gang_is_scheduled,
         changed_template_fields,
@@ -114,5 +115,5 @@ FUNCTIONS |= {
         topology_changed,
         unresolved_sharing,
         waits_for_others,
-    )
+    ),
 }

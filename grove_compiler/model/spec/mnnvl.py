@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation, layers_of
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
@@ -60,7 +60,7 @@ class Mnnvl:
     template: Manifest = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
     groups: list[ScalingGroupTemplate] = field(repr=False)
-    decisions: Decisions = field(repr=False)
+    decisions: DecisionRules = field(repr=False)
 
     @lazy
     def layers(self) -> list[Layer]:

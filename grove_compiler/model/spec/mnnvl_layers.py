@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 PREFIX = "grove.io/mnnvl-"
@@ -43,7 +43,7 @@ class Layer:
     path: str
     annotations: dict[str, str] = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
-    decisions: Decisions = field(repr=False)
+    decisions: DecisionRules = field(repr=False)
     above: Layer | None = field(default=None, repr=False)
 
     @property
@@ -73,7 +73,7 @@ class Layer:
 
 
 def layers_of(
-    name: str, annotations: dict[str, str], cliques: list[CliqueTemplate], groups: list[ScalingGroupTemplate], decisions: Decisions
+    name: str, annotations: dict[str, str], cliques: list[CliqueTemplate], groups: list[ScalingGroupTemplate], decisions: DecisionRules
 ) -> list[Layer]:
     """Returns the set of that name and annotations, then its scaling groups, then its cliques. A clique of a group inherits from that."""
     top = Layer("set", name, "the set", "replica", "metadata.annotations", annotations, cliques, decisions)

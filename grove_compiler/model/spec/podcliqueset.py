@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.decisions import Decisions
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
@@ -31,7 +31,7 @@ class PodCliqueSet:
 
     manifest: Manifest
     default_namespace: str = "default"
-    decisions: Decisions = field(default_factory=Decisions, repr=False)
+    decisions: DecisionRules = field(default_factory=DecisionRules, repr=False)
 
     @lazy
     def metadata(self) -> Manifest:

@@ -13,7 +13,7 @@ from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
@@ -106,9 +106,11 @@ class ApplyRun:
         from applier.execute.options import Stop, ended_by_interrupt
         from applier.run.options import ApplyOptions, WaitFor
         from applier.run.pipeline import apply
-        from grove_operator.cluster.readiness import RULES
+        from grove_operator.cluster.readiness import readiness_rules
 
         choices, stop = self.choices, Stop()
+        folders = self.wanted.asked.rules if self.wanted is not None else ()
+        wait = WaitFor(choices.wait, readiness_rules(program_of(folders))) if choices.wait is not None else None
         with ended_by_interrupt(stop, self._interrupted):
             return await apply(
                 graph,
@@ -117,7 +119,7 @@ class ApplyRun:
                     choices.field_manager,
                     force_conflicts=self.force,
                     applyset=await self.applyset.options(session),
-                    wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+                    wait=wait,
                     dry_run=choices.dry_run == "server",
                     sink=self.sink,
                     stop=stop,
