@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.graph.listed import is_list, objects_in
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.impact.change import Change, changes
 from grove_compiler.model.spec.declared import LAST_APPLIED
 from grove_compiler.source.document import Document
@@ -49,7 +48,7 @@ class Edit:
 
 
 def as_declared(documents: Iterable[Document]) -> list[Document]:
-    """The documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
+    """Returns the documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
     return [Document(_declared(one.value), one.file, one.index, one.line, one.origin) for one in documents]
 
 
@@ -69,7 +68,7 @@ def _declared(value: Any) -> Any:
 
 
 def given(documents: Iterable[Document], namespace: str) -> dict[Key, Given]:
-    """The manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
+    """Returns the manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
     found: dict[Key, Given] = {}
     for document in documents:
         for at, value in objects_in(document.value):
@@ -80,7 +79,7 @@ def given(documents: Iterable[Document], namespace: str) -> dict[Key, Given]:
 
 
 def key_of(manifest: Manifest, namespace: str) -> Key:
-    """The key of a manifest."""
+    """Returns the key of a manifest."""
     metadata = manifest.get("metadata")
     fields: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     kind = str(manifest.get("kind") or "")
@@ -89,7 +88,7 @@ def key_of(manifest: Manifest, namespace: str) -> Key:
 
 
 def edits(old: dict[Key, Given], new: dict[Key, Given]) -> list[Edit]:
-    """Everything that differs, by the order of the new input; what is gone comes last."""
+    """Returns everything that differs, by the order of the new input; what is gone comes last."""
     found = []
     for key, one in new.items():
         before = old[key].manifest if key in old else ABSENT
@@ -98,7 +97,7 @@ def edits(old: dict[Key, Given], new: dict[Key, Given]) -> list[Edit]:
 
 
 def applied(old: dict[Key, Given], edit: Edit) -> list[Document]:
-    """The old input with one edit."""
+    """Returns the old input with one edit."""
     manifests = {key: one.manifest for key, one in old.items()}
     path, value = edit.change.path, edit.change.after
     if path:
@@ -118,5 +117,5 @@ def _edit(key: Key, change: Change, new: Given | None, old: Given | None) -> Edi
 
 
 def in_order(found: Sequence[Edit]) -> list[Edit]:
-    """The same edits by the place where they stand."""
+    """Returns the same edits by the place where they stand."""
     return sorted(found, key=lambda edit: (edit.file, edit.line))

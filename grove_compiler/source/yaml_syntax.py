@@ -59,7 +59,7 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
 
 
 def next_document(text: str, offset: int) -> int | None:
-    """The offset of the next line `---` at or after `offset`, where reading can go on."""
+    """Returns the offset of the next line `---` at or after `offset`, where reading can go on."""
     found = _NEXT_DOCUMENT.search(text, offset)
     return found.start() if found else None
 
@@ -84,7 +84,7 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
 
 
 def _is_template(text: str, offset: int) -> bool:
-    """Whether the line in question has what Helm would have replaced."""
+    """Tells whether the line in question has what Helm would have replaced."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
     before, braces, _ = line.partition("{{")
     return bool(braces) and not any(mark in before for mark in "\"'#")

@@ -29,11 +29,11 @@ class Compilation:
     found: list[Diagnostic]
 
     def find_file(self, name: str) -> InputFile | None:
-        """The file that a finding names: a manifest, or rules."""
+        """Returns the file that a finding names: a manifest, or rules."""
         return self.reader.find_file(name) or self.rules.find_file(name)
 
     def fails(self, strict: bool) -> bool:
-        """Whether there are errors; with `strict` any findings."""
+        """Tells whether there are errors; with `strict` any findings."""
         return bool(self.found) and (strict or has_errors(self.found))
 
     def report(self) -> None:

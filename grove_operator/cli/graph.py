@@ -71,7 +71,7 @@ def command(
 
 
 def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
-    """The picture; None, and a finding more, when the objects wait for each other."""
+    """Returns the picture; None, and a finding more, when the objects wait for each other."""
     try:
         return draw(result.graph, dict(_declared(inputs)))
     except GraphCycle as cycle:
@@ -80,7 +80,7 @@ def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture
 
 
 def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
-    """What stands in the input files, by id; the items of a `List` one by one."""
+    """Yields what stands in the input files, by id; the items of a `List` one by one."""
     for document in inputs.documents:
         value = document.value
         items = value.get("items") if isinstance(value, dict) else None
@@ -93,7 +93,7 @@ def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
 
 
 def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) -> str:
-    """The text of the picture. Each format is imported when it is asked for."""
+    """Returns the text of the picture. Each format is imported when it is asked for."""
     if output == "json":
         from grove_operator.render.as_json import as_json
 

@@ -39,7 +39,7 @@ class Case:
     files: frozenset[str]
 
     def path(self, file: str) -> str:
-        """The path of one of its files."""
+        """Returns the path of one of its files."""
         return os.path.join(self.name, file)
 
     def has(self, file: str) -> bool:
@@ -60,7 +60,7 @@ class Case:
 
 
 def find_cases(folders: Sequence[str]) -> list[Case]:
-    """Every case in the folders and those below, each once, in the order of their names within a folder.
+    """Returns every case in the folders and those below, each once, in the order of their names within a folder.
 
     A case holds no other cases. Hidden folders are left out. Raises `UnreadableInput` for a folder that cannot be read and for
     one without any case.

@@ -51,7 +51,7 @@ class Runner:
         self._programs: dict[tuple[str, ...], Program] = {}
 
     def run(self, case: Case) -> Outcome:
-        """What becomes of the case. Nothing is raised for what is wrong with it."""
+        """Returns what becomes of the case. Nothing is raised for what is wrong with it."""
         try:
             return self._run(case)
         except Broken as broken:
@@ -61,7 +61,7 @@ class Runner:
             return Outcome(case.name, "broken", problems=problems)
 
     def find_file(self, name: str) -> InputFile | None:
-        """The text of a file that a finding names, if it was read here."""
+        """Returns the text of a file that a finding names, if it was read here."""
         return self._files.get(name)
 
     def _run(self, case: Case) -> Outcome:

@@ -34,7 +34,7 @@ class InputReader:
         snapshot: str | None = None,
         old: str | None = None,
     ) -> Inputs:
-        """Everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
+        """Returns everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
 
         What is no input in a folder is named on standard error.
         """
@@ -50,7 +50,7 @@ class InputReader:
         )
 
     def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
-        """What stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
+        """Returns what stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
         read = read_all(files, (config, *others))
         documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
@@ -58,7 +58,7 @@ class InputReader:
         return documents
 
     def configuration(self, path: str) -> Document | None:
-        """The one document of a configuration's file; none when it cannot be read, which is a problem then."""
+        """Returns the one document of a configuration's file; none when it cannot be read, which is a problem then."""
         documents = self._read_one(path)
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
@@ -68,7 +68,7 @@ class InputReader:
         return documents[0] if documents else None
 
     def find_file(self, name: str) -> InputFile | None:
-        """The file that a finding names, if it was one of ours."""
+        """Returns the file that a finding names, if it was one of ours."""
         return self._files.get(name)
 
     def _all(self, files: Sequence[InputFile]) -> list[Document]:
@@ -90,7 +90,7 @@ class InputReader:
         return self._documents(read_one(path))
 
     def _not_empty(self, path: str) -> list[Document]:
-        """What an option names. That nothing is in it says of the program before the pipe that it failed, not that nothing exists."""
+        """Reads what an option names. An empty pipe says that the program before it failed, not that nothing exists."""
         documents = self._read_one(path)
         if not documents and not self.problems:
             raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])

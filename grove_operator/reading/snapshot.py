@@ -38,7 +38,7 @@ WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a lis
 
 
 def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> list[Manifest]:
-    """The objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
+    """Returns the objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
     objects = []
     for at, item in objects_in(document.value):
         wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1] or _misfits(item)
@@ -64,7 +64,7 @@ def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Every value of another type than its shape says; a field that is null counts as absent."""
+    """Yields every value of another type than its shape says; a field that is null counts as absent."""
     kind = type(shape) if isinstance(shape, dict | list) else shape
     if value is None and path and isinstance(path[-1], str):
         return
@@ -76,7 +76,7 @@ def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPa
 
 
 def _parts(value: Any, shape: Shape) -> Iterator[tuple[str | int, Any, Shape]]:
-    """The items of a list, or the fields of a map, that have a shape of their own."""
+    """Yields the items of a list, or the fields of a map, that have a shape of their own."""
     if isinstance(shape, list):
         yield from ((index, item, shape[0]) for index, item in enumerate(value))
     elif shape is STRINGS:

@@ -36,5 +36,5 @@ def boxes(picture: Picture) -> list[Box]:
 
 
 def label(vertex: Vertex) -> list[str]:
-    """The lines of text on a vertex: its kind, then its name or what it stands for."""
+    """Returns the lines of text on a vertex: its kind, then its name or what it stands for."""
     return [vertex.kind, vertex.note or vertex.name]

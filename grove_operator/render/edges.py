@@ -57,7 +57,7 @@ def _by_loop(nodes: Iterable[Node], shared: int) -> Mapping[tuple[int, ...], lis
 
 
 def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
-    """The edges without those `after` edges that follow from others. `order` names every object once, what comes first before the rest.
+    """Leaves out `after` edges that follow from others. `order` names every object once, what comes first before the rest.
 
     An edge is left out when each of its targets comes after all its sources by way of something else or by ownership, so that
     what comes before what stays the same.
@@ -88,7 +88,7 @@ def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
 
 
 def merged(edges: Iterable[Edge]) -> list[Edge]:
-    """The same pairs in fewer edges: what has the same targets, and then what has the same sources, becomes one edge."""
+    """Returns the same pairs in fewer edges: what has the same targets, and then what has the same sources, becomes one edge."""
     by_targets: dict[tuple[str, ...], dict[str, None]] = {}
     for edge in edges:
         by_targets.setdefault((edge.type, *edge.targets), {}).update(dict.fromkeys(edge.sources))

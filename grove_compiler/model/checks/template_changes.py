@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import ABSENT, FieldPath, render, replace
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.model.spec.declared import CliqueTemplate
 
 MOST_CHANGES = 100

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.gangs.clique import Clique
-from grove_compiler.graph.field_path import render
-from grove_compiler.graph.replace import ABSENT
+from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import Amounts, ReplicaRestart
@@ -16,7 +15,7 @@ from grove_operator.cli.output import json_report
 
 
 def as_json(found: Impact) -> bytes:
-    """The whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
+    """Returns the whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
     value = {
         "allowed": not any(one.severity == "error" for one in found.forbidden),
         "changes": found.touches,

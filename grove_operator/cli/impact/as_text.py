@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grove_compiler.gangs.clique import Clique
-from grove_compiler.graph.field_path import render
-from grove_compiler.graph.replace import ABSENT
+from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import GroupRestart, ReplicaRestart
@@ -22,7 +21,7 @@ NO_EFFECT = "no effect on objects that exist"
 
 
 def tell(found: Impact, terminal: Terminal) -> str:
-    """Set by set, then edit by edit; empty when nothing is known."""
+    """Yields lines, set by set, then edit by edit; empty when nothing is known."""
     if not found.is_known:
         return ""
     if not found.causes:
@@ -58,7 +57,7 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
 
 
 def _differences(fates: Sequence[Fate]) -> Iterator[str]:
-    """What differs in objects that stay; alike ones are counted."""
+    """Yields what differs in objects that stay; alike ones are counted."""
     groups: dict[tuple[Any, ...], list[Fate]] = {}
     for fate in fates:
         if fate.what in ("changed", "replaced", "left"):

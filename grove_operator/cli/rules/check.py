@@ -18,7 +18,7 @@ TYPING_ERROR = 2
 
 
 def check(book: Rulebook) -> list[Diagnostic]:
-    """Every error in the rules of all folders together, and warnings about the user's."""
+    """Returns every error in the rules of all folders together, and warnings about the user's."""
     sources = book.sources()
     found = load(sources)
     shipped = load([source for source in sources if source.origin == SHIPPED])
@@ -35,7 +35,7 @@ def _own(found: RuleSet) -> list[Rule]:
 
 
 def _doubtful_ids(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
-    """New ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
+    """Finds new ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
     ids = [rule.id for rule in shipped.rules]
     for rule in _own(found):
         if rule.id in ids:

@@ -61,7 +61,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
 
 
 def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
-    """What each rule did for these manifests; none, and the findings printed, when there are errors."""
+    """Returns what each rule did for these manifests; none, and the findings printed, when there are errors."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
     from grove_compiler.engine.codegen.counting import CountingProgram
