@@ -162,11 +162,11 @@ def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
 
 def _items(pairs: Iterable[Item]) -> list[Item]:
     """Groups equal sizes together, nothing of size 0."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for size, count in pairs:
         if size > 0 and count > 0:
-            found[size] = found.get(size, 0) + count
-    return list(found.items())
+            result[size] = result.get(size, 0) + count
+    return list(result.items())
 
 
 def _union(masks: Iterable[int]) -> int:

@@ -70,8 +70,8 @@ def _explain(problem: Problem, joint: Joint, reports: Sequence[GangReport], answ
 
 def _objections(place: Place) -> dict[str, int]:
     """Returns why nodes are ruled out for pods of the gang, and how many; for the podgroup for which most are."""
-    found = [leaf.type.objections for leaf in place.leaves if leaf.type is not None and leaf.count]
-    return max(found, key=lambda objections: sum(objections.values()), default={})
+    result = [leaf.type.objections for leaf in place.leaves if leaf.type is not None and leaf.count]
+    return max(result, key=lambda objections: sum(objections.values()), default={})
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:

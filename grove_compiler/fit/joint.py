@@ -73,14 +73,14 @@ class Joint:
             return Answer(FITS, moved=True)
         share = self.steps.share()
         try:
-            found = Search(Room(self.problem), places, share).run()
+            result = Search(Room(self.problem), places, share).run()
         except OutOfSteps:
             return Answer(UNKNOWN, f"not proven within {self.steps.used + share.used} steps")
         finally:
             self.steps.take_back(share)
-        if found is None:
+        if result is None:
             return Answer(DOES_NOT_FIT, "every placement was tried")
-        self._replace(found, places)
+        self._replace(result, places)
         return Answer(FITS, moved=True)
 
     def _reorder(self, places: Sequence[Place]) -> bool:

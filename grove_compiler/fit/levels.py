@@ -82,17 +82,17 @@ class Explanation:
 
     def _short(self, place: Place, area: int) -> list[Short]:
         """Returns the resources each of which keeps the gang out even when there is enough of all others."""
-        found = []
+        result = []
         for position, resource in enumerate(self.problem.resources):
             if not place.demand[position]:
                 continue
             ample = [tuple(have if other == position else AMPLE for other, have in enumerate(free)) for free in self.problem.free]
             if self._verdict(self.problem.with_free(ample), place) == DOES_NOT_FIT:
-                found.append(self._amounts(place, area, position, resource))
+                result.append(self._amounts(place, area, position, resource))
         everything = [(AMPLE,) * len(self.problem.resources)] * len(self.problem.free)
-        if found and self._verdict(self.problem.with_free(everything), place) == DOES_NOT_FIT:
+        if result and self._verdict(self.problem.with_free(everything), place) == DOES_NOT_FIT:
             return []  # no resource would help: there is no node or domain for it
-        return found
+        return result
 
     def _amounts(self, place: Place, area: int, position: int, resource: str) -> Short:
         kinds = [leaf.type for leaf in place.leaves if leaf.type and leaf.count and leaf.type.need[position]]

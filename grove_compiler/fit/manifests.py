@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.listed import objects_in
+from grove_compiler.graph.object_list import objects_in
 
 
 class Source(Protocol):

@@ -25,10 +25,10 @@ def lint_nodes(nodes: Nodes, gangs: Sequence[Gang]) -> list[Diagnostic]:
     chains = _chains(gangs)
     used = list(dict.fromkeys(label for chain in chains for label in chain))
     customary = _customary(nodes.cluster, used)
-    found = [*_doubles(pairs), *_state(pairs), *_unknown_labels(pairs, used), *_missing(pairs, used, customary)]
+    result = [*_doubles(pairs), *_state(pairs), *_unknown_labels(pairs, used), *_missing(pairs, used, customary)]
     for upper, lower in _nestings(chains, customary):
-        found += _not_nested(pairs, upper, lower)
-    return found
+        result += _not_nested(pairs, upper, lower)
+    return result
 
 
 Pairs = Sequence[tuple[ClusterNode, Sourced]]

@@ -30,12 +30,12 @@ class Family:
         self.names: list[str] = []
         self.masks: list[int] = []
         self.home: list[int] = []
-        found: dict[tuple[str, ...], int] = {}
+        result: dict[tuple[str, ...], int] = {}
         for number, node in enumerate(cluster):
             if not all(label in node.labels for label in key.needed):
                 self.home.append(-1)
                 continue
-            domain = found.setdefault(tuple(node.labels[label] for label in key.labels), len(found))
+            domain = result.setdefault(tuple(node.labels[label] for label in key.labels), len(result))
             if domain == len(self.masks):
                 self.masks.append(0)
                 self.names.append(node.labels[key.name])

@@ -132,8 +132,8 @@ class Report:
 
 def overall(verdicts: Iterable[Verdict]) -> Verdict:
     """Returns the verdict on all together: fits only if each does, and does not if one provably does not."""
-    found = set(verdicts)
-    return DOES_NOT_FIT if DOES_NOT_FIT in found else UNKNOWN if UNKNOWN in found else FITS
+    result = set(verdicts)
+    return DOES_NOT_FIT if DOES_NOT_FIT in result else UNKNOWN if UNKNOWN in result else FITS
 
 
 def _set_report(namespace: str, name: str, reports: Iterable[GangReport]) -> SetReport:

@@ -66,11 +66,11 @@ class Room:
         """Returns the nodes of a mask by what is free on them."""
         if mask.bit_count() > len(self.states):
             return {free: part for free, nodes in self.states.items() if (part := nodes & mask)}
-        found: dict[Vector, int] = {}
+        result: dict[Vector, int] = {}
         for node in bits(mask):
             free = self.free[node]
-            found[free] = found.get(free, 0) | 1 << node
-        return found
+            result[free] = result.get(free, 0) | 1 << node
+        return result
 
     def holds(self, kind: PodType, count: int, mask: int) -> bool:
         """Tells whether the nodes of a mask have the capacity for so many pods of a type, nothing else considered."""

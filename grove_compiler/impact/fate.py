@@ -48,7 +48,7 @@ def fates(before: Sequence[Node], after: Sequence[Node], wanted: Mapping[str, No
     there = {id_of(node): node for node in before}
     here = {id_of(node): node for node in after}
     rolled = rolled_parts(there, here, strategy)
-    found = []
+    result = []
     for key, node in here.items():
         if key not in there:
             fate: Fate | None = Fate("made", node)
@@ -57,8 +57,8 @@ def fates(before: Sequence[Node], after: Sequence[Node], wanted: Mapping[str, No
         else:
             fate = _kept_fate(there[key], node, wanted.get(key, node), strategy)
         if fate is not None:
-            found.append(fate)
-    return found + [Fate("deleted", node) for key, node in there.items() if key not in here]
+            result.append(fate)
+    return result + [Fate("deleted", node) for key, node in there.items() if key not in here]
 
 
 def id_of(node: Node) -> str:
@@ -93,19 +93,19 @@ def is_rolled(before: Node, after: Node, strategy: str) -> bool:
 
 def _kept_fate(before: Node, after: Node, wanted: Node, strategy: str) -> Fate | None:
     """Returns what becomes of an object that stays."""
-    found = list(changes(before.object, after.object))
-    if not found:
+    result = list(changes(before.object, after.object))
+    if not result:
         own = [render(change.path) for change in changes(after.object, wanted.object)]
         return Fate("left", after, own, OWN_NUMBER) if own else None
-    fields = [render(change.path) for change in found]
+    fields = [render(change.path) for change in result]
     if after.policy.get("create") == "only":
         return Fate("left", after, fields, MADE_ONCE)
     if is_member(after) and strategy != ON_DELETE:
         return Fate("left", after, fields, NOT_PATCHED)
-    if after.policy.get("recreate") and _reaches_beyond_metadata(found):
+    if after.policy.get("recreate") and _reaches_beyond_metadata(result):
         return Fate("replaced", after, fields)
     return Fate("changed", after, fields, kept=[render(change.path) for change in changes(after.object, wanted.object)])
 
 
-def _reaches_beyond_metadata(found: Sequence[Change]) -> bool:
-    return any(change.path[:1] != ("metadata",) for change in found)
+def _reaches_beyond_metadata(result: Sequence[Change]) -> bool:
+    return any(change.path[:1] != ("metadata",) for change in result)

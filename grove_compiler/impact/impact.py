@@ -80,20 +80,20 @@ def impact(old: Inputs, new: Inputs, program: Program) -> Impact:
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, program)
     wanted = comparison.compile(new)
-    found = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
+    result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
     for one in wanted.diagnostics:
-        (found.forbidden if one.code in of_updates else found.findings).append(one)
-    if not found.is_known:
-        return found
+        (result.forbidden if one.code in of_updates else result.findings).append(one)
+    if not result.is_known:
+        return result
     after = comparison.after(new, wanted)
-    found.findings += [one for one in after.diagnostics if one.severity == "error"]
-    if not found.is_known:
-        return found
-    found.sets = comparison.sets(new, wanted, after)
+    result.findings += [one for one in after.diagnostics if one.severity == "error"]
+    if not result.is_known:
+        return result
+    result.sets = comparison.sets(new, wanted, after)
     made = edits(comparison.given, given(new.documents, new.settings.namespace))
-    found.causes = [Cause(made[0], found.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in in_order(made)]
-    return found
+    result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in in_order(made)]
+    return result
 
 
 class _Comparison:
@@ -129,15 +129,15 @@ class _Comparison:
         strategies = _strategies(new)
         was, now, asked = _by_set(self.before), _by_set(after), _by_set(wanted)
         old_hashes, new_hashes = _hashes(self.before), _hashes(after)
-        found = []
+        result = []
         for place in {**new_hashes, **old_hashes, NOWHERE: ""}:
             known = {id_of(node): node for node in asked.get(place, [])}
             strategy = strategies.get(place, "")
             objects = fates(was.get(place, []), now.get(place, []), known, strategy)
             hashes = old_hashes.get(place, ""), new_hashes.get(place, "")
             if objects or hashes[0] != hashes[1]:
-                found.append(SetImpact(place, strategy, hashes, objects, pods_of(was.get(place, []), objects, strategy)))
-        return found
+                result.append(SetImpact(place, strategy, hashes, objects, pods_of(was.get(place, []), objects, strategy)))
+        return result
 
     def _with_what_exists(self, new: Inputs, wanted: Result) -> Inputs:
         """Returns the new input, given the PodCliques and scaling groups that exist and stay, for these keep their number of replicas.

@@ -116,8 +116,8 @@ def _strange(value: str, allowed: frozenset[str]) -> str:
     """Returns the first characters that are not allowed, quoted."""
     if allowed.issuperset(value):
         return ""
-    found = [character for character in dict.fromkeys(value) if character not in allowed]
-    return ", ".join(map(_shown, found[:3]))
+    result = [character for character in dict.fromkeys(value) if character not in allowed]
+    return ", ".join(map(_shown, result[:3]))
 
 
 def _shown(character: str) -> str:

@@ -44,7 +44,7 @@ def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath 
     """
     findings = Findings(definitions, len(path))
     _value(value, schema, path, findings)
-    return findings.found
+    return findings.collected
 
 
 def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> tuple[list[Finding], Any]:

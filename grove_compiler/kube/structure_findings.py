@@ -15,11 +15,11 @@ SUGGESTIONS = 100
 class Findings:
     """What one check has found so far, as (path, diagnostic) pairs."""
 
-    __slots__ = ("definitions", "found", "start", "suggested")
+    __slots__ = ("collected", "definitions", "start", "suggested")
 
     def __init__(self, definitions: dict[str, dict[str, Any]], start: int = 0) -> None:
         self.definitions = definitions
-        self.found: list[tuple[FieldPath, Diagnostic]] = []
+        self.collected: list[tuple[FieldPath, Diagnostic]] = []
         self.start = start
         self.suggested = 0
 
@@ -36,7 +36,7 @@ class Findings:
     ) -> None:
         """Notes one finding; `check` is the part of the code after `schema/`."""
         text = render(path)
-        self.found.append(
+        self.collected.append(
             (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
         )
 

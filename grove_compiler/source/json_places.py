@@ -31,9 +31,9 @@ def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: Se
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
     position = 0
-    while found := _TOKEN.match(text, position):
-        position = found.end()
-        yield found.group(1), found.start(1)
+    while match := _TOKEN.match(text, position):
+        position = match.end()
+        yield match.group(1), match.start(1)
 
 
 class _Scan:

@@ -63,8 +63,8 @@ def literal(text: str, indent: int) -> str:
     return header + "\n" + lines + "\n" * (ending - 1)
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
     code = ord(character)

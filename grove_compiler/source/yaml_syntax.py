@@ -60,15 +60,15 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
 
 def next_document(text: str, offset: int) -> int | None:
     """Returns the offset of the next line `---` at or after `offset`, where reading can go on."""
-    found = _NEXT_DOCUMENT.search(text, offset)
-    return found.start() if found else None
+    match = _NEXT_DOCUMENT.search(text, offset)
+    return match.start() if match else None
 
 
 def invalid_characters(findings: Findings) -> str:
     """Adds a finding for each character that YAML forbids; returns the text with stand-ins of the same length."""
     text = findings.text
-    for found in _INVALID.finditer(text):
-        findings.error("yaml/character", _character(found.group()), found.start())
+    for match in _INVALID.finditer(text):
+        findings.error("yaml/character", _character(match.group()), match.start())
     return _INVALID.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -13,7 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.picture import Picture, draw, simplified
@@ -61,7 +61,7 @@ def command(
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
     if compiled is None:
         return 1
-    picture = None if has_errors(compiled.found) else _picture(compiled.result, compiled.inputs, compiled.found)
+    picture = None if has_errors(compiled.findings) else _picture(compiled.result, compiled.inputs, compiled.findings)
     compiled.report()
     if picture is None or compiled.fails(context.strict):
         return 1

@@ -35,9 +35,9 @@ def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected
     return ([] if problems else expected), problems
 
 
-def compare_findings(expected: Sequence[Expected], found: Sequence[Diagnostic]) -> list[Difference]:
+def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic]) -> list[Difference]:
     """Returns every finding that is missing, was not expected, or has other words. Their order does not matter."""
-    left = list(found)
+    left = list(result)
     open_entries: list[tuple[int, Expected]] = []
     for number, entry in enumerate(expected):
         match = next((finding for finding in left if _agrees(entry, finding)), None)
@@ -56,9 +56,9 @@ def compare_findings(expected: Sequence[Expected], found: Sequence[Diagnostic]) 
     return differences + unexpected(left)
 
 
-def unexpected(found: Sequence[Diagnostic]) -> list[Difference]:
+def unexpected(result: Sequence[Diagnostic]) -> list[Difference]:
     """Findings that nobody expected."""
-    return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in found]
+    return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in result]
 
 
 def describe(finding: Diagnostic) -> Expected:

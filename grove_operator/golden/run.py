@@ -143,8 +143,8 @@ class Runner:
     def _compare_findings(self, case: Case, options: Options, made: Made) -> list[Placed]:
         path = case.path(EXPECTED_FINDINGS)
         if not case.has(EXPECTED_FINDINGS):
-            found = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
-            return [_placed(difference, [], path) for difference in unexpected(found)]
+            result = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
+            return [_placed(difference, [], path) for difference in unexpected(result)]
         documents = self._documents(path)
         return [_placed(difference, documents, path) for difference in compare_findings(self._expected_findings(documents), made.findings)]
 

@@ -107,11 +107,11 @@ def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
     if not is_folder:
         yield argument, False
         return
-    found, before = False, len(problems)
+    result, before = False, len(problems)
     for path in _walk(argument, problems):
-        found = True
+        result = True
         yield path, True
-    if not found and len(problems) == before:
+    if not result and len(problems) == before:
         problems.append(f"{argument}: no manifests here (no *.yaml, *.yml or *.json file)")
 
 

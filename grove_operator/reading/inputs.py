@@ -77,12 +77,12 @@ class InputReader:
     def _sorted_out(self, files: Sequence[InputFile], config: str | None) -> list[Document]:
         from grove_operator.reading.passed_over import pass_over  # only for folders
 
-        found = pass_over([(file, self._documents(file)) for file in files], config)
-        if not found.documents and found.passed and not self.problems:
-            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in found.passed])
+        result = pass_over([(file, self._documents(file)) for file in files], config)
+        if not result.documents and result.passed and not self.problems:
+            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in result.passed])
         if sys.stderr:
-            sys.stderr.write(found.notice(config))
-        return found.documents
+            sys.stderr.write(result.notice(config))
+        return result.documents
 
     def _read_one(self, path: str) -> list[Document]:
         if path == STDIN and STDIN_NAME in self._files:
@@ -106,4 +106,4 @@ class InputReader:
         from grove_operator.reading.snapshot import read_objects  # only with --snapshot
 
         self.snapshot_documents = documents = self._not_empty(path)
-        return [found for document in documents for found in read_objects(document, self.problems.append)]
+        return [result for document in documents for result in read_objects(document, self.problems.append)]

@@ -40,19 +40,19 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
     """Returns what of these files is input. With `config`, a file of its own, configurations in folders do not count."""
     rules = {_rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(one.value) for one in documents)}
     cases = _cases(file.name for file, _ in read if file.is_found)
-    found = Sorted([], [], [])
+    result = Sorted([], [], [])
     for file, documents in read:
         folder = os.path.dirname(file.name)
         is_template = os.path.basename(folder) == "templates" and os.path.dirname(folder) in rules
         if not file.is_found:
-            found.documents.extend(documents)
+            result.documents.extend(documents)
         elif is_template or folder in cases or (documents and not any(_is_manifest(one.value) for one in documents)):
-            found.passed.append(file.name)
+            result.passed.append(file.name)
         else:
             wanted = [one for one in documents if not (config and _is_configuration(one.value))]
-            found.documents.extend(wanted)
-            found.configurations.extend([file.name] if len(wanted) < len(documents) else [])
-    return found
+            result.documents.extend(wanted)
+            result.configurations.extend([file.name] if len(wanted) < len(documents) else [])
+    return result
 
 
 def _listed(names: Sequence[str]) -> str:

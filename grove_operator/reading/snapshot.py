@@ -7,8 +7,8 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
 from grove_compiler.source.document import Document
@@ -56,10 +56,10 @@ def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
     What is missing, or not known, may well be so in a cluster of another version.
     """
     schema = KINDS.get((manifest["apiVersion"], manifest["kind"]))
-    found = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
+    result = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
     name = f"{manifest['kind']} {manifest['metadata']['name']!r}"
     return [
-        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in found if one.code == "schema/wrong-type"
+        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in result if one.code == "schema/wrong-type"
     ]
 
 

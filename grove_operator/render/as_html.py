@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_compiler.source.yaml_writer import iter_yaml
-from grove_operator.render.packing import Packer
+from grove_operator.render.packer import Packer
 from grove_operator.render.picture import DECLARED, Picture
 
 SCRIPTS = (

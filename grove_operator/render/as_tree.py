@@ -104,13 +104,13 @@ class _Forest:
 def _domains(picture: Picture) -> Mapping[str, list[str]]:
     """Returns what holds each object together, once: a gang's constraint stands at the gang, that of a clique not at its pods again."""
     kinds = {vertex.id: vertex.kind for vertex in picture.vertices}
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     for domain in picture.domains:
         for member in domain.members:
             said_above = member != domain.gang if domain.scope == "gang" else kinds.get(member) == "Pod"
             if domain.type == "mnnvl" or not said_above:
-                found[member].append(domain.text)
-    return found
+                result[member].append(domain.text)
+    return result
 
 
 def _shapes(children: Mapping[str, Sequence[Vertex]]) -> dict[str, int]:

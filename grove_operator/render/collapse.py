@@ -59,13 +59,13 @@ class _Folding:
 
     def vertices(self) -> list[Vertex]:
         """Returns what is drawn, in apply order; a stand-in in the place of the first object that it stands for."""
-        found: dict[str, Vertex] = {}
+        result: dict[str, Vertex] = {}
         for vertex in self.all:
             name = self._drawn(vertex.id)
-            if name not in found:
+            if name not in result:
                 shown = self.stand_ins.get(name, vertex)
-                found[name] = replace(shown, owner=self._drawn(shown.owner))
-        return list(found.values())
+                result[name] = replace(shown, owner=self._drawn(shown.owner))
+        return list(result.values())
 
     def _generations(self) -> Iterable[list[Vertex]]:
         """Returns what is not hidden yet, by the length of the chain of owners."""

@@ -18,8 +18,8 @@ def number(count: int, word: str) -> str:
 
 def gangs_of(one: SetImpact) -> dict[str, int]:
     """Returns how many gangs are made, changed, deleted, and lose pods to a restart."""
-    found = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
-    return {**found, "restarted": len(one.pods.restarted_gangs)}
+    result = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
+    return {**result, "restarted": len(one.pods.restarted_gangs)}
 
 
 def kinds(fates: Iterable[Fate]) -> str:
@@ -33,12 +33,12 @@ def kinds(fates: Iterable[Fate]) -> str:
 def objects(fates: Sequence[Fate]) -> list[tuple[What, str]]:
     """Returns what happens to objects, and how many of each kind; nothing for what does not happen."""
     pairs = [(word, [fate for fate in fates if fate.what == word]) for word in WORDS]
-    return [(word, f"{len(found)}: {kinds(found)}") for word, found in pairs if found]
+    return [(word, f"{len(result)}: {kinds(result)}") for word, result in pairs if result]
 
 
-def amounts(found: Amounts) -> str:
+def amounts(result: Amounts) -> str:
     """Returns `10 restarted, 4 made`; empty for none at all."""
-    pairs = ((found.restarted, "restarted"), (found.made, "made"), (found.deleted, "deleted"))
+    pairs = ((result.restarted, "restarted"), (result.made, "made"), (result.deleted, "deleted"))
     return ", ".join(f"{count} {word}" for count, word in pairs if count)
 
 

@@ -23,8 +23,8 @@ def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:
         if finding.line and finding.column:
             properties["col"] = str(finding.column)
     properties["title"] = finding.code
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{finding.severity} {said}::{_data(message_of(finding))}"
+    labels = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {labels}::{_data(message_of(finding))}"
 
 
 def _data(text: str) -> str:

@@ -82,8 +82,8 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
 
 def place(book: Rulebook, file: str, line: int, origin: str) -> str:
     """Returns `file:line`; a user's file is named by its path, one that ships by its name in the package."""
-    found = next((one for one in book.files if one.name == file and one.origin == origin), None)
-    return f"{file if found is None or found.origin == SHIPPED else found.path}:{line}"
+    result = next((one for one in book.files if one.name == file and one.origin == origin), None)
+    return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
 
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
