@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.decoder import CONFIGURATION_KIND
@@ -52,6 +53,11 @@ class WatchedInputs:
         given.value = manifest
         watched_manifest: Manifest = watched(manifest, self.tracer.recorder, number)
         return watched_manifest
+
+    @property
+    def decisions(self) -> SimpleNamespace:
+        """What the rules decide, on values that are watched."""
+        return self.tracer.decisions
 
     def validate(self, *_: Any) -> list[Diagnostic]:
         """No findings."""

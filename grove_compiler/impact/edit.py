@@ -10,7 +10,7 @@ from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.object_list import is_list, objects_in
 from grove_compiler.impact.change import Change, changes
-from grove_compiler.model.spec.declared import LAST_APPLIED
+from grove_compiler.model.spec.podcliqueset import LAST_APPLIED
 from grove_compiler.source.document import Document
 
 Key = tuple[str, str, str]

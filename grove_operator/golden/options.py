@@ -10,7 +10,7 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.names import dns1123_label
-from grove_compiler.model.expanded.compute_domain import AS_PROPOSED, DRIVER
+from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 

@@ -14,10 +14,10 @@ from grove_compiler.explain import Explainer, Said
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS
 from grove_compiler.explain.said import additions, scalars
 from grove_compiler.graph.field_path import parse, render
-from grove_compiler.model.expanded.derived import Clique
+from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import CliqueTemplate
+from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.source.document import Document
 
 from ..features.random_sets import Manifest, pod_cliques_sets

@@ -9,7 +9,8 @@ import pytest
 
 from grove_compiler.graph.field_path import ABSENT, parse, replace
 from grove_compiler.model.checks.template_changes import changed_template_fields
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 from .sets import clique, pcs
 

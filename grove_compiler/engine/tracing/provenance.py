@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.engine.codegen.build import compile_rules
@@ -110,6 +111,8 @@ class Tracer:
         self._namespace = runtime(vocabulary.functions, _boundless()) | self._words()
         self._begin(None)
         exec(compiled.code, self._namespace)
+        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
     def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
         """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""

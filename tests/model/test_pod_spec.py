@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.spec.declared import PodCliqueSet
 from grove_compiler.model.spec.pod_spec import pod_spec_path
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 from .sets import clique, expand, find_clique, group, pcs
 

@@ -11,7 +11,10 @@ from applier.errors import Forbidden
 from applier.outcome import Action
 from applier.prune import ApplySet, ApplySetError, ApplySetOptions
 from applier.ref import Kind
-from applier.run import ApplyOptions, apply, diff, survey
+from applier.run.difference import diff
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions
+from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import SharingRef
 
 

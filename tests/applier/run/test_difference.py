@@ -10,8 +10,10 @@ import pytest
 from applier.desired import Desired, Graph
 from applier.outcome import Action, dotted
 from applier.ref import Manifest
-from applier.run import ApplyOptions, Difference, apply, diff
+from applier.run.difference import Difference, diff
 from applier.run.dry_run import patch_to
+from applier.run.options import ApplyOptions
+from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 

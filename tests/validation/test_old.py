@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.model.checks.old_entries import former_clique, former_group
+from grove_compiler.model.checks.update import old_clique, old_group
 
 from .sets import clique, group, pcs
 
-FORMER = pcs("s", [clique("a", 1), clique("b", 2)], [group("g", ["a"], 1), group("h", ["b"], 2)])
+OLD = pcs("s", [clique("a", 1), clique("b", 2)], [group("g", ["a"], 1), group("h", ["b"], 2)])
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,12 @@ FORMER = pcs("s", [clique("a", 1), clique("b", 2)], [group("g", ["a"], 1), group
 )
 def test_a_clique_is_found_by_its_name_wherever_it_stands(names: list[str], replicas: list[int | None]) -> None:
     cliques = pcs("s", [clique(name) for name in names]).cliques
-    found = [former_clique(FORMER, clique) for clique in cliques]
-    assert [former and former.replicas for former in found] == replicas
+    found = [old_clique(OLD, clique) for clique in cliques]
+    assert [before and before.replicas for before in found] == replicas
 
 
 @pytest.mark.parametrize(("names", "replicas"), [(["g", "h"], [1, 2]), (["h", "g"], [2, 1]), (["x"], [None])])
 def test_a_scaling_group_is_found_by_its_name_wherever_it_stands(names: list[str], replicas: list[int | None]) -> None:
     groups = pcs("s", [clique("a")], [group(name, ["a"]) for name in names]).groups
-    found = [former_group(FORMER, group) for group in groups]
-    assert [former and former.replicas for former in found] == replicas
+    found = [old_group(OLD, group) for group in groups]
+    assert [before and before.replicas for before in found] == replicas

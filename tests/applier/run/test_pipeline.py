@@ -10,12 +10,16 @@ from applier.decision import Schemas
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden, NotFound
 from applier.events import Finished, Planned, RunEnded
-from applier.execute import Stop
+from applier.execute.options import Stop
 from applier.outcome import Action
 from applier.plan import load, save
 from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind, Ref
-from applier.run import ApplyOptions, OutOfDate, Report, WaitFor, apply, apply_saved, diff, survey
+from applier.run.difference import diff
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions, WaitFor
+from applier.run.pipeline import OutOfDate, apply, apply_saved
+from applier.run.report import Report
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

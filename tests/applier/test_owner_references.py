@@ -8,7 +8,7 @@ import pytest
 
 from applier.ref import Ref, names, refers_to, with_owner
 
-from ..things import manifest
+from .things import manifest
 
 OWNER = Ref("apps", "Deployment", "shop", "web")
 ENTRY = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_compiler.model.expanded.gang import base_gang, gang_of, gangs
+from grove_compiler.model.expanded.pods import pod_names, pods
+
 from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
 GROUPED = pcs(
@@ -18,7 +21,7 @@ GROUPED = pcs(
 def gang_members(manifest: Manifest, snapshot: list[Manifest] | None = None) -> dict[str, list[str]]:
     """The cliques of each gang, by the gang's name."""
     found = expand(manifest, snapshot or [])
-    return {gang.name: [part.name for part in gang.cliques] for replica in found.replicas for gang in replica.gangs}
+    return {gang.name: [part.name for part in gang.cliques] for replica in found.replicas for gang in gangs(replica)}
 
 
 def test_a_replica_has_a_name_and_an_address() -> None:
@@ -65,8 +68,8 @@ def test_cliques_know_their_gangs() -> None:
 def test_a_clique_and_its_gang_agree() -> None:
     for replica in expand(GROUPED).replicas:
         for part in replica.all_cliques:
-            assert part.gang.name == part.gang_name
-            assert part.name in [member.name for member in part.gang.cliques]
+            assert gang_of(part).name == part.gang_name
+            assert part.name in [member.name for member in gang_of(part).cliques]
 
 
 def test_the_base_gang_holds_what_has_to_start_together() -> None:
@@ -102,7 +105,7 @@ def test_a_group_scaled_below_its_least_still_belongs_to_the_base_gang_as_a_whol
     manifest = pcs([clique("a")], [group("g", ["a"], replicas=3, min_available=2)])
     found = expand(manifest, [existing("PodCliqueScalingGroup", "demo-0-g", spec={"replicas": 1})])
     assert [part.name for part in found.replicas[0].all_cliques] == ["demo-0-g-0-a"]
-    assert [part.name for part in found.replicas[0].base_gang.cliques] == ["demo-0-g-0-a", "demo-0-g-1-a"]
+    assert [part.name for part in base_gang(found.replicas[0]).cliques] == ["demo-0-g-0-a", "demo-0-g-1-a"]
 
 
 def test_a_group_without_numbers_has_one_replica_that_is_needed() -> None:
@@ -127,7 +130,7 @@ def test_references_have_uids_once_the_objects_exist() -> None:
     snapshot = [existing("PodClique", "demo-0-router"), existing("PodGang", "demo-0")]
     found = expand(GROUPED, snapshot)
     assert find_clique(found, "demo-0-router").ref.uid == "uid-of-demo-0-router"
-    assert found.replicas[0].base_gang.ref.uid == "uid-of-demo-0"
+    assert base_gang(found.replicas[0]).ref.uid == "uid-of-demo-0"
     assert find_clique(expand(GROUPED), "demo-0-router").ref.uid == ""
 
 
@@ -162,25 +165,25 @@ def test_the_queue_of_kai_is_empty_when_nobody_names_one() -> None:
 
 
 def test_a_gang_needs_the_least_of_each_of_its_cliques() -> None:
-    found = expand(pcs([clique("a", replicas=4, min_available=3), clique("b", replicas=2)])).replicas[0].base_gang
+    found = base_gang(expand(pcs([clique("a", replicas=4, min_available=3), clique("b", replicas=2)])).replicas[0])
     assert [(part.name, part.min_available) for part in found.groups] == [("demo-0-a", 3), ("demo-0-b", 2)]
     assert found.min_member == 5
 
 
 def test_a_gang_names_pods_only_when_there_are_some() -> None:
     manifest = pcs([clique("a", replicas=2)])
-    assert expand(manifest).replicas[0].base_gang.groups[0].pod_names == []
+    assert pod_names(expand(manifest).replicas[0].cliques[0]) == []
 
 
 def test_a_gang_names_the_pods_that_are_made_with_it_in_order_of_their_names() -> None:
     found = expand(pcs([clique("a", replicas=3)]), pods=True).replicas[0]
-    assert found.base_gang.groups[0].pod_names == sorted(pod.name for pod in found.cliques[0].pods)
+    assert pod_names(found.cliques[0]) == sorted(pod.name for pod in pods(found.cliques[0]))
 
 
 def test_a_gang_names_the_pods_that_exist_and_are_not_going() -> None:
     gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     snapshot = [existing_pod("demo-0-a", "z", 0), existing_pod("demo-0-a", "b", 1), existing_pod("demo-0-a", "c", 2, metadata=gone)]
-    assert expand(pcs([clique("a", replicas=3)]), snapshot).replicas[0].base_gang.groups[0].pod_names == ["demo-0-a-b", "demo-0-a-z"]
+    assert pod_names(expand(pcs([clique("a", replicas=3)]), snapshot).replicas[0].cliques[0]) == ["demo-0-a-b", "demo-0-a-z"]
 
 
 CLIQUE = existing("PodClique", "demo-0-a", spec={"replicas": 2})
@@ -204,14 +207,14 @@ COMPLETENESS: list[tuple[str, list[Manifest], bool]] = [
 
 @pytest.mark.parametrize(("snapshot", "expected"), [case[1:] for case in COMPLETENESS], ids=[case[0] for case in COMPLETENESS])
 def test_a_gang_is_initialized_when_it_is_whole_or_was_once(snapshot: list[Manifest], expected: bool) -> None:
-    assert expand(pcs([clique("a", replicas=2)]), snapshot).replicas[0].base_gang.is_initialized is expected
+    assert base_gang(expand(pcs([clique("a", replicas=2)]), snapshot).replicas[0]).is_initialized is expected
 
 
 @given(st.integers(0, 3), st.integers(1, 3), st.integers(0, 3), st.lists(st.sampled_from(["a", "b", "c"]), unique=True))
 def test_every_clique_is_in_exactly_one_gang(replicas: int, least: int, more: int, grouped: list[str]) -> None:
     groups = [group("g", grouped, replicas=least + more, min_available=least)] if grouped else []
     found = expand(pcs([clique(name) for name in ("a", "b", "c")], groups, replicas))
-    members = [part.name for replica in found.replicas for gang in replica.gangs for part in gang.cliques]
+    members = [part.name for replica in found.replicas for gang in gangs(replica) for part in gang.cliques]
     assert sorted(members) == sorted(part.name for replica in found.replicas for part in replica.all_cliques)
     assert len(members) == replicas * (3 - len(grouped) + (least + more) * len(grouped))
 
@@ -219,4 +222,4 @@ def test_every_clique_is_in_exactly_one_gang(replicas: int, least: int, more: in
 def test_a_representation_does_not_run_in_circles() -> None:
     part: Any = expand(GROUPED).replicas[0]
     assert "demo-0" in repr(part)
-    assert len(repr(part.base_gang)) < 200
+    assert len(repr(base_gang(part))) < 200

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 from .sets import clique, group, pcs
 
@@ -40,13 +41,13 @@ def test_a_clique_without_anything_has_empty_parts() -> None:
     found = read([{}]).cliques[0]
     assert (found.name, found.role_name, found.replicas, found.min_available, found.starts_after) == ("", "", 0, None, [])
     assert (found.pod_spec, found.containers, found.init_containers, found.autoscaling, found.group) == ({}, [], [], None, None)
-    assert (found.scheduler_name, found.topology_constraint, found.resource_sharing) == ("", None, [])
+    assert (found.scheduler_name, found.constraint, found.resource_sharing) == ("", None, [])
 
 
 def test_a_scaling_group_without_anything_has_empty_parts() -> None:
     found = read([], [{}]).groups[0]
     assert (found.name, found.clique_names, found.cliques, found.replicas, found.min_available) == ("", [], [], None, None)
-    assert (found.annotations, found.autoscaling, found.topology_constraint, found.pods_per_replica) == ({}, None, None, 0)
+    assert (found.annotations, found.autoscaling, found.constraint, found.pods_per_replica) == ({}, None, None, 0)
 
 
 def test_metadata_is_read() -> None:
@@ -89,7 +90,8 @@ def test_the_template_is_read() -> None:
         topologyConstraint={"topologyName": "t"},
     )
     assert (found.startup_type, found.priority_class, found.termination_delay) == ("CliqueStartupTypeInOrder", "high", "4h0m0s")
-    assert (found.publish_not_ready, found.topology_constraint) == (True, {"topologyName": "t"})
+    assert found.publish_not_ready
+    assert found.placement.constraint is not None and found.placement.constraint.topology_name == "t"
 
 
 @pytest.mark.parametrize(("strategy", "expected"), [({}, "RollingRecreate"), ({"type": "OnDelete"}, "OnDelete"), (None, "RollingRecreate")])
@@ -117,7 +119,8 @@ def test_a_clique_is_read() -> None:
     )
     found = read([entry]).cliques[0]
     assert (found.replicas, found.min_available, found.starts_after, found.role_name) == (3, 2, ["b"], "a")
-    assert (found.labels, found.annotations, found.topology_constraint) == ({"l": "1"}, {"m": "2"}, {"packDomain": "rack"})
+    assert (found.labels, found.annotations) == ({"l": "1"}, {"m": "2"})
+    assert found.constraint is not None and found.constraint.required == "rack"
     assert ([box["name"] for box in found.containers], [box["name"] for box in found.init_containers]) == (["main"], ["i"])
     assert found.scheduler_name == "volcano"
 
@@ -229,20 +232,20 @@ def test_the_queues_of_volcano_are_annotations_without_spaces_around_them() -> N
 
 def test_what_is_hashed_is_the_pod_template_with_the_sets_priority() -> None:
     entry = clique("a", labels={"l": "1"}, podSpec={"priorityClassName": "low"})
-    found = read([entry], priorityClassName="high").cliques[0].hashed_template
+    found = read([entry]).cliques[0].hashed_template("high")
     assert found["metadata"] == {"labels": {"l": "1"}}
     assert found["spec"] == {"containers": [{"name": "main", "image": "busybox"}], "priorityClassName": "high"}
 
 
 def test_with_one_clique_both_hashes_are_equal() -> None:
     found = read([clique("a")])
-    assert found.cliques[0].pod_template_hash == found.generation_hash
+    assert found.template_hashes == ([found.generation_hash], found.generation_hash)
 
 
 def test_cliques_with_the_same_template_have_the_same_hash() -> None:
-    first, second, third = read([clique("a", replicas=1), clique("b", replicas=5), clique("c", labels={"x": "y"})]).cliques
-    assert first.pod_template_hash == second.pod_template_hash
-    assert first.pod_template_hash != third.pod_template_hash
+    first, second, third = read([clique("a", replicas=1), clique("b", replicas=5), clique("c", labels={"x": "y"})]).template_hashes[0]
+    assert first == second
+    assert first != third
 
 
 def test_the_order_of_cliques_is_part_of_the_generation_hash() -> None:
@@ -283,7 +286,7 @@ def test_any_set_of_the_right_structure_can_be_read(cliques: list[Any], groups: 
     found = PodCliqueSet({"spec": {"template": {"cliques": cliques, "podCliqueScalingGroups": groups}}})
     for part in [*found.cliques, *found.groups]:
         for name in vars(type(part)):
-            if not name.startswith("_") and name != "pod_template_hash":
+            if not name.startswith("_"):
                 getattr(part, name)
     assert [part.index for part in found.cliques] == list(range(len(cliques)))
     assert all(isinstance(part, CliqueTemplate | ScalingGroupTemplate) for part in [*found.cliques, *found.groups])
