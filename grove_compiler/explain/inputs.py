@@ -15,8 +15,8 @@ from grove_compiler.engine.tracing.tracking import Input, plain, watched
 from grove_compiler.explain.said import Default, Given, Said, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
