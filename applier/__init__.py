@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from applier.outcome import Action, Outcome
     from applier.prune import ApplySetOptions, adopt, delete
     from applier.ref import Kind, Ref
-    from applier.run import ApplyOptions, Difference, Report, WaitFor, apply, diff
+    from applier.run.difference import Difference, diff
+    from applier.run.options import ApplyOptions, WaitFor
+    from applier.run.pipeline import apply
+    from applier.run.report import Report
     from applier.transport import connect
 
 __all__ = [
@@ -61,7 +64,10 @@ __getattr__ = lazily(
         "outcome": ("Action", "Outcome"),
         "prune": ("ApplySetOptions", "adopt", "delete"),
         "ref": ("Kind", "Ref"),
-        "run": ("ApplyOptions", "Difference", "Report", "WaitFor", "apply", "diff"),
+        "run.difference": ("Difference", "diff"),
+        "run.options": ("ApplyOptions", "WaitFor"),
+        "run.pipeline": ("apply",),
+        "run.report": ("Report",),
         "transport": ("connect",),
     },
 )

@@ -9,11 +9,11 @@ from typing import Any
 
 def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
     """The `__getattr__` of a package. `homes` says which of its modules has which names."""
-    found = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+    modules = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def get(name: str) -> Any:
-        if name not in found:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(found[name]), name)
+        return getattr(import_module(modules[name]), name)
 
     return get

@@ -80,7 +80,7 @@ def compile(inputs: Inputs, program: Program) -> Result:
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
     """Returns everything that is wrong with `inputs`, or with an update from `inputs.old`: defaults and validation alone."""
     reading = read_subjects(inputs, program)
-    if inputs.old and not has_errors(reading.findings) and all(subject.scope["old"] is None for subject in reading.subjects):
+    if inputs.old and not has_errors(reading.findings) and not any(subject.is_update for subject in reading.subjects):
         message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
         reading.findings.append(
             Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none")

@@ -8,9 +8,10 @@ from typing import Any
 from grove_compiler.decoder import Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.model.inputs.topology import Topology
-from grove_compiler.model.spec.declared import API_VERSION, PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
+from grove_compiler.model.spec.topology import Topology
 from grove_compiler.source.document import Document
 
 Key = tuple[str, str, str]
@@ -25,6 +26,7 @@ class OldStates:
     def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
         self._program = program
         self._scope = scope
+        self._decisions = DecisionRules(program.decisions)
         self._snapshot = snapshot
         self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
 
@@ -33,16 +35,13 @@ class OldStates:
         kind, named, name = entry.key
         places = [namespace, ""] if named in ("", namespace) else [named]
         manifest = next((self._given[key] for place in places if (key := (kind, place, name)) in self._given), None)
-        return PodCliqueSet(manifest, namespace) if manifest is not None else None
+        return PodCliqueSet(manifest, namespace, self._decisions) if manifest is not None else None
 
-    def running_set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
-        """Returns the old set that was given, else the one in the snapshot, which has the server's defaults and differs in many fields."""
-        given = self.set(entry, namespace)
-        if given is not None:
-            return given
+    def live_set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
+        """Returns the set as the snapshot has it, which has the server's defaults and differs in many fields."""
         kind, named, name = entry.key
         live = self._in_snapshot(kind, named or namespace, name)
-        return PodCliqueSet(live, namespace) if live is not None and (live.get("spec") or {}).get("template") else None
+        return PodCliqueSet(live, namespace, self._decisions) if live is not None and (live.get("spec") or {}).get("template") else None
 
     def topology(self, entry: Decoded | None) -> Topology | None:
         """Returns the old topology, given or in the snapshot; none for one that does not stand in the input."""

@@ -8,14 +8,14 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import render
+from grove_compiler.graph.field_path import render, replace
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import replace
 from grove_compiler.model.checks.scale_target import declared_replicas_path
-from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 
 @dataclass(slots=True, eq=False)
@@ -30,20 +30,20 @@ class Scaling:
 def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: Configuration | None = None) -> list[Diagnostic]:
     """What the rules object to, when `scaling` is read as an update of that number in `owner`, the set that the object belongs to.
 
-    Only rules that compare with the former set are asked, and only about this one field: bounds such as `minAvailable` are
+    Only rules that compare with the old set are asked, and only about this one field: bounds such as `minAvailable` are
     autoscalers' business. So a number that the set declares is never objected to, also when the object has another one by now.
     Findings are about `spec.replicas` of the scaled object. An object that is not among the set's has nothing to be judged by.
     """
     scope: dict[str, Any] = {"settings": Settings(), "config": config or read_configuration()}
-    former = program.default(SET_KIND, owner, scope)
-    path = declared_replicas_path(PodCliqueSet(former), scaling.kind, scaling.name)
+    before, decisions = program.default(SET_KIND, owner, scope), DecisionRules(program.decisions)
+    path = declared_replicas_path(PodCliqueSet(before), scaling.kind, scaling.name)
     if path is None:
         return []
-    scope["set"] = ExpandedSet(replace(former, path, scaling.replicas), config=scope["config"])
-    scope["old"] = PodCliqueSet(former)
+    scope["set"] = ExpandedSet(replace(before, path, scaling.replicas), decisions=decisions, config=scope["config"])
+    scope["old"] = PodCliqueSet(before, decisions=decisions)
     compares = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
-    found = [finding for finding in program.validate(scope, "update") if finding.code in compares and finding.path == render(path)]
-    return [_of_child(finding, scaling, scope["old"]) for finding in found]
+    findings = [finding for finding in program.validate(scope, "update") if finding.code in compares and finding.path == render(path)]
+    return [_of_child(finding, scaling, scope["old"]) for finding in findings]
 
 
 def _of_child(finding: Diagnostic, scaling: Scaling, owner: PodCliqueSet) -> Diagnostic:

@@ -20,11 +20,12 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_terminating
-from grove_compiler.model.inputs.topology import Topology
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import Subject, expand, live_sets, validate
 
@@ -138,7 +139,7 @@ class Context:
         if entry is None:
             return None
         labels, annotations = metadata.get("labels"), metadata.get("annotations")
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace)
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
         made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
         if uid and metadata.get("generation"):
             self._generations.pop(uid, None)
@@ -152,7 +153,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
     """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
 
     Pure but for the memory of `context`. Nothing is raised: whatever goes wrong, also in the model or in a rule of a user, is a `Hold`.
-    What `view` raises when it cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
+    What `view` cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
     """
     if has_errors(context.findings):
         return Hold("the operator's configuration has errors", context.findings)
@@ -160,6 +161,8 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
     except RuleFailure as failure:
         return Hold(failure.diagnostic.message, [failure.diagnostic])
+    except Unknown as error:
+        return Hold(str(error))
     except Exception as error:  # a fault of ours or of a view must not cost anybody an object
         return Hold(f"{type(error).__name__}: {error}")
 
@@ -177,9 +180,9 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     snapshot = Snapshot((), view)
     topologies = _topologies(snapshot, context)
     peers = [one for one, _ in topologies if not one.is_replaced]
-    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers, generation.declared)
+    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers, context.program)
     expanded.template_hashes = generation.declared.template_hashes
-    subject = Subject(SET_KIND, {"set": expanded, "old": None, "now": now, **context.scope}, generation.entry)
+    subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
     subject.needs = [entry for one, entry in topologies if one is expanded.topology and entry is not None]
     if key.replica is not None and key.replica >= expanded.replica_count and not subject.hold:
@@ -205,7 +208,7 @@ def _of_topology(view: Objects, key: Key, now: float, context: Context) -> Step 
     return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", context, 0)
 
 
-def _topologies(snapshot: Snapshot, context: Context) -> list[tuple[Topology, Decoded | None]]:
+def _topologies(snapshot: Snapshot, context: Context) -> list[tuple[ExpandedTopology, Decoded | None]]:
     """The topologies of the cluster, each judged: one that is wrong holds itself and the sets that are placed by it."""
     topologies = known_topologies(Decoder(context.program, context.scope), context.config, snapshot)
     for topology, entry in topologies:

@@ -14,15 +14,16 @@ from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import known_topologies
-from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.checks.sharing_levels import sharing_levels
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.object_count import count_objects
+from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
-from grove_compiler.model.inputs.topology import Topology
-from grove_compiler.model.spec.declared import PodCliqueSet
-from grove_compiler.model.spec.sharing_levels import sharing_levels
-from grove_compiler.model.vocabulary import FUNCTIONS, ROOTS, SUBJECTS
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.old_states import OldStates
 from grove_compiler.source.document import Document
 
@@ -31,6 +32,7 @@ VOCABULARY = Vocabulary(
     FUNCTIONS,
     subjects={kind: SubjectWords(*names) for kind, names in SUBJECTS.items()},
     slices="set.replicas",
+    decisions=DECISIONS,
 )
 """The names that rules may use; programs for `compile` and `step` are built with it."""
 
@@ -59,6 +61,7 @@ class Subject:
     """Holds what rules run for: `kind` says whose rules, `scope` has their roots, `findings` is what is wrong with it.
 
     `entry` is where it comes from; none for what the snapshot or the configuration brings, which is not the user's to mend here.
+    `is_update` says whether its old state was given: then the rules on updates judge it, and else those on new ones.
     `needs` are the inputs without which its objects would be wrong: an error in one of them is one more reason to leave all as it is.
     """
 
@@ -67,6 +70,7 @@ class Subject:
     entry: Decoded | None
     findings: list[Diagnostic] = field(default_factory=list)
     needs: list[Decoded] = field(default_factory=list)
+    is_update: bool = False
 
     @property
     def set(self) -> ExpandedSet | None:
@@ -76,7 +80,7 @@ class Subject:
     @property
     def ref(self) -> ObjectRef:
         """The object that it stands for. A configuration is a file, and so has no name."""
-        one: ExpandedSet | Topology | None = self.scope.get("set") or self.scope.get("topology")
+        one: ExpandedSet | ExpandedTopology | None = self.scope.get("set") or self.scope.get("topology")
         return one.ref if one is not None else ObjectRef("", self.kind, "", "")
 
     @property
@@ -115,23 +119,26 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
     peers = [one for one, _ in topologies if not one.is_replaced]
     sets = [
-        (expand(entry.manifest, config, inputs.settings, snapshot, peers, old_states.running_set(entry, inputs.settings.namespace)), entry)
+        (expand(entry.manifest, config, inputs.settings, snapshot, peers, program), entry, old_states.set(entry, inputs.settings.namespace))
         for entry in decoder.of_kind(SET_KIND)
     ]
 
     def users() -> list[PodCliqueSet]:
-        return [*(expanded for expanded, _ in sets), *live_sets(snapshot)]
+        return [*(expanded for expanded, _, _ in sets), *live_sets(snapshot)]
 
     for topology, _ in topologies:
         topology.find_sets = users
     subjects = [
         *(Subject(CONFIGURATION_KIND, {"old": None}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
         *(Subject(one.kind, {"topology": one, "old": old_states.topology(entry)}, entry) for one, entry in topologies),
-        *(Subject(SET_KIND, {"set": expanded, "old": old_states.set(entry, inputs.settings.namespace)}, entry) for expanded, entry in sets),
+        *(Subject(SET_KIND, {"set": expanded, "old": old}, entry) for expanded, entry, old in sets),
     ]
     by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
     for subject in subjects:
         subject.scope |= scope
+        subject.is_update = subject.scope["old"] is not None
+        if subject.kind == SET_KIND and subject.entry is not None and not subject.is_update:
+            subject.scope["old"] = old_states.live_set(subject.entry, inputs.settings.namespace)
         subject.findings = subject.entry.findings if subject.entry else []
         decoder.findings += validate(subject, program, inputs.settings)
         subject.needs = list(_needs(subject, decoder, by_topology))
@@ -142,10 +149,15 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
 
 
 def expand(
-    manifest: Manifest, config: Configuration, settings: Settings, snapshot: Snapshot, topologies: list[Topology], old: PodCliqueSet | None
+    manifest: Manifest,
+    config: Configuration,
+    settings: Settings,
+    snapshot: Snapshot,
+    topologies: Sequence[ExpandedTopology],
+    program: Program,
 ) -> ExpandedSet:
-    """Returns the set of a manifest that was decoded, with everything that exists for it. `old` is what it was, if it runs already."""
-    return ExpandedSet(manifest, settings.namespace, config, settings, snapshot, topologies, old)
+    """Returns the set of a manifest that was decoded, with everything that exists for it, as the rules of `program` decide."""
+    return ExpandedSet(manifest, settings.namespace, DecisionRules(program.decisions), config, settings, snapshot, topologies)
 
 
 def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
@@ -159,7 +171,7 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
     if entry is None or not entry.is_defaulted:
         return []
     try:
-        raw = program.validate(subject.scope, "create" if subject.scope["old"] is None else "update", subject.kind)
+        raw = program.validate(subject.scope, "update" if subject.is_update else "create", subject.kind)
     except RuleFailure as failure:
         # Beside a part that was left out, a rule may fail for no fault of its own.
         findings = [] if entry.faults else [failure.diagnostic]

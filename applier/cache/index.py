@@ -15,8 +15,8 @@ class KindIndex:
     """The objects of one kind.
 
     An index of a label is made when the label is first asked for, and kept up to date from then on: nobody has to say in advance which
-    labels matter, and labels that nobody asks for cost nothing. So a question costs what its answer costs. Measured with 40,000 objects
-    that are not asked for: 19 microseconds for one of ten pods; a scan took 15 milliseconds.
+    labels matter, and labels that nobody asks for cost nothing. So a question costs what its answer costs. Measured for the 50 pods
+    of one clique: 45 microseconds beside nothing and beside 40,000 other pods, where a scan took 232 milliseconds.
     """
 
     def __init__(self) -> None:

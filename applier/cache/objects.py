@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 
 from applier.cache.index import KindIndex
@@ -17,9 +16,9 @@ Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 class Objects:
     """Takes what lists, watches and own writes tell, and says what it changed."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         self.subscribers: dict[Subscriber, None] = {}
-        self.own = OwnWrites(now)
+        self.own = OwnWrites()
         self._kinds: dict[GroupKind, KindIndex] = {}
         self._by_owner: dict[str, set[Ref]] = {}
         self._dead = Tombstones()

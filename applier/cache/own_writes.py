@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,20 +24,20 @@ class OwnWrites:
     `now` is a clock in seconds.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.now = now
         self._untold: dict[Ref, Untold] = {}
         self._since_list: set[Ref] = set()  # written since the last list that would show it began
         self._deleted: dict[str, Ref] = {}  # UIDs of what was deleted since then
 
     def wrote(self, ref: Ref, manifest: Manifest) -> None:
         """The cache shows what we wrote."""
-        self._untold[ref] = Untold(resource_version_of(manifest), self._now(), deleted=False)
+        self._untold[ref] = Untold(resource_version_of(manifest), self.now(), deleted=False)
         self._since_list.add(ref)
 
     def deleted(self, ref: Ref, manifest: Manifest) -> None:
         """The cache no longer shows what we deleted."""
-        self._untold[ref] = Untold(resource_version_of(manifest), self._now(), deleted=True)
+        self._untold[ref] = Untold(resource_version_of(manifest), self.now(), deleted=True)
         self._since_list.discard(ref)
         self._deleted[uid_of(manifest)] = ref
 
@@ -75,7 +76,7 @@ class OwnWrites:
 
     def lag(self) -> float:
         """For how many seconds the watches have not told the oldest of our writes that they still have to tell; 0 for none."""
-        return self._now() - min(untold.since for untold in self._untold.values()) if self._untold else 0.0
+        return self.now() - min(untold.since for untold in self._untold.values()) if self._untold else 0.0
 
 
 def _tells(manifest: Manifest, untold: Untold) -> bool:

@@ -39,7 +39,7 @@ class WatchCache:
     ) -> None:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
-        self._objects, self._compactor = Objects(lambda: asyncio.get_running_loop().time()), Compactor()
+        self._objects, self._compactor = Objects(), Compactor()
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
@@ -48,6 +48,7 @@ class WatchCache:
     async def start(self) -> None:
         """Begins to listen. The state is known once `synced` returns."""
         self._running = True
+        self._objects.own.now = asyncio.get_running_loop().time  # once and for all: metrics ask for the lag in a thread of their own
         wanted, self._wanted = self._wanted, []
         self.add(*wanted)
 

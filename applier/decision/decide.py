@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from applier.decision.fast_path import surely_same
-from applier.decision.fields import Fields, difference, members, path_of
+from applier.decision.fields import Fields, members, path_of
 from applier.decision.intent import hide_secrets, is_secret, prepared, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
@@ -45,8 +45,9 @@ class Decision:
 
     `intent` is what to send: the prepared manifest without what is yielded. `force` says that it has to be sent with force, since it
     takes fields from managers that may be taken from. `changes` are the values that would differ (and, for `YIELDED`, those that are
-    left to others), with old values as they are; `conflicts` what stands in the way. `why` is one line, empty for CREATE and SAME.
-    `refilled` are those of the changes that take a field out which the server may fill in again, perhaps with what is there now.
+    left to others), with old values as they are; `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the
+    others, changes and conflicts are the grounds, and a CHANGE without any changes only who owns what. `refilled` are those of the
+    changes that take a field out which the server may fill in again, perhaps with what is there now.
     `unsure` says of a CHANGE that something is written for sure, but that only the server can say what comes out.
     """
 
@@ -74,11 +75,9 @@ def decide(
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
     `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
-    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing else.
-    Nothing is raised for any object that a server could hand out.
+    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing
+    else, and the schema is one `with_status`. Nothing is raised for any object that a server could hand out.
     """
-    if subresource and schema is not None:
-        schema = schema.with_status()
     intent = prepared(manifest, schema)
     if live is None:
         return Decision(Verdict.CREATE, intent)
@@ -128,19 +127,18 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     managers = managers_of(live)
     applied = simulate(stored, sent, schema, managers, manager=manager, version=version, subresource=subresource)
     ours = applier_of(manager, subresource)
-    found = differences(stored, applied.object, schema)
-    changes, doubts, refilled = _weigh(found, applied, ours)
+    differing = differences(stored, applied.object, schema)
+    changes, doubts, refilled = _weigh(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
     if applied.strangers and (changes or doubts or refused):
         versions = ", ".join(sorted(applied.strangers))
         return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
     if refused:
-        return Decision(Verdict.CONFLICT, intent, changes, refused, _refusal(refused))
-    why = _values(changes) or _recording(applied, managers, double) or _ownership(applied, ours)
-    if why:
-        return Decision(Verdict.CHANGE, intent, changes, [], why, bool(taken), refilled, bool(doubts or refilled))
+        return Decision(Verdict.CONFLICT, intent, changes, refused)
+    if changes or double or _records_differ(applied, managers, ours):
+        return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), refilled, bool(doubts or refilled))
     if doubts:
-        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(found), bool(taken))
+        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(differing), bool(taken))
     return Decision(Verdict.SAME, intent)
 
 
@@ -153,7 +151,7 @@ def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> F
     return None
 
 
-def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
+def _weigh(differing: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
     """Changes, those in doubt, and those of the changes that the server may fill in again.
 
     An empty value that we own and that is not there was left out by the server.
@@ -162,7 +160,7 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
     changes: list[FieldChange] = []
     doubts: list[FieldChange] = []
     refilled: list[FieldChange] = []
-    for one in found:
+    for one in differing:
         if one.doubt == EMPTY and (one.new is None or has(mine, one.steps)):
             continue
         change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
@@ -172,8 +170,8 @@ def _weigh(found: list[Difference], applied: Applied, ours: Identity) -> tuple[l
     return changes, doubts, refilled
 
 
-def _doubt(found: list[Difference]) -> str:
-    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in found if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
+def _doubt(differing: list[Difference]) -> str:
+    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in differing if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:
@@ -187,40 +185,11 @@ def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict]
     return refused, taken
 
 
-def _refusal(refused: list[Conflict]) -> str:
-    names = dict.fromkeys(conflict.owner.manager for conflict in refused)
-    count = "a field is" if len(refused) == 1 else f"{len(refused)} fields are"
-    return f"{count} owned by {', '.join(names)}"
-
-
-def _values(changes: list[FieldChange]) -> str:
-    if not changes:
-        return ""
-    first = dotted(changes[0].path)
-    return first if len(changes) == 1 else f"{first} and {len(changes) - 1} more"
-
-
-def _recording(applied: Applied, managers: Managers, double: bool) -> str:
-    """What the server would set right in its records; empty when they are in order."""
-    if double:
-        return "a manager that is recorded twice is recorded once"
-    return "its owners are recorded from now on" if applied.managers and not managers else ""
-
-
-def _ownership(applied: Applied, ours: Identity) -> str:
-    """What changes in who owns what; empty when nothing does."""
-    before, after = _fields_of(applied.before, ours), _fields_of(applied.managers, ours)
-    if before != after:
-        gained = sum(1 for _ in members(difference(after, before)))
-        lost = sum(1 for _ in members(difference(before, after)))
-        words = [f"takes a share in {gained} fields"] * bool(gained) + [f"gives up {lost} fields"] * bool(lost)
-        return " and ".join(words) or "owns fields in another form"
-    if ours in applied.before and applied.before[ours].version != applied.managers[ours].version:
-        return f"owns its fields in {applied.managers[ours].version} from now on"
-    changed = [identity.manager for identity, entry in applied.before.items() if _fields_of(applied.managers, identity) != entry.fields]
-    return f"takes fields from {', '.join(changed)}" if changed else ""
-
-
-def _fields_of(managers: Managers, identity: Identity) -> Fields:
-    entry = managers.get(identity)
-    return entry.fields if entry is not None else {}
+def _records_differ(applied: Applied, managers: Managers, ours: Identity) -> bool:
+    """Whether the server would write who owns what, although no value differs."""
+    if applied.managers and not managers:
+        return True  # nobody's ownership was recorded before
+    before, after = applied.before, applied.managers
+    if ours in before and ours in after and before[ours].version != after[ours].version:
+        return True
+    return {one: entry.fields for one, entry in before.items() if entry.fields} != {one: entry.fields for one, entry in after.items()}

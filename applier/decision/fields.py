@@ -180,29 +180,29 @@ def _node(value: Any, type: Type) -> Fields | None:
 
 
 def _of_map(value: dict[str, Any], type: Type) -> Fields | None:
-    found: Fields = {}
+    nodes: Fields = {}
     for name, member in value.items():
         node = _node(member, member_type(type, name))
         if node is _LEAF or member is None or member == {} or name not in type.fields:
             node = {".": {}, **node} if node else _LEAF
         if node is not None:
-            found[f"f:{name}"] = node
-    return found or None
+            nodes[f"f:{name}"] = node
+    return nodes or None
 
 
 def _of_list(value: list[Any], type: Type) -> Fields | None:
     steps = steps_to(value, type)
     times = Counter(steps)
-    found: Fields = {}
+    nodes: Fields = {}
     for step, item in zip(steps, value, strict=True):
         node = _node(item, type.item) if times[step] == 1 else None
-        found[step] = {".": {}, **node} if node else _LEAF
-    return found
+        nodes[step] = {".": {}, **node} if node else _LEAF
+    return nodes
 
 
 def reconciled(fields: Fields, type: Type) -> Fields:
     """A set after its schema has made lists or maps atomic: what was owned inside is owned as a whole."""
-    found: Fields = {}
+    result: Fields = {}
     changed = False
     for step, node in fields.items():
         now = node
@@ -211,8 +211,8 @@ def reconciled(fields: Fields, type: Type) -> Fields:
             if below is not None:
                 now = _reconciled_node(node, below)
         changed = changed or now is not node
-        found[step] = now
-    return found if changed else fields
+        result[step] = now
+    return result if changed else fields
 
 
 def _reconciled_node(node: Fields, type: Type) -> Fields:
@@ -224,12 +224,12 @@ def _reconciled_node(node: Fields, type: Type) -> Fields:
 
 def with_named_fields(fields: Fields, type: Type | None) -> Fields:
     """A set with every declared field that leads to one of its members (`EnsureNamedFieldsAreMembers`)."""
-    found: Fields = {}
+    result: Fields = {}
     for step, node in fields.items():
         if node and step != ".":
             below = type.below(step) if type is not None else None
             declared = type is not None and step.startswith("f:") and step[2:] in type.fields
             inner = with_named_fields(node, below)
             node = {".": {}, **inner} if declared and not is_member(node) else inner
-        found[step] = node
-    return found
+        result[step] = node
+    return result

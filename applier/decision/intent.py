@@ -138,9 +138,11 @@ class Yielded(NamedTuple):
 
 
 class _Place(NamedTuple):
+    """A place in an intent: the keys and the steps of FieldsV1 that lead there, the types on the way and its own, its value."""
+
     keys: tuple[Any, ...]
     steps: tuple[str, ...]
-    type: Type
+    types: tuple[Type, ...]
     value: Any
 
 
@@ -150,9 +152,9 @@ def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Manager
     ours = applier_of(manager)
     mine = managers.get(ours)
     for place in _outermost(place for place in (_place(intent, type, pointer) for pointer in pointers) if place is not None):
-        now = _value_at(live, type, place.steps)
+        now = _value_at(live, place)
         owners = tuple(owners_among(managers, place.steps, besides=ours))
-        if not equal(now, place.value) and not same_form(place.type.form, now, place.value):
+        if not equal(now, place.value) and not same_form(place.types[-1].form, now, place.value):
             differing.append(FieldChange(path_of(place.steps), now, place.value, owners))
         alone = not owners and mine is not None and owns(mine.fields, place.steps)
         if not alone:
@@ -182,21 +184,26 @@ def _place(intent: Manifest, type: Type, pointer: str) -> _Place | None:
     value: Any = intent
     keys: list[Any] = []
     steps: list[str] = []
-    below: Type | None = type
+    types = [type]
     for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
+        name, around = token.replace("~1", "/").replace("~0", "~"), types[-1]
+        below: Type | None
         if isinstance(value, dict) and name in value:
             keys.append(name)
             steps.append(f"f:{name}")
             value = value[name]
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value) and below is not None:
+            below = around.fields[name][1] if name in around.fields else around.element
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
             keys.append(int(name))
-            steps.append(_item_step(value, int(name), below))
+            steps.append(_item_step(value, int(name), around))
+            below = around.item if around.is_list else None
         else:
             return None
-        below = below.below(steps[-1]) if below is not None else None
-    return _Place(tuple(keys), tuple(steps), below, value) if keys and below is not None else None
+        if below is None:
+            return None
+        types.append(below)
+    return _Place(tuple(keys), tuple(steps), tuple(types), value) if keys else None
 
 
 def _item_step(item: Any, position: int, type: Type) -> str:
@@ -206,20 +213,16 @@ def _item_step(item: Any, position: int, type: Type) -> str:
         return f"i:{position}"
 
 
-def _value_at(live: Any, type: Type, steps: tuple[str, ...]) -> Any:
+def _value_at(live: Any, place: _Place) -> Any:
     """The live value of a place; ABSENT when there is none."""
-    value, below = live, type
-    for step in steps:
+    value = live
+    for step, type in zip(place.steps, place.types, strict=False):
         if isinstance(value, dict):
             value = value.get(step[2:], ABSENT)
         elif isinstance(value, list):
-            value = next((item for position, item in enumerate(value) if _item_step(item, position, below) == step), ABSENT)
+            value = next((item for position, item in enumerate(value) if _item_step(item, position, type) == step), ABSENT)
         else:
             return ABSENT
-        found = below.below(step)
-        if found is None:
-            return ABSENT
-        below = found
     return value
 
 

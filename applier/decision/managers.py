@@ -46,14 +46,14 @@ def applier_of(manager: str, subresource: str = "") -> Identity:
 
 def managers_of(live: Manifest) -> Managers:
     """All managers of an object. Raises `BadManagedFields`."""
-    found: Managers = {}
+    managers: Managers = {}
     for entry in (live.get("metadata") or {}).get("managedFields") or ():
         operation, version = entry.get("operation"), entry.get("apiVersion")
         if operation not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1":
             raise BadManagedFields("an entry without operation, API version or FieldsV1")
         identity = Identity(entry.get("manager") or "", operation, entry.get("subresource") or "", version if operation == "Update" else "")
-        found[identity] = Entry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
-    return found
+        managers[identity] = Entry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
+    return managers
 
 
 def recorded_twice(live: Manifest) -> bool:

@@ -140,9 +140,9 @@ def as_kept(live: Any, sent: Any, type: Type, owned: Fields) -> Any:
     if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:
         return _map_as_kept(live, sent, type, owned)
     if isinstance(sent, list) and isinstance(live, list) and type.is_list and not is_leaf(type, LIST):
-        found = dict(zip(steps_to(live, type), live, strict=True))
+        items = dict(zip(steps_to(live, type), live, strict=True))
         steps = steps_to(sent, type)
-        return [as_kept(found.get(step, ABSENT), item, type.item, owned.get(step) or {}) for step, item in zip(steps, sent, strict=True)]
+        return [as_kept(items.get(step, ABSENT), item, type.item, owned.get(step) or {}) for step, item in zip(steps, sent, strict=True)]
     return sent
 
 

@@ -34,13 +34,13 @@ def _kinds_of(extension: Any) -> list[str]:
 
 def _kinds_with_status(paths: dict[str, Any]) -> set[str]:
     """The kinds with a status subresource: on the object itself the server takes no status from anybody."""
-    found: set[str] = set()
+    kinds: set[str] = set()
     for path, operations in paths.items():
         if path.endswith("/{name}/status"):
             for operation in operations.values():
                 if isinstance(operation, dict):
-                    found.update(_kinds_of(operation.get(_GVK)))
-    return found
+                    kinds.update(_kinds_of(operation.get(_GVK)))
+    return kinds
 
 
 class _Reader:

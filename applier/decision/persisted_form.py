@@ -88,8 +88,8 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
             old, new = _own_metadata(old), _own_metadata(new)
         walk.visit(old, new, below, (f"f:{name}",))
     vanished = [one for one in walk.vanished if may_come_back(one.steps, sent, type)]
-    found = [one._replace(doubt=BACK) if _may_be_filled(one, sent, type) else one for one in walk.found]
-    return sorted(found + vanished, key=lambda one: one.steps)
+    differing = [one._replace(doubt=BACK) if _may_be_filled(one, sent, type) else one for one in walk.differing]
+    return sorted(differing + vanished, key=lambda one: one.steps)
 
 
 def may_come_back(steps: Steps, sent: Any, type: Type) -> bool:
@@ -124,7 +124,7 @@ def stored_alike(stored: Any, sent: Any, type: Type) -> bool:
     """Whether the server would keep one value, some place below an object, as it keeps the other."""
     walk = Walk("")
     walk.visit(stored, sent, type, ("f:",))
-    return not walk.found
+    return not walk.differing
 
 
 def _own_metadata(metadata: Any) -> Any:
@@ -139,7 +139,7 @@ class Walk:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.found: list[Difference] = []
+        self.differing: list[Difference] = []
         self.vanished: list[Difference] = []
 
     def visit(self, old: Any, new: Any, type: Type, steps: Steps, *, whole: bool = False) -> None:
@@ -159,7 +159,7 @@ class Walk:
             self._say(steps, old, new)
 
     def _say(self, steps: Steps, old: Any, new: Any, doubt: str = "") -> None:
-        self.found.append(Difference(steps, old, new, doubt))
+        self.differing.append(Difference(steps, old, new, doubt))
 
     def _one_sided(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
         """One side has no value, or null."""
@@ -222,8 +222,8 @@ class Walk:
             return
         before, after = steps_to(old, type), steps_to(new, type)
         lower, upper = dict(zip(before, old, strict=True)), dict(zip(after, new, strict=True))
-        count = len(self.found)
+        count = len(self.differing)
         for step in dict.fromkeys([*before, *after]):
             self.visit(lower.get(step, ABSENT), upper.get(step, ABSENT), type.item, (*steps, step))
-        if before != after and count == len(self.found):
+        if before != after and count == len(self.differing):
             self._say(steps, old, new)

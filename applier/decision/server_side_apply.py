@@ -61,8 +61,8 @@ def simulate(
     merged = merge(live, intent, type)
     if last is not None and difference(last.fields, after[ours].fields):
         merged = prune(merged, last.fields, after, type)
-    found = compare(live, merged, type)
-    conflicts = _settle(found, after, ours, type)
+    comparison = compare(live, merged, type)
+    conflicts = _settle(comparison, after, ours, type)
     after[ours] = after[ours]._replace(fields=difference(after[ours].fields, NEVER_OWNED))
     managers = {identity: entry for identity, entry in after.items() if entry.fields}
     strangers = frozenset(entry.version for entry in before.values()) - {version}
@@ -79,8 +79,8 @@ def without_managed_fields(live: Manifest) -> Manifest:
 
 def _first_entries(live: Manifest, type: Type, version: str) -> Managers:
     """Who owns an object that nobody's fields were kept of: one manager for all that is there."""
-    found = compare({}, live, type)
-    fields = difference(_without_status(union(found.added, found.modified), type), NEVER_OWNED)
+    comparison = compare({}, live, type)
+    fields = difference(_without_status(union(comparison.added, comparison.modified), type), NEVER_OWNED)
     return {Identity(BEFORE_FIRST_APPLY, "Update", "", version): Entry(fields, version)} if fields else {}
 
 
@@ -102,10 +102,10 @@ def prune(merged: Manifest, last: Fields, after: Managers, type: Type) -> Any:
     return remove(merged, intersection(difference(whole, kept), named), type)
 
 
-def _settle(found: Comparison, after: Managers, ours: Identity, type: Type) -> dict[Identity, Fields]:
+def _settle(comparison: Comparison, after: Managers, ours: Identity, type: Type) -> dict[Identity, Fields]:
     """Takes changed and removed fields from the other managers; gives what changed of each, which is what it would object to."""
-    changed = _without_status(union(found.modified, found.added), type)
-    removed = _without_status(found.removed, type)
+    changed = _without_status(union(comparison.modified, comparison.added), type)
+    removed = _without_status(comparison.removed, type)
     conflicts: dict[Identity, Fields] = {}
     if not changed and not removed:
         return conflicts
@@ -184,10 +184,10 @@ def _merge_lists(live: list[Any], intent: list[Any], type: Type) -> list[Any]:
 
 def _by_step(steps: list[str], items: list[Any]) -> dict[str, Any]:
     """Items by their steps; one that is there twice is merged with nothing."""
-    found: dict[str, Any] = {}
+    by_step: dict[str, Any] = {}
     for step, item in zip(steps, items, strict=True):
-        found[step] = None if step in found else item
-    return found
+        by_step[step] = None if step in by_step else item
+    return by_step
 
 
 def remove(value: Any, gone: Fields, type: Type) -> Any:
@@ -235,14 +235,14 @@ class Comparison:
 
 def compare(first: Any, second: Any, type: Type) -> Comparison:
     """Raises `Misfit` where one of them breaks the schema. Parts that both share are not looked into."""
-    found = Comparison()
-    _Walk(found).visit(first, second, type, ())
-    return found
+    comparison = Comparison()
+    _Walk(comparison).visit(first, second, type, ())
+    return comparison
 
 
 class _Walk:
-    def __init__(self, found: Comparison) -> None:
-        self.found = found
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
 
     def visit(self, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> None:
         if first is second:
@@ -251,9 +251,9 @@ class _Walk:
             leaf = self._shaped(shape, first, second, type, path)
         if not leaf and path:
             if first is ABSENT:
-                add(self.found.added, path)
+                add(self.comparison.added, path)
             elif second is ABSENT:
-                add(self.found.removed, path)
+                add(self.comparison.removed, path)
 
     def _shaped(self, shape: str, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> bool:
         """Compares as one shape; says whether that was a leaf."""
@@ -272,11 +272,11 @@ class _Walk:
 
     def _leaf(self, first: Any, second: Any, path: tuple[str, ...]) -> None:
         if first is ABSENT:
-            add(self.found.added, path)
+            add(self.comparison.added, path)
         elif second is ABSENT:
-            add(self.found.removed, path)
+            add(self.comparison.removed, path)
         elif not equal(first, second):
-            add(self.found.modified, path)
+            add(self.comparison.modified, path)
 
     def _maps(self, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> None:
         for name in first.keys() | second.keys():
@@ -293,19 +293,19 @@ class _Walk:
             self.visit(first[0] if first else ABSENT, second[0] if second else ABSENT, type.item, path)
         elif len(first) > 1 and len(second) > 1:
             if not equal(first, second):
-                add(self.found.modified, path)
+                add(self.comparison.modified, path)
         elif len(first) > 1:
             if second:
                 self.visit(ABSENT, second[0], type.item, path)
-            add(self.found.removed, path)
+            add(self.comparison.removed, path)
         else:
             if first:
                 self.visit(first[0], ABSENT, type.item, path)
-            add(self.found.added, path)
+            add(self.comparison.added, path)
 
 
 def _grouped(items: list[Any], type: Type) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    by_step: dict[str, list[Any]] = {}
     for step, item in zip(steps_to(items, type), items, strict=True):
-        found.setdefault(step, []).append(item)
-    return found
+        by_step.setdefault(step, []).append(item)
+    return by_step

@@ -30,8 +30,8 @@ def is_immutable(error: Exception) -> bool:
     """
     if not isinstance(error, Invalid) or error.status != 422:
         return False
-    said = [cause.message for cause in error.causes] or [error.message]
-    return all(IMMUTABLE.search(message) for message in said)
+    messages = [cause.message for cause in error.causes] or [error.message]
+    return all(IMMUTABLE.search(message) for message in messages)
 
 
 def is_other_object(error: Exception) -> bool:
@@ -53,8 +53,8 @@ def conflicts_of(error: FieldConflict, live: Manifest) -> list[Conflict]:
 
 
 def _owner(message: str, times: dict[tuple[Any, ...], str]) -> Owner:
-    found = _MANAGER.search(message)
-    if found is None:
+    match = _MANAGER.search(message)
+    if match is None:
         return Owner(message, "", "")
-    manager, operation, subresource = found["manager"], "Update" if found["update"] else "Apply", found["subresource"] or ""
-    return Owner(manager, operation, found["time"] or times.get((manager, operation, subresource), ""), subresource)
+    manager, operation, subresource = match["manager"], "Update" if match["update"] else "Apply", match["subresource"] or ""
+    return Owner(manager, operation, match["time"] or times.get((manager, operation, subresource), ""), subresource)

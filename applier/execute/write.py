@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from applier.execute.requests import Blocked, Run, gone, owned, put_right, remov
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
 from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
-from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, being_deleted, is_being_deleted, resource_version_of, uid_of
 
 
 class Written(NamedTuple):
@@ -67,23 +66,6 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
     raise cause
 
 
-@dataclass(slots=True, eq=False)
-class KnownNow:
-    """What deciding needs (`applier.plan.planner.Known`), from the object just read and the UIDs of this run."""
-
-    live: Manifest | None
-    uids: dict[Ref, str]
-
-    def live_object(self, desired: Desired) -> Manifest | None:  # noqa: ARG002 - there is only this one
-        return self.live
-
-    def uid(self, owner: Ref) -> str:
-        return self.uids.get(owner, "")
-
-    def replaced(self, ref: Ref) -> str:  # noqa: ARG002 - what was just read is what stays
-        return ""
-
-
 async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Step:
     """What is to be done with an object, given what was just read. `live` is as the server gave it, values of Secrets included.
 
@@ -93,7 +75,8 @@ async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Ste
         return Step(desired.ref, Action.CREATED)
     await owned(run, desired, desired.manifest)  # so that the UID of its owner is known
     schema = await run.schema(Kind.of(desired.manifest))
-    return step_for(desired, KnownNow(hide_secrets(live), run.uids), schema, run.plan.intent)
+    uid = run.uids.get(desired.owner, "") if desired.owner is not None else ""
+    return step_for(desired, hide_secrets(live), schema, run.plan.intent, uid)
 
 
 async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) -> Written:

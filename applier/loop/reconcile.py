@@ -16,7 +16,8 @@ from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
 from applier.errors import NotSynced
 from applier.events import Sink, nowhere
-from applier.execute import ExecuteOptions, execute
+from applier.execute.executor import execute
+from applier.execute.options import ExecuteOptions
 from applier.loop.deletions import DeletionWriter
 from applier.loop.event_recorder import EventRecorder
 from applier.loop.status import StatusWriter

@@ -49,7 +49,7 @@ class StatusWriter:
             return False
         if not entries_of(live):
             return True  # the cache keeps no owners of this kind, so that only equal statuses are known to be the same
-        schema = schemas.get(status.of.kind)
+        schema = known.with_status() if (known := schemas.get(status.of.kind)) is not None else None
         decision = decide(_manifest(status), live, schema, manager=status.manager or self.manager, force=("*",), subresource=STATUS)
         return decision.verdict is not Verdict.SAME
 

@@ -38,8 +38,8 @@ class Journal:
         self._writer.start()
 
     def __call__(self, event: Event) -> None:
-        said = {"time": self._now().astimezone(UTC).isoformat(timespec="milliseconds"), "run": self.run, **line(event)}
-        text = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        record = {"time": self._now().astimezone(UTC).isoformat(timespec="milliseconds"), "run": self.run, **line(event)}
+        text = json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
         self._lines.put((text, self._sync == "always" or (self._sync == "run" and isinstance(event, RunEnded))))
 
     def close(self) -> None:
@@ -71,11 +71,11 @@ class Journal:
     def _next_batch(self) -> tuple[list[tuple[bytes, bool]], bool]:
         """What is there to be written, waiting for the first; and whether it is the last."""
         batch: list[tuple[bytes, bool]] = []
-        said = self._lines.get()
-        while said is not None:
-            batch.append(said)
+        record = self._lines.get()
+        while record is not None:
+            batch.append(record)
             try:
-                said = self._lines.get_nowait()
+                record = self._lines.get_nowait()
             except queue.Empty:
                 return batch, False
         return batch, True
@@ -100,6 +100,6 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
         for text in file:
             with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError):
-                said = json.loads(text)
-                if isinstance(said, dict):
-                    yield said
+                record = json.loads(text)
+                if isinstance(record, dict):
+                    yield record

@@ -35,21 +35,21 @@ def line(event: Event) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    said = {"object": str(step.ref), "action": str(step.action), "reason": step.reason, "uid": step.uid, "wave": step.wave}
-    return {key: value for key, value in said.items() if value != ""}
+    fields = {"object": str(step.ref), "action": str(step.action), "reason": step.reason, "uid": step.uid, "wave": step.wave}
+    return {key: value for key, value in fields.items() if value != ""}
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    said = {**_step(outcome.step), "action": str(outcome.action), "seconds": _rounded(outcome.seconds)}
-    said["reason"] = outcome.reason or outcome.step.reason
-    said["uid"] = outcome.uid or outcome.step.uid
+    fields = {**_step(outcome.step), "action": str(outcome.action), "seconds": _rounded(outcome.seconds)}
+    fields["reason"] = outcome.reason or outcome.step.reason
+    fields["uid"] = outcome.uid or outcome.step.uid
     if outcome.action != outcome.step.action:
-        said["meant"] = str(outcome.step.action)
+        fields["meant"] = str(outcome.step.action)
     if outcome.error is not None:
-        said["error"] = type(outcome.error).__name__
+        fields["error"] = type(outcome.error).__name__
     if outcome.step.changes:
-        said["fields"] = [_change(change) for change in outcome.step.changes]
-    return {key: value for key, value in said.items() if value != ""}
+        fields["fields"] = [_change(change) for change in outcome.step.changes]
+    return {key: value for key, value in fields.items() if value != ""}
 
 
 def _change(change: FieldChange) -> dict[str, Any]:

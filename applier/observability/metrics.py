@@ -128,7 +128,10 @@ class _CacheMetrics(Collector):
             for name, family in counts.items():
                 family.add_metric(of, getattr(source, name))
         objects = GaugeMetricFamily(f"{self._prefix}_cache_objects", "Objects that are known", value=self._cache.count())
-        return [age, *counts.values(), objects]
+        lag = GaugeMetricFamily(
+            f"{self._prefix}_cache_lag_seconds", "Since our oldest write that the watches have not told yet", value=self._cache.lag()
+        )
+        return [age, *counts.values(), objects, lag]
 
 
 class _RequestMetrics(Collector):

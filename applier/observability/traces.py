@@ -86,8 +86,8 @@ class Traces:
         about = event.ref if isinstance(event, Waiting | Ready | Retried) else None
         span = (self._objects.get(about) if about else None) or self._wave or self._run
         if span is not None:
-            said = {key: str(value) for key, value in event._asdict().items() if value is not None}
-            span.add_event(type(event).__name__.lower(), said)
+            attributes = {key: str(value) for key, value in event._asdict().items() if value is not None}
+            span.add_event(type(event).__name__.lower(), attributes)
 
     def _end_wave(self) -> None:
         if self._wave is not None:

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
-from applier.outcome import UNDONE, WRITTEN, Action
+from applier.outcome import UNDONE, WRITTEN, Action, Outcome, Step
 from applier.plan.planner import Plan
 from applier.ref import Ref
 
 
-class Fate(Protocol):
-    """What is known of an object so far: a step, or its outcome. `uid` is empty where there is none."""
-
-    @property
-    def action(self) -> Action: ...
-
-    @property
-    def uid(self) -> str: ...
-
-
-def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Fate], causes: dict[Ref, Ref]) -> str:
+def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Step | Outcome], causes: dict[Ref, Ref]) -> str:
     """Why an object has to wait: what it needs was not done, or what comes before it is not even there; empty when it need not.
 
-    `causes` holds the first cause of everything that waits, and gets that of this object.
+    `fates` is what is known of each object so far: its step, or its outcome. `causes` holds the first cause of everything that waits,
+    and gets that of this object.
     """
     undone = (one for one in plan.hard_dependencies.get(ref, ()) if _is_undone(one, fates))
     missing = (one for one in plan.soft_dependencies.get(ref, ()) if _is_undone(one, fates) and not fates[one].uid)
@@ -36,7 +26,7 @@ def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Fate], causes: dict[Ref,
     return f"waits for {through}, which {fate}"
 
 
-def _is_undone(ref: Ref, fates: Mapping[Ref, Fate]) -> bool:
+def _is_undone(ref: Ref, fates: Mapping[Ref, Step | Outcome]) -> bool:
     return ref in fates and fates[ref].action in UNDONE
 
 
@@ -44,7 +34,7 @@ def hold_back(plan: Plan) -> None:
     """Lets the steps of a plan be held that would have to wait, as whoever carries it out does."""
     if not any(step.action in UNDONE for step in plan.steps):
         return
-    fates: dict[Ref, Fate] = {}
+    fates: dict[Ref, Step] = {}
     causes: dict[Ref, Ref] = {}
     for step in plan.steps:
         if step.action in WRITTEN and (why := held_back(step.ref, plan, fates, causes)):

@@ -52,7 +52,7 @@ def _has_label(entry: dict[str, Any]) -> bool:
 
 
 def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
-    """The manifest with the live label said again, where it says none and the server would take ours out; else the same manifest."""
+    """The manifest with the live label put in, where it has none and the server would take ours out; else the same manifest."""
     id = part_of(live)
     if not id or part_of(manifest) or not _is_ours(live, manager):
         return manifest

@@ -55,8 +55,8 @@ async def adopt(
     """
     account = Account(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
-    found = [live.get(ref) for ref in graph.objects]
-    account.planned(Counter(_meant(one, manager, managers) for one in found), 1)
+    objects = [live.get(ref) for ref in graph.objects]
+    account.planned(Counter(_meant(one, manager, managers) for one in objects), 1)
     at_once = asyncio.Semaphore(AT_ONCE)
 
     async def one(desired: Desired) -> Outcome:

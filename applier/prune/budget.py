@@ -21,10 +21,10 @@ class Budget(NamedTuple):
     @classmethod
     def read(cls, text: str) -> Budget:
         """`10` or `5%`. Raises `ApplierError`."""
-        found = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
-        if not found or float(found[2] or 0) > 100:
+        match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
+        if not match or float(match[2] or 0) > 100:
             raise ApplierError(f"{text!r} is no limit for pruning: give a number of objects like 10, or a percentage of the set like 5%")
-        return cls(int(found[1])) if found[1] else cls(float(found[2]), True)
+        return cls(int(match[1])) if match[1] else cls(float(match[2]), True)
 
     def allows(self, deletes: int, members: int) -> bool:
         """Says whether so many of the set's members may be deleted in one run."""

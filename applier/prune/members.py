@@ -38,10 +38,10 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
     async def listed(kind: GroupKind) -> list[Manifest]:
         return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
 
-    found = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
-    if reasons := [str(result) for result in found if isinstance(result, ClusterError)]:
+    lists = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
+    if reasons := [str(result) for result in lists if isinstance(result, ClusterError)]:
         raise ApplySetError("; ".join(dict.fromkeys(reasons)))
-    objects = [manifest for result in found for manifest in _or_raise(result) if set_of(manifest) == applyset.id]
+    objects = [manifest for result in lists for manifest in _or_raise(result) if set_of(manifest) == applyset.id]
     return Members(objects, unserved)
 
 
@@ -81,7 +81,7 @@ async def _listed(
             return [manifest for manifest in await one("") if Ref.of(manifest).namespace in namespaces]
         except Forbidden:  # a role in each namespace is enough
             pass
-    return [manifest for found in await asyncio.gather(*map(one, sorted(namespaces))) for manifest in found]
+    return [manifest for manifests in await asyncio.gather(*map(one, sorted(namespaces))) for manifest in manifests]
 
 
 async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[GroupKind]:

@@ -39,7 +39,7 @@ async def delete(
     """
     account = Account(cluster, sink)
     known = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
-    live = {ref: found for ref in graph.objects if (found := known.get(ref)) is not None}
+    live = {ref: manifest for ref in graph.objects if (manifest := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
     seconds = seconds if wait else 0.0
     deletion = Deletion(cluster, propagation=propagation, seconds=seconds, wait_for_all=wait, sink=sink, dry_run=dry_run)

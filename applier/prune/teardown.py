@@ -21,7 +21,7 @@ def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
     """The order for these live objects, from their owner references, from what Kubernetes implies, and from the graph they are of."""
     objects = list(live)
     try:
-        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_said(one, wanted)]) for one in objects]))
+        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, wanted)]) for one in objects]))
     except Cycle:  # the graph's edges and the live owners contradict each other: what is live counts
         waves, *edges = order(Graph([Desired(one, after=owners_of(one)) for one in objects]))
     users: dict[Ref, list[Ref]] = {}
@@ -43,7 +43,7 @@ def owners_of(manifest: Manifest) -> list[Ref]:
     ]
 
 
-def _said(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
+def _dependencies_in(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
     desired = wanted.objects.get(Ref.of(manifest)) if wanted else None
     return wanted.before(desired) if wanted and desired else []
 

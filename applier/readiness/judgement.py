@@ -37,24 +37,24 @@ def _common(manifest: Manifest) -> Readiness | None:
     generation, observed = number(metadata, "generation"), status.get("observedGeneration")
     if isinstance(observed, int) and observed < generation:
         return in_progress(f"generation {generation} is not seen by its controller yet, which is at {observed}")
-    found = conditions(manifest)
-    if (stalled := found.get("Stalled")) and stalled.status == "True":
-        return failed(stalled.said())
-    if (reconciling := found.get("Reconciling")) and reconciling.status == "True":
-        return in_progress(reconciling.said())
+    by_type = conditions(manifest)
+    if (stalled := by_type.get("Stalled")) and stalled.status == "True":
+        return failed(stalled.text())
+    if (reconciling := by_type.get("Reconciling")) and reconciling.status == "True":
+        return in_progress(reconciling.text())
     return None
 
 
 def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
     """Kinds without a rule: their condition Ready if they have one; ready if there is nothing that says otherwise."""
-    found = conditions(manifest).get("Ready")
-    if found is None:
+    own = conditions(manifest).get("Ready")
+    if own is None:
         return in_progress("nothing is reported of it yet") if has_status and not part(manifest, "status") else ready()
-    if _is_stale(found, manifest):
-        return in_progress(f"condition Ready is of generation {found.observed}")
-    if found.status == "True":
+    if _is_stale(own, manifest):
+        return in_progress(f"condition Ready is of generation {own.observed}")
+    if own.status == "True":
         return ready()
-    return in_progress(found.said() if found.reason or found.message else f"condition Ready is {found.status or 'empty'}")
+    return in_progress(own.text() if own.reason or own.message else f"condition Ready is {own.status or 'empty'}")
 
 
 def _is_stale(condition: Condition, manifest: Manifest) -> bool:

@@ -50,29 +50,29 @@ def disruption_budget(manifest: Manifest) -> Readiness:
     if "observedGeneration" not in part(manifest, "status"):
         return in_progress("not seen by its controller yet")
     allowed = conditions(manifest).get("DisruptionAllowed")
-    return in_progress(allowed.said()) if allowed and allowed.reason == "SyncFailed" else ready()
+    return in_progress(allowed.text()) if allowed and allowed.reason == "SyncFailed" else ready()
 
 
 def autoscaler(manifest: Manifest) -> Readiness:
     """A HorizontalPodAutoscaler counts once it can scale its target. Missing metrics are said, and not waited for."""
-    found = conditions(manifest)
-    able, active = found.get("AbleToScale"), found.get("ScalingActive")
+    by_type = conditions(manifest)
+    able, active = by_type.get("AbleToScale"), by_type.get("ScalingActive")
     if able is None:
         return in_progress("not seen by its controller yet")
     if able.status != "True":
-        return in_progress(able.said())
-    return ready(active.said() if active and active.status == "False" and active.reason != "ScalingDisabled" else "")
+        return in_progress(able.text())
+    return ready(active.text() if active and active.status == "False" and active.reason != "ScalingDisabled" else "")
 
 
 def definition(manifest: Manifest) -> Readiness:
     """A CustomResourceDefinition: established, and not only accepted."""
-    found = conditions(manifest)
-    names, established = found.get("NamesAccepted"), found.get("Established")
+    by_type = conditions(manifest)
+    names, established = by_type.get("NamesAccepted"), by_type.get("Established")
     if names and names.status == "False":
-        return failed(names.said())
+        return failed(names.text())
     if established and established.status == "True":
         return ready("established")
-    return in_progress(established.said() if established else "not established yet")
+    return in_progress(established.text() if established else "not established yet")
 
 
 def namespace(manifest: Manifest) -> Readiness:
@@ -86,7 +86,7 @@ def api_service(manifest: Manifest) -> Readiness:
     available = conditions(manifest).get("Available")
     if available is None:
         return in_progress("condition Available is missing")
-    return ready("available") if available.status == "True" else in_progress(available.said())
+    return ready("available") if available.status == "True" else in_progress(available.text())
 
 
 def ingress(manifest: Manifest) -> Readiness:

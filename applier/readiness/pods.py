@@ -42,10 +42,10 @@ def _pending(manifest: Manifest) -> Readiness:
 
 
 def _running(manifest: Manifest) -> Readiness:
-    found = conditions(manifest).get("Ready")
-    if found and found.status == "True":
+    condition = conditions(manifest).get("Ready")
+    if condition and condition.status == "True":
         return ready("ready")
-    return _by_containers(manifest) or in_progress(found.said() if found else "condition Ready is missing")
+    return _by_containers(manifest) or in_progress(condition.text() if condition else "condition Ready is missing")
 
 
 def _by_containers(manifest: Manifest) -> Readiness | None:
@@ -63,8 +63,8 @@ def _by_containers(manifest: Manifest) -> Readiness | None:
 
 def _failure(manifest: Manifest) -> str:
     status = part(manifest, "status")
-    if said := ": ".join(text for text in (status.get("reason"), one_line(status.get("message") or "")) if text):
-        return said
+    if why := ": ".join(text for text in (status.get("reason"), one_line(status.get("message") or "")) if text):
+        return why
     for name, state in _states(manifest):
         ended = state.get("terminated") or {}
         if ended.get("exitCode"):

@@ -72,23 +72,23 @@ class Rule:
 
     def judge(self, manifest: Manifest) -> Readiness:
         """How ready an object is by this rule."""
-        found = conditions(manifest)
+        by_type = conditions(manifest)
         for kind, status in (self.failed or {}).items():
-            if kind in found and found[kind].status == status:
-                return failed(found[kind].said())
+            if kind in by_type and by_type[kind].status == status:
+                return failed(by_type[kind].text())
         if missing := list(self._missing(manifest)):
-            said = (one_line(str(text)) for pointer in self.messages if (text := at(manifest, pointer)))
-            return in_progress("; ".join([*missing, *said]))
+            messages = (one_line(str(text)) for pointer in self.messages if (text := at(manifest, pointer)))
+            return in_progress("; ".join([*missing, *messages]))
         return ready()
 
     def _missing(self, manifest: Manifest) -> Iterator[str]:
-        found = conditions(manifest)
+        by_type = conditions(manifest)
         for kind, status in (self.conditions or {}).items():
-            if kind not in found:
+            if kind not in by_type:
                 yield f"condition {kind} is missing"
-            elif found[kind].status != status:
-                yield f"condition {kind} is {found[kind].status}" + "".join(
-                    f": {text}" for text in (found[kind].reason, one_line(found[kind].message)) if text
+            elif by_type[kind].status != status:
+                yield f"condition {kind} is {by_type[kind].status}" + "".join(
+                    f": {text}" for text in (by_type[kind].reason, one_line(by_type[kind].message)) if text
                 )
         for expected in self.fields:
             if why := expected.why_not(manifest):
@@ -97,16 +97,16 @@ class Rule:
 
 def at(manifest: Any, pointer: str, default: Any = None) -> Any:
     """The value at a JSON pointer (RFC 6901); the default where there is none."""
-    found = manifest
+    value = manifest
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict):
-            found = found.get(key)
-        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
-            found = found[int(key)]
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
         else:
             return default
-    return default if found is None else found
+    return default if value is None else value
 
 
 def _expected(entry: Any) -> Expected:

@@ -40,7 +40,7 @@ class Condition(NamedTuple):
     message: str
     observed: int = 0
 
-    def said(self) -> str:
+    def text(self) -> str:
         """`Type: Reason: message`, without what is empty."""
         return ": ".join(part for part in (self.type, self.reason, one_line(self.message)) if part)
 
@@ -64,22 +64,22 @@ def one_line(text: str) -> str:
 
 def part(manifest: Manifest, name: str) -> dict[str, Any]:
     """`spec`, `status` or `metadata`; empty where there is none."""
-    found = manifest.get(name)
-    return found if isinstance(found, dict) else {}
+    value = manifest.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def number(fields: dict[str, Any], name: str, default: int = 0) -> int:
     """A count of a status or spec; the default where it is missing, as Go leaves zeros out."""
-    found = fields.get(name)
-    return found if isinstance(found, int) else default
+    value = fields.get(name)
+    return value if isinstance(value, int) else default
 
 
 def conditions(manifest: Manifest) -> dict[str, Condition]:
     """The conditions of an object by type. What is no list of conditions is none."""
-    found = part(manifest, "status").get("conditions")
-    if not isinstance(found, list):
+    entries = part(manifest, "status").get("conditions")
+    if not isinstance(entries, list):
         return {}
-    return {str(one.get("type", "")): _condition(one) for one in found if isinstance(one, dict)}
+    return {str(one.get("type", "")): _condition(one) for one in entries if isinstance(one, dict)}
 
 
 def _condition(entry: dict[str, Any]) -> Condition:

@@ -8,20 +8,20 @@ from applier.ref import Manifest
 
 def deployment(manifest: Manifest) -> Readiness:
     """As kstatus; the conditions' own messages say why replicas are missing."""
-    found, status = conditions(manifest), part(manifest, "status")
-    progressing = found.get("Progressing")
+    by_type, status = conditions(manifest), part(manifest, "status")
+    progressing = by_type.get("Progressing")
     if progressing and progressing.reason == "ProgressDeadlineExceeded":
-        return failed(_why("progress deadline exceeded", progressing, found.get("ReplicaFailure")))
+        return failed(_why("progress deadline exceeded", progressing, by_type.get("ReplicaFailure")))
     spec = part(manifest, "spec")
     wanted, updated = number(spec, "replicas", 1), number(status, "updatedReplicas")
     if short := _short("updated", updated, wanted):
-        return in_progress(_why(short + ("; paused" if spec.get("paused") else ""), found.get("ReplicaFailure")))
+        return in_progress(_why(short + ("; paused" if spec.get("paused") else ""), by_type.get("ReplicaFailure")))
     if extra := number(status, "replicas") - updated:
         return in_progress(f"{extra} old {_replicas(extra)} still there")
     if short := _short("available", number(status, "availableReplicas"), wanted):
-        return in_progress(_why(short, found.get("ReplicaFailure")))
-    if (available := found.get("Available")) and available.status != "True":
-        return in_progress(available.said())
+        return in_progress(_why(short, by_type.get("ReplicaFailure")))
+    if (available := by_type.get("Available")) and available.status != "True":
+        return in_progress(available.text())
     if available is None and wanted:
         return in_progress("condition Available is missing")
     return ready(f"{wanted} {_replicas(wanted)} available")
@@ -74,11 +74,11 @@ def daemon_set(manifest: Manifest) -> Readiness:
 
 def job(manifest: Manifest) -> Readiness:
     """As kstatus: a job that has started is ready, since it may run for days; one that failed has failed for good."""
-    found, status, spec = conditions(manifest), part(manifest, "status"), part(manifest, "spec")
+    by_type, status, spec = conditions(manifest), part(manifest, "status"), part(manifest, "spec")
     for kind in ("Failed", "FailureTarget"):
-        if (failure := found.get(kind)) and failure.status == "True":
-            return failed(failure.said())
-    if (complete := found.get("Complete")) and complete.status == "True":
+        if (failure := by_type.get(kind)) and failure.status == "True":
+            return failed(failure.text())
+    if (complete := by_type.get("Complete")) and complete.status == "True":
         return ready(f"complete, {number(status, 'succeeded')} succeeded")
     if spec.get("suspend"):
         return ready("suspended")
@@ -98,4 +98,4 @@ def _replicas(count: int) -> str:
 
 def _why(what: str, *causes: Condition | None) -> str:
     """What is missing, with the messages of the conditions that say why."""
-    return "; ".join([what, *(cause.said() for cause in causes if cause and (cause.message or cause.reason))])
+    return "; ".join([what, *(cause.text() for cause in causes if cause and (cause.message or cause.reason))])

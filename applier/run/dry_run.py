@@ -14,7 +14,8 @@ from applier.decision.schema import Type
 from applier.decision.server_side_apply import without_managed_fields
 from applier.desired import Graph
 from applier.errors import ClusterError
-from applier.execute import ExecuteOptions, execute
+from applier.execute.executor import execute
+from applier.execute.options import ExecuteOptions
 from applier.execute.refusals import is_immutable
 from applier.outcome import Action, FieldChange, Step
 from applier.plan import Plan

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from applier.execute import ExecuteOptions
+from applier.execute.options import ExecuteOptions
 from applier.plan import CLIENT_SIDE, Intent
 
 if TYPE_CHECKING:

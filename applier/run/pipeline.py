@@ -15,7 +15,8 @@ from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
 from applier.events import Account
-from applier.execute import STOPPED, ExecuteOptions, Stop, execute
+from applier.execute.executor import STOPPED, execute
+from applier.execute.options import ExecuteOptions, Stop
 from applier.outcome import Action, Outcome
 from applier.plan import Plan, SavedPlan, check
 from applier.prune import OpenApplySet

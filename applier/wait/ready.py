@@ -83,21 +83,21 @@ class _Wait:
     async def ask_pods(self, cluster: Cluster) -> None:
         """Adds to what is not ready what its pods say: its own status only counts them."""
         stuck = [ref for ref, known in self.known.items() if not known.is_ready and ref in self.live]
-        for ref, said in zip(stuck, await asyncio.gather(*(what_pods_say(self.live[ref], cluster) for ref in stuck)), strict=True):
-            if said:
+        for ref, why in zip(stuck, await asyncio.gather(*(what_pods_say(self.live[ref], cluster) for ref in stuck)), strict=True):
+            if why:
                 known = self.known[ref]
-                self.known[ref] = known._replace(reason=f"{known.reason}; {said}")
+                self.known[ref] = known._replace(reason=f"{known.reason}; {why}")
 
 
 async def _kinds_with_status(manifests: Iterable[Manifest], cluster: Cluster) -> set[Kind]:
-    found = set()
+    kinds = set()
     for kind in {Kind.of(manifest) for manifest in manifests}:
         try:
             if "status" in (await cluster.resource(kind)).subresources:
-                found.add(kind)
+                kinds.add(kind)
         except UnknownKind:  # it is reported by whoever watches
             continue
-    return found
+    return kinds
 
 
 WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")})
@@ -118,5 +118,5 @@ async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
         pods = (await cluster.list(await cluster.resource(Kind("", "v1", "Pod")), ref.namespace, labels=selector)).items
     except ClusterError:
         return ""
-    said = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)
-    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in said.most_common(MOST))
+    reasons = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)
+    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in reasons.most_common(MOST))

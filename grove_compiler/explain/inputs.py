@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.decoder import CONFIGURATION_KIND
@@ -14,8 +15,8 @@ from grove_compiler.engine.tracing.tracking import Input, plain, tracked
 from grove_compiler.explain.said import Default, Given, Said, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
@@ -52,6 +53,11 @@ class TrackedInputs:
         given.value = manifest
         tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, number)
         return tracked_manifest
+
+    @property
+    def decisions(self) -> SimpleNamespace:
+        """What the rules decide, on values that are watched."""
+        return self.tracer.decisions
 
     def validate(self, *_: Any) -> list[Diagnostic]:
         """No findings."""

@@ -1,12 +1,13 @@
-"""Attributes and items that are worked out when somebody first asks."""
+"""Attributes, items and functions whose values are worked out when somebody first asks, and never twice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
 
 FOLLOWER = "follower()"
 """An entry of an instance's `__dict__` that no attribute has: who works its lazy attributes out, each time somebody reads one.
@@ -29,6 +30,23 @@ else:
                 return values[FOLLOWER](instance, self)
             value = values[self.attrname] = self.func(instance)
             return value
+
+
+def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
+    """Keeps what a function of one object of the model returns in that object, as if it were an attribute of it.
+
+    So rules may call `pods(clique)` as often as they like, and the class of a clique need not know what a pod is. It is a `lazy` under
+    another name: who follows what lazy attributes read follows these functions as well.
+    """
+    descriptor = lazy(function)
+    key = descriptor.attrname = f"{function.__name__}()"  # no attribute can have this name
+
+    @wraps(function)
+    def recall(owner: Owner) -> T:
+        memory = owner.__dict__
+        return memory[key] if key in memory else descriptor.__get__(owner)
+
+    return recall
 
 
 def is_draft(instance: Any, owner: Any) -> bool:
@@ -71,4 +89,4 @@ class MadeOnDemand(Sequence[T]):
         return item
 
 
-__all__ = ["FOLLOWER", "MadeOnDemand", "is_draft", "lazy"]
+__all__ = ["FOLLOWER", "MadeOnDemand", "is_draft", "lazy", "remembered"]

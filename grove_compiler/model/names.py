@@ -40,21 +40,6 @@ def scaled_gang(scaling_group_name: str, index: int, min_available: int) -> str:
     return f"{scaling_group_name}-{index - min_available}"
 
 
-def compute_domain(owner_name: str) -> str:
-    """The ComputeDomain of a replica, of a PodClique or of a scaling group's replica (annotation design; GREP-270)."""
-    return f"{owner_name}-cd"
-
-
-def mnnvl_claim(owner_name: str) -> str:
-    """The ResourceClaim or ResourceClaimTemplate of such a domain."""
-    return f"{owner_name}-mnnvl-claim"
-
-
-def group_domain(replica_name: str, group_name: str) -> str:
-    """The ComputeDomain of a `mnnvl-group`, and the template that the driver makes for it (shipped semantics §9)."""
-    return f"{replica_name}-{group_name}"
-
-
 def service_account(set_name: str) -> str:
     """The ServiceAccount whose token start-up init containers use."""
     return set_name
@@ -68,11 +53,6 @@ def role(set_name: str) -> str:
 def token_secret(set_name: str) -> str:
     """The Secret that holds its token."""
     return f"{set_name}-ic-sat"
-
-
-def claim(owner_name: str, index: int | None, template_name: str) -> str:
-    """A shared ResourceClaim: of one replica of its owner, or of all of them without an index."""
-    return f"{owner_name}-{'all' if index is None else index}-{template_name}"
 
 
 def hostname(clique_name: str, index: int) -> str:

@@ -1,4 +1,4 @@
-"""The names that rules may use: roots with their types, and functions."""
+"""The names that rules may use: roots with their types, functions, and the decisions that rules take for the model."""
 
 from __future__ import annotations
 
@@ -6,63 +6,114 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube import duration, names, timestamp
-from grove_compiler.model.checks.mnnvl_change import mnnvl_changes
-from grove_compiler.model.checks.mnnvl_conflicts import class_contests, lost_waits, shared_claims, way_contests
+from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
-from grove_compiler.model.checks.old_entries import former_clique, former_group
-from grove_compiler.model.checks.placement_change import placement_changes
+from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.checks.template_changes import changed_template_fields
-from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
+from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
+from grove_compiler.model.expanded.context import (
+    gang_scheduler,
+    kai_queue,
+    live_replicas,
+    scheduler_of,
+    scheduler_uses,
+    volcano_queue,
+)
+from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
+from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
+from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
+from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
+from grove_compiler.model.expanded.readiness import ready_when
+from grove_compiler.model.expanded.startup import dependencies
+from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.topology import Topology
-from grove_compiler.model.inputs.topology_use import topology_is_wanted, topology_uses
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
 from grove_compiler.model.spec.pod_spec import pod_spec_path
-from grove_compiler.model.spec.schedulers import first_with_each_scheduler, scheduler_of
-from grove_compiler.model.spec.sharing_levels import sharing_levels
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.topology import Topology
 
 ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
 
 # For each kind of input that rules may be about: its own names, and those of validations on update besides. The first is the default.
-SUBJECTS: dict[str, tuple[dict[str, type], dict[str, type]]] = {
-    "PodCliqueSet": ({"set": ExpandedSet}, {"old": PodCliqueSet}),
-    "ClusterTopology": ({"topology": Topology}, {"old": Topology}),
-    "ClusterTopologyBinding": ({"topology": Topology}, {"old": Topology}),
+SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "PodCliqueSet": ({"set": ExpandedSet, "old": PodCliqueSet | None}, {"old": PodCliqueSet}),
+    "ClusterTopology": ({"topology": ExpandedTopology}, {"old": Topology}),
+    "ClusterTopologyBinding": ({"topology": ExpandedTopology}, {"old": Topology}),
     "OperatorConfiguration": ({}, {}),
 }
 
+
+def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
+
+
+DECISIONS = _by_name(
+    domain_claim_name,
+    domain_name,
+    gang_is_initialized,
+    gang_scheduler,
+    gate_is_lifted,
+    kai_queue,
+    live_replicas,
+    mnnvl_annotation,
+    ready_when,
+    scale_in_order,
+    scheduler_of,
+    shared_claim_name,
+    topology_is_wanted,
+    volcano_queue,
+)
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "annotation_key_wrong": names.annotation_key,
-    "changed_template_fields": changed_template_fields,
-    "class_contests": class_contests,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
-    "first_with_each_scheduler": first_with_each_scheduler,
-    "former_clique": former_clique,
-    "former_group": former_group,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
-    "lost_waits": lost_waits,
-    "mnnvl_changes": mnnvl_changes,
-    "name_collisions": name_collisions,
-    "names_too_long": names_too_long,
-    "names_too_long_together": names_too_long_together,
     "nanoseconds": duration.parse,
-    "placement_changes": placement_changes,
-    "pod_spec_path": pod_spec_path,
-    "scheduler_of": scheduler_of,
-    "shared_claims": shared_claims,
     "seconds": duration.seconds,
-    "sharing_levels": sharing_levels,
-    "startup_cycles": startup_cycles,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
-    "topology_is_wanted": topology_is_wanted,
-    "topology_uses": topology_uses,
-    "waits_for_others": waits_for_others,
-    "way_contests": way_contests,
+    **_by_name(
+        base_gang,
+        base_gang_is_scheduled,
+        changed_template_fields,
+        claim_names,
+        claims,
+        class_conflicts,
+        dependencies,
+        domains,
+        gang_of,
+        gangs,
+        gangs_with_domains,
+        is_named_by_gang,
+        lost_waits,
+        mnnvl_changes,
+        mode_conflicts,
+        name_collisions,
+        names_too_long,
+        names_too_long_together,
+        old_clique,
+        old_group,
+        placement_changes,
+        pod_claim,
+        pod_claim_names,
+        pod_names,
+        pod_spec_path,
+        pods,
+        scaled_gangs,
+        scheduler_uses,
+        shared_claims,
+        sharing_levels,
+        startup_cycles,
+        topology_changed,
+        unresolved_sharing,
+        waits_for_others,
+    ),
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+_JSON = frozenset((str, int, float, bool, dict, list))
+
 
 def constant(value: Any) -> str | None:
-    """The text, in YAML as in JSON, of null, booleans, floats and empty containers; None for every other value."""
+    """Returns the text, in YAML as in JSON, of null, booleans, floats and empty containers; None for every other value."""
     if value is None:
         return "null"
     kind = value.__class__
@@ -20,7 +22,12 @@ def constant(value: Any) -> str | None:
 
 
 def as_plain(value: Any) -> Any:
-    """A value of a subclass (an enum's member, an ordered dict, a tuple for a list) as JSON's own type. Raises `TypeError`."""
+    """Returns a value as JSON's own type: one of a subclass (an enum's member, an ordered dict, a tuple for a list) is converted.
+
+    Raises `TypeError`.
+    """
+    if value is None or value.__class__ in _JSON:
+        return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):

@@ -14,7 +14,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deletion
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
-from applier.run import read
+from applier.run.live_state import read
 from applier.wait.gone import wait_gone
 
 ORPHAN = "Orphan"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from applier.desired import Desired, Graph
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import Graph as CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
-from grove_operator.cluster.classify import API_GROUP, SUBJECTS, Item
+from grove_operator.cluster.classify import Item
 from grove_operator.cluster.policies import Policies
 from grove_operator.cluster.yields import scaled_fields
 
@@ -48,7 +47,8 @@ class _Builder:
         self._owners: dict[int, Ref | None] = {}
 
     def objects(self) -> list[Desired]:
-        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if not _is_part(node))
+        # A part of an object that people write, under our name, would stand for the whole object, and take out the rest.
+        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if not node.policy.get("operator"))
         return [*map(self._plain, self.items), *made]
 
     def _plain(self, item: Item) -> Desired:
@@ -71,16 +71,6 @@ class _Builder:
             ref = None if owner is None else Ref(owner.api_version.rpartition("/")[0], owner.kind, owner.namespace, owner.name)
             self._owners[key] = ref if ref in self.present else None
         return self._owners[key]
-
-
-def _is_part(node: Node) -> bool:
-    """Whether a rule adds to an object that people write, and does not make it: the operator's finalizer on a topology.
-
-    Whoever runs the sets adds it under a name of its own. Under ours it would stand for the whole object, and take out the rest.
-    """
-    manifest = node.object
-    group = str(manifest.get("apiVersion", "")).partition("/")[0]
-    return group == API_GROUP and manifest.get("kind") in SUBJECTS and manifest.keys() <= {"apiVersion", "kind", "metadata"}
 
 
 def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
@@ -107,12 +97,7 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
 
 
 def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
-    """Each node with the objects that must be there before it, in apply order."""
-    refs: dict[int, Ref] = {}
-    for node in graph.nodes:
-        refs[id(node)] = Ref.of(node.object)
-    before: dict[int, list[Ref]] = {
-        key: [refs[id(other)] for _, other in pairs] for key, pairs in groupby(graph.edges(), key=lambda pair: id(pair[0]))
-    }
-    for node in graph.nodes:
-        yield node, before.get(id(node), [])
+    """Yields each node with the objects that must be there before it, in apply order."""
+    refs = {id(node): Ref.of(node.object) for node in graph.nodes}
+    for node, dependencies in graph.with_dependencies():
+        yield node, [refs[id(other)] for other in dependencies]

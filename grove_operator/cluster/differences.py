@@ -9,7 +9,7 @@ from applier.outcome import QUIET, Action, Step
 from applier.ref import Manifest
 
 if TYPE_CHECKING:
-    from applier.run import Difference
+    from applier.run.difference import Difference
 
 NOISE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink")
 """Metadata that the server keeps for itself: every write changes some of it, and nobody means it."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from applier.readiness import Expected, Readiness, Rule, readiness
+from collections.abc import Callable
+from functools import partial
+
+from applier.readiness import Readiness, Rule, readiness
 from applier.ref import Manifest
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.readiness import READY_KINDS, ready_when
 
-RULES = (
-    Rule("grove.io", "PodCliqueSet", fields=(Expected("/status/availableReplicas", ">=", other="/spec/replicas", default=0),)),
-    Rule("grove.io", "PodCliqueScalingGroup", fields=(Expected("/status/availableReplicas", ">=", other="/spec/replicas", default=0),)),
-    Rule("grove.io", "PodClique", fields=(Expected("/status/readyReplicas", ">=", other="/spec/replicas", default=0),)),
-    Rule("scheduler.grove.io", "PodGang", fields=(Expected("/status/phase", "=", "Running", default="not reported"),)),
-)
-"""As the shipped operator reports: a set and its scaling groups count replicas that are available, a clique pods that are ready."""
+Judge = Callable[[Manifest], Readiness]
+"""Says how ready a live object is."""
 
 
-def judge(manifest: Manifest) -> Readiness:
-    """How ready a live object is."""
-    return readiness(manifest, RULES)
+def readiness_rules(program: Program) -> tuple[Rule, ...]:
+    """Returns what the rule `ready_when` says of Grove's kinds, as the applier takes it. Raises `ApplierError` for what it cannot take."""
+    decide = DecisionRules(program.decisions).of(ready_when)
+    return tuple(Rule.read({"group": group, "kind": kind, "fields": decide(kind)}) for kind, group in READY_KINDS.items())
+
+
+def judge_by(program: Program) -> Judge:
+    """Returns what judges objects of our kinds by the rules of a program, and all others as the applier does."""
+    return partial(readiness, rules=readiness_rules(program))

@@ -10,7 +10,7 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.names import dns1123_label
-from grove_compiler.model.expanded.compute_domain import AS_PROPOSED, DRIVER
+from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
@@ -73,7 +73,7 @@ _SETTINGS = {
 
 
 def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
-    """The options of a file's documents, and everything that is wrong with them."""
+    """Returns the options of a file's documents, and everything that is wrong with them."""
     if not documents:
         return Options(), []
     first, *rest = documents

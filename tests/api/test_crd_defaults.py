@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.api.crd import crds
+from tests.features.compiling import shipped_program
 
 from .structural_crd import nodes, schema_of
 
@@ -54,6 +55,16 @@ def defaults(kind: str) -> dict[str, Any]:
 def test_our_fields_have_these_defaults_and_no_others(kind: str) -> None:
     found = defaults(kind)
     assert {path: value for path, value in found.items() if not any(word in path for word in FOREIGN)} == OURS[kind]
+
+
+def test_no_field_has_its_default_in_the_schema_and_in_a_rule_as_well() -> None:
+    of_rules = {path_text(path) for rule in shipped_program().rules if rule.verb == "default" for path in rule.details["paths"]}
+    assert ".spec.template.terminationDelay" in of_rules
+    assert of_rules & defaults("PodCliqueSet").keys() == set()
+
+
+def path_text(path: Any) -> str:
+    return "".join("[]" if kind == "each" else f".{key[0]}" for kind, *key in path[0])
 
 
 POD = {

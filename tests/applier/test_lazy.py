@@ -9,11 +9,10 @@ from types import ModuleType
 import pytest
 
 import applier
-import applier.run
 import applier.testing
 
 
-@pytest.mark.parametrize("package", [applier, applier.run, applier.testing], ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", [applier, applier.testing], ids=lambda package: package.__name__)
 def test_every_name_that_a_package_offers_is_there(package: ModuleType) -> None:
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
 

@@ -27,9 +27,15 @@ KINDS = {
     "group": "PodCliqueScalingGroup",
     "gang": "PodGang",
 }
-NAMES = re.findall(rf"^\| `((?:{'|'.join(KINDS)})\.[\w.]+)` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
+ROOTS = "|".join(KINDS)
+NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
 TRAINING_FILES = ("rules/training.yaml", "rules/validation/training.yaml")
+
+
+def root_of(name: str) -> str:
+    """The root of `clique.name` or of `pods(clique)`."""
+    return name.partition("(")[2].rstrip(")") or name.partition(".")[0]
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
@@ -82,13 +88,13 @@ def test_a_mistake_is_told_in_the_words_of_the_page(where: str, file: str, text:
 
 def test_the_names_that_the_page_lists_are_known() -> None:
     rule = "rule: page/name-{}\ndoc: x\npatch: {}\nwhen: {} is defined\ndo: [{{op: remove, path: /status}}]\n"
-    rules = [rule.format(number, KINDS[name.partition(".")[0]], name) for number, name in enumerate(NAMES)]
+    rules = [rule.format(number, KINDS[root_of(name)], name) for number, name in enumerate(NAMES)]
     known = {rule.id for rule in program_of({"rules/page.yaml": "---\n".join(rules)}).rules}
     assert {f"page/name-{number}" for number in range(len(NAMES))} <= known
 
 
 def test_the_page_lists_names_of_every_scope() -> None:
-    assert {name.partition(".")[0] for name in NAMES} == set(KINDS)
+    assert {root_of(name) for name in NAMES} == set(KINDS)
 
 
 def test_the_page_on_training_lists_its_rules_and_no_others() -> None:

@@ -54,7 +54,7 @@ WRONG = {
     "[1, 2": "not an expression",
     "book.title.first": "text has no field 'first'",
     "book.pages.first": "a number has no field 'first'",
-    "book.words.first": "list[str] has no field 'first'",
+    "book.words.first": "a list has no field 'first'",
     "none.first": "has no field 'first'",
     "lambda: 1": "not an expression",
     "lambda": "unknown name 'lambda'",

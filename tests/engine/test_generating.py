@@ -137,6 +137,7 @@ POLICIES: dict[str, Any] = {
     "{}": {},
     "{create: only}": {"create": "only"},
     "{adopt: true}": {"adopt": True},
+    "{operator: true}": {"operator": True},
     "{recreate: true}": {"recreate": True},
     "{yield: /spec/replicas}": {"yield": "/spec/replicas"},
     "{yield: [/spec/replicas, /spec/x]}": {"yield": ["/spec/replicas", "/spec/x"]},

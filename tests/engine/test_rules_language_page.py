@@ -180,7 +180,12 @@ def test_a_class_without_docstring_has_none_in_the_reference() -> None:
 
 
 def test_every_class_that_can_be_reached_is_found_once() -> None:
-    assert [owner.__name__ for owner in reachable_classes([list[Shelf], Author | None])] == ["Shelf", "Author", "Book", "ObjectRef"]
+    assert [owner.__name__ for owner in reachable_classes([list[Shelf], Author | None])] == [
+        "Shelf",
+        "Author",
+        "Book",
+        "ObjectRef",
+    ]
 
 
 TYPES = {

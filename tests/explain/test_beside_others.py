@@ -11,10 +11,11 @@ from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer
-from grove_compiler.model.expanded.derived import Clique, ExpandedSet, Replica
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.source.reader import read_bytes
 
 from .questions import PROGRAM, SOURCES, asking, inputs_of

@@ -14,9 +14,8 @@ from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.explain import Said
 from grove_compiler.explain.said import scalars
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import FieldPath, render, replace
 from grove_compiler.graph.node import Node
-from grove_compiler.graph.replace import replace
 from grove_compiler.source.document import Document
 
 from .questions import PROGRAM, ROOT, Question, asking, example_inputs

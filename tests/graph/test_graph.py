@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph, GraphCycle
+from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.graph.order import GraphCycle
 
 
 def node(name: str, rule: str = "a", loop: tuple[int, ...] = (), owner: str = "", api: str = "v1") -> Node:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from grove_compiler.model.expanded.derived import Clique, ExpandedSet
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet
 from grove_compiler.model.inputs.configuration import read_configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
+
+from ..shipped import decisions
 
 Manifest = dict[str, Any]
 
@@ -47,7 +49,9 @@ def pcs(cliques: list[Manifest], groups: Iterable[Manifest] = (), replicas: int 
 def expand(manifest: Manifest, snapshot: Iterable[Manifest] = (), config: Manifest | None = None, **settings: Any) -> ExpandedSet:
     """The set with everything that exists for it."""
     chosen = Settings(**settings)
-    return ExpandedSet(manifest, chosen.namespace, read_configuration(config), chosen, Snapshot(snapshot))
+    return ExpandedSet(
+        manifest, chosen.namespace, decisions(), config=read_configuration(config), settings=chosen, snapshot=Snapshot(snapshot)
+    )
 
 
 def find_clique(expanded: ExpandedSet, name: str) -> Clique:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.expanded.claims import spec_in_version
-from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, spec_in_version, unresolved_sharing
+from grove_compiler.model.expanded.structure import ExpandedSet
 
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
 
@@ -36,7 +36,7 @@ def sharing(set_: list[Any] = (), one: list[Any] = (), many: list[Any] = (), **s
 
 
 def test_the_set_owns_one_claim_for_all_or_one_for_each_replica() -> None:
-    found = sharing([share("t"), share("u", "PerReplica")]).claims
+    found = claims(sharing([share("t"), share("u", "PerReplica")]))
     assert [(part.name, part.index, part.owner.id) for part in found] == [
         ("demo-all-t", None, "PodCliqueSet/default/demo"),
         ("demo-0-u", 0, "PodCliqueSet/default/demo"),
@@ -45,7 +45,7 @@ def test_the_set_owns_one_claim_for_all_or_one_for_each_replica() -> None:
 
 
 def test_a_scaling_group_owns_one_claim_for_all_or_one_for_each_of_its_replicas() -> None:
-    found = sharing(many=[share("t", "PerReplica"), share("u")]).replicas[1].scaling_groups[0].claims
+    found = claims(sharing(many=[share("t", "PerReplica"), share("u")]).replicas[1].scaling_groups[0])
     assert [(part.name, part.index, part.owner.id) for part in found] == [
         ("demo-1-g-0-t", 0, "PodCliqueScalingGroup/default/demo-1-g"),
         ("demo-1-g-1-t", 1, "PodCliqueScalingGroup/default/demo-1-g"),
@@ -54,19 +54,19 @@ def test_a_scaling_group_owns_one_claim_for_all_or_one_for_each_of_its_replicas(
 
 
 def test_a_clique_owns_one_claim_for_all_or_one_for_each_pod() -> None:
-    found = find_clique(sharing(one=[share("t"), share("u", "PerReplica")]), "demo-0-a").claims
+    found = claims(find_clique(sharing(one=[share("t"), share("u", "PerReplica")]), "demo-0-a"))
     assert [part.name for part in found] == ["demo-0-a-all-t", "demo-0-a-0-u", "demo-0-a-1-u"]
 
 
 def test_a_pod_uses_the_widest_claims_first_and_those_for_all_before_its_own() -> None:
     found = sharing([share("v", "PerReplica"), share("t")], many=[share("u", "PerReplica"), share("t")])
-    assert find_clique(found, "demo-1-g-0-b").claim_names == ["demo-all-t", "demo-1-v", "demo-1-g-all-t", "demo-1-g-0-u"]
+    assert claim_names(find_clique(found, "demo-1-g-0-b")) == ["demo-all-t", "demo-1-v", "demo-1-g-all-t", "demo-1-g-0-u"]
 
 
 def test_a_cliques_own_claims_come_last_and_each_pods_apart() -> None:
     found = find_clique(sharing([share("t")], one=[share("v", "PerReplica"), share("u")]), "demo-0-a")
-    assert found.claim_names == ["demo-all-t", "demo-0-a-all-u"]
-    assert [found.pod_claim_names(index) for index in (0, 1)] == [["demo-0-a-0-v"], ["demo-0-a-1-v"]]
+    assert claim_names(found) == ["demo-all-t", "demo-0-a-all-u"]
+    assert [pod_claim_names(found, index) for index in (0, 1)] == [["demo-0-a-0-v"], ["demo-0-a-1-v"]]
 
 
 FILTERS: list[tuple[Any, bool, bool]] = [
@@ -84,27 +84,27 @@ FILTERS: list[tuple[Any, bool, bool]] = [
 @pytest.mark.parametrize(("filter", "reaches_a", "reaches_b"), FILTERS)
 def test_a_filter_of_the_set_names_cliques_or_groups(filter: Any, reaches_a: bool, reaches_b: bool) -> None:
     found = sharing([share("t", **({} if filter is None else {"filter": filter}))])
-    assert bool(find_clique(found, "demo-0-a").claim_names) is reaches_a
-    assert bool(find_clique(found, "demo-0-g-0-b").claim_names) is reaches_b
+    assert bool(claim_names(find_clique(found, "demo-0-a"))) is reaches_a
+    assert bool(claim_names(find_clique(found, "demo-0-g-0-b"))) is reaches_b
 
 
 def test_a_filter_of_a_group_names_cliques() -> None:
-    assert find_clique(sharing(many=[share("t", filter={"childCliqueNames": ["b"]})]), "demo-0-g-0-b").claim_names == ["demo-0-g-all-t"]
-    assert find_clique(sharing(many=[share("t", filter={"childCliqueNames": ["a"]})]), "demo-0-g-0-b").claim_names == []
+    assert claim_names(find_clique(sharing(many=[share("t", filter={"childCliqueNames": ["b"]})]), "demo-0-g-0-b")) == ["demo-0-g-all-t"]
+    assert claim_names(find_clique(sharing(many=[share("t", filter={"childCliqueNames": ["a"]})]), "demo-0-g-0-b")) == []
 
 
 def test_claims_are_made_whatever_the_filter() -> None:
-    assert [part.name for part in sharing([share("t", filter={"childCliqueNames": ["nobody"]})]).claims] == ["demo-all-t"]
+    assert [part.name for part in claims(sharing([share("t", filter={"childCliqueNames": ["nobody"]})]))] == ["demo-all-t"]
 
 
 def test_the_claims_of_a_group_reach_nobody_outside() -> None:
-    assert find_clique(sharing(many=[share("t")]), "demo-0-a").claim_names == []
+    assert claim_names(find_clique(sharing(many=[share("t")]), "demo-0-a")) == []
 
 
 def test_a_groups_claims_follow_its_live_replicas() -> None:
     manifest = pcs([clique("b")], [group("g", ["b"], resourceSharing=[share("t", "PerReplica")])], resourceClaimTemplates=[template("t")])
     found = expand(manifest, [existing("PodCliqueScalingGroup", "demo-0-g", spec={"replicas": 3})])
-    assert [part.name for part in found.replicas[0].scaling_groups[0].claims] == ["demo-0-g-0-t", "demo-0-g-1-t", "demo-0-g-2-t"]
+    assert [part.name for part in claims(found.replicas[0].scaling_groups[0])] == ["demo-0-g-0-t", "demo-0-g-1-t", "demo-0-g-2-t"]
 
 
 CLUSTER = existing("ResourceClaimTemplate", "ext", spec={"metadata": {"labels": {"a": "b"}}, "spec": FLAT})
@@ -117,38 +117,38 @@ def external(ref: Manifest, snapshot: list[Manifest], **template_parts: Any) -> 
 
 
 def test_a_template_of_the_cluster_is_taken_when_the_set_has_none_of_that_name() -> None:
-    assert [part.spec for part in external(share("ext"), [CLUSTER]).claims] == [NESTED]
+    assert [part.spec for part in claims(external(share("ext"), [CLUSTER]))] == [NESTED]
 
 
 def test_a_template_of_another_namespace_is_named_with_it() -> None:
-    assert [part.spec for part in external(share("ext", namespace="shared"), [CLUSTER, ELSEWHERE]).claims] == [EITHER]
+    assert [part.spec for part in claims(external(share("ext", namespace="shared"), [CLUSTER, ELSEWHERE]))] == [EITHER]
 
 
 def test_the_sets_own_template_wins_unless_a_namespace_is_named() -> None:
     own = {"resourceClaimTemplates": [template("ext", EITHER)]}
-    assert [part.spec for part in external(share("ext"), [CLUSTER], **own).claims] == [EITHER]
-    assert [part.spec for part in external(share("ext", namespace="default"), [CLUSTER], **own).claims] == [NESTED]
+    assert [part.spec for part in claims(external(share("ext"), [CLUSTER], **own))] == [EITHER]
+    assert [part.spec for part in claims(external(share("ext", namespace="default"), [CLUSTER], **own))] == [NESTED]
 
 
 def test_a_template_without_a_namespace_is_in_the_one_that_manifests_go_to() -> None:
-    assert [part.spec for part in external(share("ext"), [LOOSE]).claims] == [NESTED]
-    assert external(share("ext", namespace="shared"), [LOOSE]).claims == []
+    assert [part.spec for part in claims(external(share("ext"), [LOOSE]))] == [NESTED]
+    assert claims(external(share("ext", namespace="shared"), [LOOSE])) == []
 
 
 def test_without_its_template_a_claim_is_left_out_and_told() -> None:
     found = external(share("ext"), [])
-    assert found.claims == []
-    assert [ref.path for ref in found.unresolved_sharing] == ["spec.template.resourceSharing[0]"]
+    assert claims(found) == []
+    assert [ref.path for ref in unresolved_sharing(found)] == ["spec.template.resourceSharing[0]"]
 
 
 def test_pods_use_a_claim_whose_template_is_not_known_here() -> None:
     """It may be in the cluster; then the claim is made there, and the pod waits for it."""
-    assert external(share("ext"), []).replicas[0].cliques[0].claim_names == ["demo-all-ext"]
+    assert claim_names(external(share("ext"), []).replicas[0].cliques[0]) == ["demo-all-ext"]
 
 
 def test_all_levels_are_looked_through_for_missing_templates() -> None:
     found = sharing([share("x")], one=[share("y")], many=[share("z"), share("t")])
-    assert [ref.name for ref in found.unresolved_sharing] == ["x", "z", "y"]
+    assert [ref.name for ref in unresolved_sharing(found)] == ["x", "z", "y"]
 
 
 SHAPES = [
@@ -177,8 +177,8 @@ def test_what_is_beside_the_requests_stays() -> None:
 
 
 def test_the_targets_version_decides_the_shape() -> None:
-    assert sharing([share("t")], kube_version="1.32").claims[0].spec == FLAT
-    assert sharing([share("t")], kube_version="1.34").claims[0].spec == NESTED
+    assert claims(sharing([share("t")], kube_version="1.32"))[0].spec == FLAT
+    assert claims(sharing([share("t")], kube_version="1.34"))[0].spec == NESTED
 
 
 REQUESTS = st.lists(

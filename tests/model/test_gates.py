@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_compiler.model.expanded.pods import pods
+
 from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
 GATE = {"name": "grove.io/podgang-pending-creation"}
@@ -25,7 +27,7 @@ def gang(name: str, *groups: tuple[str, list[str]], initialized: bool = True) ->
 
 
 def is_gated(manifest: Manifest, name: str, snapshot: list[Manifest]) -> bool:
-    pod = find_clique(expand(manifest, snapshot), name).pods[0]
+    pod = pods(find_clique(expand(manifest, snapshot), name))[0]
     assert pod.existing
     return pod.gated
 

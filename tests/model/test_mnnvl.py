@@ -6,19 +6,25 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.checks.mnnvl_change import mnnvl_changes
-from grove_compiler.model.checks.mnnvl_conflicts import class_contests, lost_waits, shared_claims, way_contests
-from grove_compiler.model.expanded.compute_domain import DRIVER, ComputeDomain, shape_of
+from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
+from grove_compiler.model.checks.update import mnnvl_changes
+from grove_compiler.model.expanded import domains as compute_domains
+from grove_compiler.model.expanded.domains import ComputeDomain, pod_claim
+from grove_compiler.model.expanded.gang import base_gang
+from grove_compiler.model.expanded.gang import gangs as gangs_of
+from grove_compiler.model.expanded.startup import dependencies
+from grove_compiler.model.inputs.mnnvl_shape import DRIVER, shape_of
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
+from ..shipped import decisions
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
 
 ENABLED, SCOPE, CLASS, GROUP = (f"grove.io/mnnvl-{word}" for word in ("enabled", "scope", "device-class", "group"))
 GPU = {"containers": [{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}
 ON = {ENABLED: "true"}
 OFF = {ENABLED: "false"}
-APART = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
+PER_REPLICA = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
 
 
 def gpu(name: str, **entry: Any) -> Manifest:
@@ -27,7 +33,7 @@ def gpu(name: str, **entry: Any) -> Manifest:
 
 
 def declared(manifest: Manifest) -> PodCliqueSet:
-    return PodCliqueSet(manifest)
+    return PodCliqueSet(manifest, decisions=decisions())
 
 
 def scopes(manifest: Manifest) -> dict[str, str]:
@@ -38,12 +44,12 @@ def scopes(manifest: Manifest) -> dict[str, str]:
 
 
 def domains(manifest: Manifest, **options: Any) -> list[ComputeDomain]:
-    return expand(manifest, **options).replicas[0].domains
+    return compute_domains.domains(expand(manifest, **options).replicas[0])
 
 
 def test_a_set_that_says_nothing_has_no_domains() -> None:
     found = expand(pcs([gpu("a")]))
-    assert (found.mnnvl.is_mentioned, found.mnnvl.is_used, found.replicas[0].domains) == (False, False, [])
+    assert (found.mnnvl.is_mentioned, found.mnnvl.is_used, compute_domains.domains(found.replicas[0])) == (False, False, [])
 
 
 @pytest.mark.parametrize(
@@ -54,11 +60,11 @@ def test_a_set_that_says_nothing_has_no_domains() -> None:
         (ON, OFF, {}, None),
         (ON, {}, OFF, None),
         (ON, OFF, ON, "replica"),
-        (OFF, APART, {}, "scalingGroupReplica"),
-        (ON, APART, {}, "scalingGroupReplica"),
+        (OFF, PER_REPLICA, {}, "scalingGroupReplica"),
+        (ON, PER_REPLICA, {}, "scalingGroupReplica"),
         (ON, {SCOPE: "scalingGroupReplica"}, {}, "scalingGroupReplica"),
-        ({}, APART, {SCOPE: "clique"}, "clique"),
-        ({}, APART, OFF, None),
+        ({}, PER_REPLICA, {SCOPE: "clique"}, "clique"),
+        ({}, PER_REPLICA, OFF, None),
         ({}, {}, ON | {SCOPE: "clique"}, "clique"),
         ({SCOPE: "replica"}, {}, ON, "replica"),
         ({ENABLED: "yes"}, {}, {}, None),
@@ -71,10 +77,13 @@ def test_the_nearest_annotation_holds_key_by_key(
     assert scopes(manifest).get("a") == scope
 
 
-def test_cliques_without_gpus_are_in_no_domain_but_the_way_reaches_them() -> None:
+def test_cliques_without_gpus_are_in_no_domain_but_the_mode_reaches_them() -> None:
     found = declared(pcs([gpu("a"), clique("b")], metadata={"annotations": ON}))
     assert [bool(found.mnnvl.membership(one)) for one in found.cliques] == [True, False]
-    assert [[way.way for way in found.mnnvl.ways(one)] for one in found.cliques] == [["annotations"], ["annotations"]]
+    assert [[membership.mnnvl_mode for membership in found.mnnvl.memberships(one)] for one in found.cliques] == [
+        ["annotations"],
+        ["annotations"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,11 +129,11 @@ def test_nothing_is_propagated_where_nothing_is_enabled() -> None:
 
 
 def gangs(manifest: Manifest, **options: Any) -> dict[str, list[str]]:
-    return {gang.name: [one.name for one in gang.cliques] for gang in expand(manifest, **options).replicas[0].gangs}
+    return {gang.name: [one.name for one in gang.cliques] for gang in gangs_of(expand(manifest, **options).replicas[0])}
 
 
 def test_each_replica_of_a_group_with_its_own_domain_is_a_gang_with_its_own_index() -> None:
-    found = gangs(pcs([clique("router"), gpu("w")], [group("g", ["w"], 3, 2, annotations=APART)]))
+    found = gangs(pcs([clique("router"), gpu("w")], [group("g", ["w"], 3, 2, annotations=PER_REPLICA)]))
     assert found == {
         "demo-0": ["demo-0-router"],
         "demo-0-g-0": ["demo-0-g-0-w"],
@@ -134,28 +143,28 @@ def test_each_replica_of_a_group_with_its_own_domain_is_a_gang_with_its_own_inde
 
 
 def test_only_replicas_beyond_min_available_wait_for_the_base_gang() -> None:
-    found = expand(pcs([clique("router"), gpu("w")], [group("g", ["w"], 3, 2, annotations=APART)]))
+    found = expand(pcs([clique("router"), gpu("w")], [group("g", ["w"], 3, 2, annotations=PER_REPLICA)]))
     assert [one.base_gang_name for one in found.replicas[0].all_cliques] == [None, None, None, "demo-0"]
 
 
 def test_nobody_waits_for_a_base_gang_that_is_empty() -> None:
-    found = expand(pcs([gpu("w")], [group("g", ["w"], 3, 1, annotations=APART)]))
+    found = expand(pcs([gpu("w")], [group("g", ["w"], 3, 1, annotations=PER_REPLICA)]))
     assert [one.base_gang_name for one in found.replicas[0].all_cliques] == [None, None, None]
-    assert found.replicas[0].base_gang.groups == []
+    assert base_gang(found.replicas[0]).groups == []
 
 
 def test_a_group_whose_cliques_all_say_otherwise_stays_in_the_base_gang() -> None:
-    found = gangs(pcs([gpu("w", annotations={SCOPE: "clique"})], [group("g", ["w"], 2, 1, annotations=APART)]))
+    found = gangs(pcs([gpu("w", annotations={SCOPE: "clique"})], [group("g", ["w"], 2, 1, annotations=PER_REPLICA)]))
     assert found == {"demo-0": ["demo-0-g-0-w"], "demo-0-g-0": ["demo-0-g-1-w"]}
 
 
 def test_a_group_without_gpus_stays_in_the_base_gang() -> None:
-    assert gangs(pcs([clique("w")], [group("g", ["w"], annotations=APART)])) == {"demo-0": ["demo-0-g-0-w"]}
+    assert gangs(pcs([clique("w")], [group("g", ["w"], annotations=PER_REPLICA)])) == {"demo-0": ["demo-0-g-0-w"]}
 
 
 def test_a_group_scaled_in_by_an_autoscaler_has_fewer_gangs_and_domains() -> None:
     live = [existing("PodCliqueScalingGroup", "demo-0-g", spec={"replicas": 1})]
-    manifest = pcs([gpu("w")], [group("g", ["w"], 3, 1, annotations=APART)])
+    manifest = pcs([gpu("w")], [group("g", ["w"], 3, 1, annotations=PER_REPLICA)])
     assert list(gangs(manifest, snapshot=live)) == ["demo-0", "demo-0-g-0"]
     assert [domain.name for domain in domains(manifest, snapshot=live)] == ["demo-0-g-0-cd"]
 
@@ -168,8 +177,8 @@ def test_a_clique_waits_for_no_clique_of_another_gang(startup: str) -> None:
         gpu("worker", startsAfter=["leader"]),
         clique("last", startsAfter=["worker"]),
     ]
-    found = expand(pcs(cliques, [group("g", ["leader", "worker"], 2, 1, annotations=APART)], cliqueStartupType=startup))
-    waits = {one.name: [other.name for other in one.dependencies] for one in found.replicas[0].all_cliques}
+    found = expand(pcs(cliques, [group("g", ["leader", "worker"], 2, 1, annotations=PER_REPLICA)], cliqueStartupType=startup))
+    waits = {one.name: [other.name for other in dependencies(one)] for one in found.replicas[0].all_cliques}
     assert {name: names for name, names in waits.items() if names} == {
         "demo-0-g-0-worker": ["demo-0-g-0-leader"],
         "demo-0-g-1-worker": ["demo-0-g-1-leader"],
@@ -208,7 +217,7 @@ def test_domains_of_the_set_are_the_sets() -> None:
     ],
 )
 def test_a_pod_refers_to_a_claim_or_to_a_template(manifest: Manifest, shape: str, claim: tuple[str, str | None, str | None]) -> None:
-    found = find_clique(expand(manifest, mnnvl_shape=shape), "demo-0-a").pod_claim
+    found = pod_claim(find_clique(expand(manifest, mnnvl_shape=shape), "demo-0-a"))
     assert found is not None
     assert (found.name, found.claim, found.template) == claim
 
@@ -221,7 +230,7 @@ def test_what_a_template_says_already_is_not_said_again() -> None:
             {"name": "two", "resources": {"limits": {"nvidia.com/gpu": 1}}},
         ],
     }
-    found = find_clique(expand(pcs([clique("a", podSpec=spec)], metadata={"annotations": {GROUP: "x"}})), "demo-0-a").pod_claim
+    found = pod_claim(find_clique(expand(pcs([clique("a", podSpec=spec)], metadata={"annotations": {GROUP: "x"}})), "demo-0-a"))
     assert found is not None
     assert (found.is_new, found.pointers) == (False, ["/containers/1"])
 
@@ -254,11 +263,11 @@ def test_a_choice_is_a_choice() -> None:
     assert (shape_of("as-proposed", Snapshot([DOMAIN])), shape_of(DRIVER, Snapshot())) == ("as-proposed", "driver")
 
 
-def test_two_ways_are_told_once_for_each_pair_of_places() -> None:
-    found = way_contests(
+def test_two_modes_are_told_once_for_each_pair_of_places() -> None:
+    found = mode_conflicts(
         declared(pcs([gpu("a"), gpu("b")], metadata={"annotations": ON | {GROUP: "x"}}, computeDomainConfig={"enabled": True}))
     )
-    assert [(one.clique.name, one.first.way, one.second.way) for one in found] == [
+    assert [(one.clique.name, one.first.mnnvl_mode, one.second.mnnvl_mode) for one in found] == [
         ("a", "annotations", "computeDomainConfig"),
         ("a", "annotations", "mnnvl-group"),
     ]
@@ -268,21 +277,23 @@ def test_classes_are_compared_within_a_domain() -> None:
     one, other = ON | {SCOPE: "clique", CLASS: "one.example.com"}, {CLASS: "other.example.com"}
     apart = pcs([gpu("a", annotations=one), gpu("b", annotations=one | other)])
     together = pcs([gpu("a"), gpu("b", annotations=other)], metadata={"annotations": ON})
-    assert class_contests(declared(apart)) == []
-    assert [(found.clique.name, found.device_class, found.other_class) for found in class_contests(declared(together))] == [
+    assert class_conflicts(declared(apart)) == []
+    assert [(found.clique.name, found.device_class, found.other_class) for found in class_conflicts(declared(together))] == [
         ("b", "other.example.com", "compute-domain.nvidia.com")
     ]
 
 
 def test_waits_inside_a_gang_are_not_lost() -> None:
     cliques = [gpu("leader"), gpu("worker", startsAfter=["leader"]), clique("last", startsAfter=["worker", "nobody"])]
-    found = declared(pcs(cliques, [group("g", ["leader", "worker"], annotations=APART)], cliqueStartupType="CliqueStartupTypeExplicit"))
+    found = declared(
+        pcs(cliques, [group("g", ["leader", "worker"], annotations=PER_REPLICA)], cliqueStartupType="CliqueStartupTypeExplicit")
+    )
     assert [(wait.clique.name, wait.other.name, wait.path) for wait in lost_waits(found)] == [
         ("last", "worker", "spec.template.cliques[2].spec.startsAfter[0]")
     ]
 
 
-def test_no_wait_is_lost_where_no_group_is_apart() -> None:
+def test_no_wait_is_lost_where_no_group_has_a_gang_per_replica() -> None:
     cliques = [clique("router"), gpu("worker")]
     found = declared(pcs(cliques, [group("g", ["worker"])], metadata={"annotations": ON}, cliqueStartupType="CliqueStartupTypeInOrder"))
     assert lost_waits(found) == []
@@ -292,7 +303,7 @@ def test_the_users_of_a_shared_claim_are_counted_in_its_domain() -> None:
     whole = pcs(
         [gpu("a", replicas=3), gpu("b", replicas=2), clique("c", replicas=9)], [group("g", ["b"], 4, 1)], metadata={"annotations": ON}
     )
-    apart = pcs([gpu("a", replicas=3), gpu("b", replicas=2)], [group("g", ["a", "b"], 4, 1, annotations=APART)])
+    apart = pcs([gpu("a", replicas=3), gpu("b", replicas=2)], [group("g", ["a", "b"], 4, 1, annotations=PER_REPLICA)])
     assert [[claim.pods for claim in shared_claims(declared(made))] for made in (whole, apart)] == [[11], [5]]
 
 
@@ -300,7 +311,7 @@ def test_changes_are_those_of_layers_of_the_same_name() -> None:
     new = pcs([gpu("b", annotations={GROUP: "x"}), gpu("a", annotations={GROUP: "y"}), gpu("new", annotations=ON)])
     old = pcs([gpu("a", annotations={GROUP: "z"}), gpu("b", annotations={GROUP: "x", SCOPE: "clique"}), gpu("gone", annotations=ON)])
     changes = mnnvl_changes(declared(new), declared(old))
-    assert [(change.what, change.path, change.value, change.former) for change in changes] == [
+    assert [(change.what, change.path, change.value, change.old) for change in changes] == [
         ("removed", f"spec.template.cliques[0].annotations[{SCOPE}]", "", "clique"),
         ("changed", f"spec.template.cliques[1].annotations[{GROUP}]", "y", "z"),
     ]

@@ -21,9 +21,6 @@ PATTERNS: list[tuple[Any, tuple[Any, ...], str]] = [
     (names.service_account, ("demo",), "demo"),
     (names.role, ("demo",), "grove.io:pcs:demo"),
     (names.token_secret, ("demo",), "demo-ic-sat"),
-    (names.claim, ("demo", None, "disks"), "demo-all-disks"),
-    (names.claim, ("demo-0-model", 2, "disks"), "demo-0-model-2-disks"),
-    (names.claim, ("demo", 0, "disks"), "demo-0-disks"),
     (names.hostname, ("demo-0-router", 3), "demo-0-router-3"),
 ]
 WORDS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)

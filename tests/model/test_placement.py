@@ -12,9 +12,10 @@ from grove_compiler.compile import VOCABULARY, Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
-from grove_compiler.model.checks.placement_change import placement_changes
+from grove_compiler.model.checks.update import placement_changes
+from grove_compiler.model.expanded.gang import gangs
 from grove_compiler.model.spec.constraints import read_constraint, translate
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 
@@ -154,7 +155,7 @@ def test_cliques_keep_their_constraints_when_they_change_places() -> None:
 def test_nothing_is_placed_while_topology_aware_scheduling_is_off() -> None:
     expanded = expand(a_set({"packDomain": "rack"}, {"packDomain": "rack"}, clusterTopologyName="lab"))
     expanded.topologies = [LAB]
-    [gang, *_] = expanded.replicas[0].gangs
+    [gang, *_] = gangs(expanded.replicas[0])
     assert (gang.constraint, gang.constraint_groups, gang.topology_name) == (None, [], None)
 
 

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model import names
+from grove_compiler.model.expanded.claims import pod_claim_names
 from grove_compiler.model.expanded.pods import Pod
+from grove_compiler.model.expanded.pods import pods as pods_of
 
 from .sets import Manifest, clique, existing, existing_pod, expand, pcs
 
@@ -22,7 +24,7 @@ def pods(replicas: int, snapshot: list[Manifest] | None = None) -> list[Pod]:
     """The pods of a clique that exists, with a number of replicas that somebody set."""
     owner = existing("PodClique", A, spec={"replicas": replicas})
     found = expand(pcs([clique("a", replicas=9)]), [owner, *(snapshot or [])] if snapshot is not None else [])
-    return found.replicas[0].cliques[0].pods
+    return pods_of(found.replicas[0].cliques[0])
 
 
 def indices(found: list[Pod]) -> list[int]:
@@ -34,7 +36,7 @@ def kept(found: list[Pod]) -> list[str]:
 
 
 def test_at_first_all_pods_are_new_and_gated() -> None:
-    found = expand(pcs([clique("a", replicas=3)])).replicas[0].cliques[0].pods
+    found = pods_of(expand(pcs([clique("a", replicas=3)])).replicas[0].cliques[0])
     assert indices(found) == [0, 1, 2]
     assert [pod.hostname for pod in found] == [f"{A}-0", f"{A}-1", f"{A}-2"]
     assert [(pod.existing, pod.gated) for pod in found] == [(False, True)] * 3
@@ -43,7 +45,7 @@ def test_at_first_all_pods_are_new_and_gated() -> None:
 
 def test_names_do_not_depend_on_whether_the_clique_exists() -> None:
     """Otherwise a pod that was planned together with its clique would be planned again under another name."""
-    before = expand(pcs([clique("a", replicas=2)])).replicas[0].cliques[0].pods
+    before = pods_of(expand(pcs([clique("a", replicas=2)])).replicas[0].cliques[0])
     assert [pod.name for pod in pods(2, [])] == [pod.name for pod in before]
 
 
@@ -123,7 +125,7 @@ def test_of_too_many_pods_those_that_are_missed_least_go(less: dict[str, Any], m
 
 
 def test_of_too_many_pods_those_of_an_old_template_go() -> None:
-    current = expand(pcs([clique("a")])).cliques[0].pod_template_hash
+    current = expand(pcs([clique("a")])).template_hashes[0][0]
     old = existing_pod(A, "old", 0, labels={"grove.io/pod-template-hash": "of-former-days"})
     new = existing_pod(A, "new", 1, labels={"grove.io/pod-template-hash": current})
     assert kept(pods(1, [old, new])) == [f"{A}-new"]
@@ -131,8 +133,8 @@ def test_of_too_many_pods_those_of_an_old_template_go() -> None:
 
 def test_pods_have_the_claims_of_their_own_index() -> None:
     shared = [{"name": "disk", "scope": "PerReplica"}, {"name": "net", "scope": "AllReplicas"}]
-    found = expand(pcs([clique("a", replicas=2, resourceSharing=shared)])).replicas[0].cliques[0].pods
-    assert [pod.claim_names for pod in found] == [[f"{A}-0-disk"], [f"{A}-1-disk"]]
+    found = expand(pcs([clique("a", replicas=2, resourceSharing=shared)])).replicas[0].cliques[0]
+    assert [pod_claim_names(found, index) for index in (0, 1)] == [[f"{A}-0-disk"], [f"{A}-1-disk"]]
 
 
 EXISTING = st.lists(

@@ -6,7 +6,7 @@ import pytest
 
 from grove_compiler.graph.field_path import render
 from grove_compiler.model.checks.scale_target import declared_replicas_path
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 from .sets import clique, expand, group, pcs
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_compiler.model.expanded.startup import dependencies
+
 from .sets import clique, expand, find_clique, group, pcs
 
 IN_ORDER = "CliqueStartupTypeInOrder"
@@ -16,7 +18,7 @@ ANY_ORDER = "CliqueStartupTypeAnyOrder"
 def waits(cliques: list[Any], groups: list[Any], startup: str, name: str) -> list[str]:
     """`name:count` for everything that the clique of that full name waits for."""
     found = find_clique(expand(pcs(cliques, groups, cliqueStartupType=startup)), name)
-    return [f"{dependency.name}:{dependency.min_available}" for dependency in found.dependencies]
+    return [f"{dependency.name}:{dependency.min_available}" for dependency in dependencies(found)]
 
 
 ROUTER = clique("router", replicas=2)
@@ -101,4 +103,4 @@ def test_the_count_is_that_of_the_very_clique_not_of_one_with_the_same_end() -> 
 
 def test_each_replica_of_the_set_waits_for_its_own() -> None:
     found = expand(pcs(CHAIN, replicas=2, cliqueStartupType=IN_ORDER))
-    assert [dependency.name for dependency in find_clique(found, "demo-1-prefill").dependencies] == ["demo-1-router"]
+    assert [dependency.name for dependency in dependencies(find_clique(found, "demo-1-prefill"))] == ["demo-1-router"]

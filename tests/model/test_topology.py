@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.expanded import topology as expanded
+from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.model.inputs.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, Topology, default_topology, find_topology
-from grove_compiler.model.inputs.topology_use import topology_is_wanted, topology_uses
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, find_topology
 
+from ..shipped import decisions
 from .sets import clique, existing, pcs
 from .topologies import binding, levels, manifest_of, together, topology
 
@@ -21,6 +23,10 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 MANAGED = {"labels": {"app.kubernetes.io/managed-by": "grove-operator"}}
 ON = read_configuration({"topologyAwareScheduling": {"enabled": True}})
 OFF = read_configuration({})
+
+
+def topology_is_wanted(found: ExpandedTopology, config: Configuration) -> bool:
+    return decisions().of(expanded.topology_is_wanted)(found, config)
 
 
 def test_a_domain_has_a_node_label_and_a_rank() -> None:
@@ -61,7 +67,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("kind", "known", "place"), KINDS)
-def test_a_name_means_a_topology_of_its_own_kind_first(kind: str, known: list[Topology], place: int | None) -> None:
+def test_a_name_means_a_topology_of_its_own_kind_first(kind: str, known: list[ExpandedTopology], place: int | None) -> None:
     assert find_topology(known, "a", kind) is (None if place is None else known[place])
 
 
@@ -69,14 +75,14 @@ class TestKaisNames:
     def test_a_topology_of_somebody_else_has_the_name_that_it_was_given(self) -> None:
         assert [binding("lab").kai_name, binding("lab", external="theirs").kai_name] == ["lab", "theirs"]
 
-    def test_topologies_of_one_name_are_twins(self) -> None:
+    def test_topologies_of_one_name_are_counterparts(self) -> None:
         one, other, third = together(topology("lab"), binding("lab"), binding("hall"))
-        assert [one.twin, other.twin, third.twin] == [other, one, None]
-        assert [one.is_served_by_twin, other.is_served_by_twin] == [False, True]
+        assert [one.counterpart, other.counterpart, third.counterpart] == [other, one, None]
+        assert [one.is_served_by_counterpart, other.is_served_by_counterpart] == [False, True]
 
-    def test_one_whose_topology_is_external_has_no_twin(self) -> None:
+    def test_one_whose_topology_is_external_has_no_counterpart(self) -> None:
         one, other = together(topology("lab"), binding("lab", external="theirs"))
-        assert [one.twin, other.twin] == [None, None]
+        assert [one.counterpart, other.counterpart] == [None, None]
 
     OWNERS: tuple[tuple[Any, bool], ...] = (
         (None, True),
@@ -111,25 +117,25 @@ class TestUse:
             user("d"),
         ]
         for one in (default, lab):
-            one.sets = sets
-        assert [use.set_name for use in topology_uses(lab)] == ["default/a", "default/b"]
-        assert [use.set_name for use in topology_uses(default)] == ["default/c"]
+            one.find_sets = lambda: sets
+        assert [use.set_name for use in lab.uses] == ["default/a", "default/b"]
+        assert [use.set_name for use in default.uses] == ["default/c"]
 
     def test_a_set_that_means_the_other_kind_of_that_name_does_not_use_it(self) -> None:
         lab, _ = together(topology("lab"), binding("lab"))
-        lab.sets = [user("a", topologyConstraint={"topologyName": "lab", "pack": {"required": "rack"}})]
-        assert topology_uses(lab) == []
+        lab.find_sets = lambda: [user("a", topologyConstraint={"topologyName": "lab", "pack": {"required": "rack"}})]
+        assert lab.uses == []
 
     def test_pods_count_for_the_set_that_they_are_part_of(self) -> None:
         cliques = [scheduled("a", "default", 2), scheduled("a", "default", 1), scheduled("a", "other", 4), scheduled("b", "default", 0)]
         lab = topology("lab", snapshot=cliques)
-        lab.sets = [user("a", clusterTopologyName="lab", **RACK), user("b", clusterTopologyName="lab", **RACK)]
-        assert [(use.set_name, use.scheduled) for use in topology_uses(lab)] == [("default/a", 3), ("default/b", 0)]
+        lab.find_sets = lambda: [user("a", clusterTopologyName="lab", **RACK), user("b", clusterTopologyName="lab", **RACK)]
+        assert [(use.set_name, use.scheduled) for use in lab.uses] == [("default/a", 3), ("default/b", 0)]
 
     def test_a_set_of_the_input_that_exists_is_one_user(self) -> None:
         lab = topology("lab")
-        lab.sets = 2 * [user("a", clusterTopologyName="lab", **RACK)]
-        assert [use.set_name for use in topology_uses(lab)] == ["default/a"]
+        lab.find_sets = lambda: 2 * [user("a", clusterTopologyName="lab", **RACK)]
+        assert [use.set_name for use in lab.uses] == ["default/a"]
 
 
 def scheduled(part_of: str, namespace: str, count: int) -> dict[str, Any]:
@@ -155,9 +161,9 @@ def test_a_topology_is_wanted_until_it_is_deleted_and_nobody_refers_to_it(
     name: str, metadata: dict[str, Any], used: bool, on: bool, off: bool
 ) -> None:
     live = manifest_of(name, "rack", metadata=metadata)
-    found = Topology(live, Snapshot([live]))
+    found = ExpandedTopology(live, Snapshot([live]))
     found.peers = [found]
-    found.sets = [user("a", clusterTopologyName=name, **RACK)] if used else []
+    found.find_sets = lambda: [user("a", clusterTopologyName=name, **RACK)] if used else []
     assert [topology_is_wanted(found, ON), topology_is_wanted(found, OFF)] == [on, off]
 
 

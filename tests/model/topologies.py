@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.model.inputs.topology import BINDING, CLUSTER_TOPOLOGY, Topology
+from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY
 
 Manifest = dict[str, Any]
 
@@ -22,22 +23,22 @@ def manifest_of(name: str, *domains: str, kind: str = CLUSTER_TOPOLOGY, **parts:
     return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def topology(name: str, *domains: str, snapshot: list[Manifest] | None = None, **parts: Any) -> Topology:
+def topology(name: str, *domains: str, snapshot: list[Manifest] | None = None, **parts: Any) -> ExpandedTopology:
     """A ClusterTopology, alone in its cluster."""
-    found = Topology(manifest_of(name, *domains, **parts), Snapshot(snapshot or []))
+    found = ExpandedTopology(manifest_of(name, *domains, **parts), Snapshot(snapshot or []))
     found.peers = [found]
     return found
 
 
-def binding(name: str, *domains: str, **parts: Any) -> Topology:
-    """A ClusterTopologyBinding; `external` names KAI's Topology that somebody else makes."""
+def binding(name: str, *domains: str, **parts: Any) -> ExpandedTopology:
+    """A ClusterTopologyBinding; `external` names KAI's ExpandedTopology that somebody else makes."""
     external = parts.pop("external", None)
     bound = [{"schedulerName": "kai-scheduler", "topologyReference": external}] if external else None
     spec = {"schedulerTopologyBindings": bound} if bound else {}
     return topology(name, *domains, kind=BINDING, spec=spec, **parts)
 
 
-def together(*topologies: Topology) -> list[Topology]:
+def together(*topologies: ExpandedTopology) -> list[ExpandedTopology]:
     """The topologies of one cluster."""
     for one in topologies:
         one.peers = list(topologies)

@@ -8,7 +8,7 @@ import pytest
 
 from applier.outcome import Action, Step
 from applier.ref import Manifest, Ref
-from applier.run import Difference
+from applier.run.difference import Difference
 from grove_operator.cluster.differences import NOISE, differences
 
 REF = Ref("", "ConfigMap", "shop", "x")

@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 
-from applier.readiness import State
-from grove_operator.cluster.readiness import judge
+from applier.readiness import Readiness, State
+from applier.ref import Manifest
+from grove_operator.cluster.readiness import judge_by
 
+from ..shipped import program
 from .manifests import obj
 
 GROVE, SCHEDULER = "grove.io/v1alpha1", "scheduler.grove.io/v1alpha1"
+
+
+def judge(manifest: Manifest) -> Readiness:
+    return judge_by(program())(manifest)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.graph.graph import Graph, GraphCycle
+from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.order import GraphCycle
 from grove_operator.render.picture import DECLARED, draw, simplified
 
 from . import sample

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+
+from ..shipped import decisions
 
 
 def clique(name: str, replicas: int = 1, **fields: Any) -> dict[str, Any]:
@@ -28,7 +30,7 @@ Entries = list[dict[str, Any]]
 def pcs(name: str, cliques: Entries, groups: Entries | None = None, replicas: int = 1, **template: Any) -> PodCliqueSet:
     """A set with these cliques and groups; other fields go into its template."""
     spec = {"replicas": replicas, "template": {"cliques": cliques, "podCliqueScalingGroups": groups or [], **template}}
-    return PodCliqueSet({"metadata": {"name": name}, "spec": spec})
+    return PodCliqueSet({"metadata": {"name": name}, "spec": spec}, decisions=decisions())
 
 
 def sharing(name: str, scope: str = "AllReplicas") -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
+from ..shipped import decisions
 from .sets import clique, group, pcs, sharing
 
 
@@ -66,7 +67,7 @@ def test_a_template_name_of_the_length_that_fits_is_accepted(set: PodCliqueSet, 
     for holder in (text["spec"]["template"], *text["spec"]["template"]["cliques"], *text["spec"]["template"]["podCliqueScalingGroups"]):
         for entry in holder.get("resourceSharing", []):
             entry["name"] = "t" * fits
-    shortened = PodCliqueSet(text)
+    shortened = PodCliqueSet(text, decisions=decisions())
     assert names_too_long(shortened) == []
 
 

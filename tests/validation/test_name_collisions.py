@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.model.checks.name_collisions import common_name, name_collisions
 from grove_compiler.model.checks.name_patterns import Segment
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 from .sets import clique, group, pcs, sharing
 

@@ -96,7 +96,7 @@ rule: team/slowly
 doc: Routers are not more than doubled at once.
 validate: update
 forEach: {clique: set.cliques}
-let: {former: "former_clique(old, clique)"}
+let: {former: "old_clique(old, clique)"}
 assert: clique.replicas <= 2 * former.replicas
 path: "{{ clique.path }}.spec.replicas"
 message: "at most {{ 2 * former.replicas }} at once"

@@ -161,9 +161,9 @@ class MemoryCluster:
             if manifest["metadata"].get("managedFields"):
                 raise refusals.bad_request("metadata.managedFields must be nil")
             live = self._live(request) if subresource else self.find(request.ref)
-            check_version(request, manifest, live)
             intent, schema = half(manifest, resource, subresource), self._schema(resource)
             new = applied(intent, live, schema, manager=manager, subresource=subresource, force=force, now=self._time())
+            check_version(request, manifest, live)  # only now: conflicts over fields are told before, as by a real server
             return self._write(request, new, live)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:

@@ -22,7 +22,7 @@ from typing import Any
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.codegen.trace_codegen import traced_name
-from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions import model_types
 from grove_compiler.engine.expressions.scope import Name, variable
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, Template, as_expression, find_field
@@ -87,7 +87,7 @@ class RuleCodegen:
         signature = self.around.vocabulary.decisions.get(rule.decision)
         if signature is None:
             return  # reported by `check_decisions`
-        parameters = types.parameter_types(signature)
+        parameters = model_types.parameters(signature)
         function.bind(parameters)
         block.add("try:")
         block.indent += 1
@@ -98,7 +98,7 @@ class RuleCodegen:
         for number, case in enumerate(cases):
             at = rule.at("cases", number) if "cases" in rule.keys else rule.at()
             guard = f"if {self._expression(function, case, 'when', at)}: " if "when" in case else ""
-            value = self._expression(function, case, "value", at, types.result_type(signature))
+            value = self._expression(function, case, "value", at, model_types.result(signature))
             block.add(f"{guard}return {value}{function.mark(at.below('value'))}")
         block.indent -= 1
         block.add("except FAILURES as error:")

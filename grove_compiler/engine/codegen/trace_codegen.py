@@ -13,12 +13,17 @@ from grove_compiler.engine.language.template_ast import Expression, Literal, Tex
 from grove_compiler.graph.field_path import FieldPath
 
 
-def traced_value(python: str, node: Literal | Text | Expression, rule: str) -> str:
-    """A scalar, or what a `$merge` brings in, with its rule and place, what is written there, and where that is in the document."""
-    source = "" if isinstance(node, Literal) else node.text
+def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, rule: str) -> str:
+    """A scalar, or what a `$merge` brings in, with its rule and place, what is written there, and where that is in the document.
+
+    What is written with names of constants alone is as constant as what is written out.
+    """
+    used = _names(node)
+    names = tuple(word for word in used if word not in scope.names or scope.names[word].varies)
+    source = "" if isinstance(node, Literal) or (used and not names) else node.text
     if isinstance(node, Expression) and node.label:
         source = node.label
-    return f"trace(lambda: {python}, {rule!r}, {node.at.position!r}, {source!r}, {_names(node)!r}, {node.path!r})"
+    return f"trace(lambda: {python}, {rule!r}, {node.at.position!r}, {source!r}, {names!r}, {node.path!r})"
 
 
 def traced_name(word: str, python: str, expression: Expression) -> str:

@@ -1,4 +1,4 @@
-"""What is known of a value's type when rules are loaded, from the annotations of the model's classes.
+"""What is known of a value's type when rules are loaded: items, values, none, and whether one type fits another.
 
 Types are ordinary annotations (`str`, `list[Replica]`, `Gang | None`); `Any` means that nothing is known. Only used on a cold
 start, so the imports may be heavy.
@@ -6,9 +6,6 @@ start, so the imports may be heavy.
 
 from __future__ import annotations
 
-import functools
-import inspect
-import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,37 +71,6 @@ def is_loopable(annotation: Any) -> bool:
     return not isinstance(origin, type) or issubclass(origin, Sequence | Iterator | set | frozenset) or hasattr(origin, "__iter__")
 
 
-def attribute_type(owner: type, name: str) -> Any:
-    """The annotation of an attribute or property of a model class. Raises `AttributeError` when the class has none of that name."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    hints = _hints(owner)
-    if name in hints:
-        return hints[name]
-    attribute = inspect.getattr_static(owner, name)
-    if isinstance(attribute, property):
-        return _returns(attribute.fget)
-    if isinstance(attribute, functools.cached_property):
-        return _returns(attribute.func)
-    raise AttributeError(name)
-
-
-def method_type(owner: type, name: str) -> Any:
-    """What a public method of a model class returns. Raises `AttributeError` when there is none of that name."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    attribute = inspect.getattr_static(owner, name)
-    if not isinstance(attribute, types.FunctionType):
-        raise AttributeError(name)
-    return _returns(attribute)
-
-
-def parameter_types(function: Any) -> dict[str, Any]:
-    """The types of a function's parameters, by name and in order."""
-    hints = _function_hints(function)
-    return {word: hints.get(word, Any) for word in inspect.signature(function).parameters}
-
-
 def conflict(given: Any, wanted: Any) -> bool:
     """Whether a value of one type certainly is none of another. None passes for any: what guards leave of it is not followed."""
     given, wanted = without_none(given), without_none(wanted)
@@ -137,52 +103,3 @@ def words(annotation: Any) -> str:
     origin = typing.get_origin(kind) or kind
     word = _WORDS.get(origin) or ("a map" if is_mapping(kind) else str(getattr(origin, "__name__", origin)))
     return f"{word} or none" if is_optional(annotation) and kind is not type(None) else word
-
-
-def result_type(function: Any) -> Any:
-    """What a registered function returns, by its annotation."""
-    return _returns(function)
-
-
-def public_names(owner: type) -> list[str]:
-    """The attributes and properties that rules may read, for suggestions and the reference."""
-    names = dict.fromkeys(_hints(owner))
-    for name in dir(owner):
-        if isinstance(inspect.getattr_static(owner, name, None), property | functools.cached_property | types.FunctionType):
-            names[name] = None
-    return [name for name in names if not name.startswith("_")]
-
-
-@functools.cache
-def _hints(owner: type) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(owner, localns=_namespace(owner.__module__))
-    except NameError:
-        return {name: Any for base in reversed(owner.__mro__) for name in inspect.get_annotations(base)}
-
-
-def _returns(function: Any) -> Any:
-    return _function_hints(function).get("return", Any)
-
-
-@functools.cache
-def _function_hints(function: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, localns=_namespace(getattr(function, "__module__", "")))
-    except (NameError, TypeError):
-        return {}
-
-
-@functools.cache
-def _namespace(module: str) -> dict[str, Any]:
-    """The classes of the module's package, since annotations may name what is imported for type checkers only."""
-    package = ".".join(module.split(".")[:2])
-    names: dict[str, Any] = {}
-    for name, loaded in list(sys.modules.items()):
-        if package and (name == package or name.startswith(package + ".")):
-            names.update(_classes(loaded))
-    return {**names, **_classes(sys.modules.get(module))}  # a class of the module itself hides those of its neighbours
-
-
-def _classes(module: types.ModuleType | None) -> dict[str, Any]:
-    return {name: value for name, value in vars(module).items() if isinstance(value, type)} if module else {}

@@ -172,8 +172,9 @@ DECISION_CASE_KEYS = {
 
 POLICY_KEYS = {
     "create": Key("word", "it is made once and then left as it is", choices=("only",)),
-    "adopt": Key("boolean", "an object of that name that nobody owns is taken over"),
+    "adopt": Key("boolean", "whether an object of that name that somebody else made may be changed (it may); `false` holds it"),
     "recreate": Key("boolean", "it is made anew when a field differs that cannot be changed"),
+    "operator": Key("boolean", "only the operator writes it, such as a part of an object that people write; `grove apply` leaves it out"),
     "yield": Key("words", "JSON pointers of the fields that others may set"),
 }
 

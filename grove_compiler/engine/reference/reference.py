@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions import model_types
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
@@ -156,9 +156,9 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
     classes = _class_names(vocabulary)
     rows = []
     for name, function in vocabulary.decisions.items():
-        parameters = types.parameter_types(function).items()
+        parameters = model_types.parameters(function).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
-        rows.append((signature, type_words(types.result_type(function), classes), _doc(function), made.get(name, "")))
+        rows.append((signature, type_words(model_types.result(function), classes), _doc(function), made.get(name, "")))
     text = "## Decisions\n\n`decision(x, y)`, in any expression; it rests on its parameters alone. A rule of the same id replaces it.\n\n"
     return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
 
@@ -173,7 +173,7 @@ def _class_names(vocabulary: Vocabulary) -> list[str]:
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    asked = [kind for function in vocabulary.decisions.values() for kind in types.parameter_types(function).values()]
+    asked = [kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function).values()]
     return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *asked]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from grove_compiler.engine.codegen.build import compile_rules
@@ -122,6 +123,8 @@ class Tracer:
         }  # fmt: skip
         self._begin(None)
         exec(compiled.code, self._namespace)
+        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
     def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0, roots: Mapping[str, tuple[Input, ...]] | None = None) -> Trace:
         """Returns how a node came about. `position` is how many loop positions the caller had put in front.
@@ -184,7 +187,6 @@ class Tracer:
 
     def _value(self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath) -> Any:
         value, reads = self._evaluate(thunk, names)
-        names = tuple(name for name in names if name in self.roots or name in dict(self._loops) or self._bound.get(name))
         origin = Origin(*place, text)
         if value is OMIT:
             self._trace.omissions.append(Omission(rule, origin, path, inputs_of(reads)))
@@ -203,7 +205,7 @@ class Tracer:
         value, reads = self._evaluate(lambda: access.each(thunk()), names)
         self._bound[name] = inputs_of(reads)
         if name not in dict(self._loops):
-            self._parts[name] = self._bound[name]
+            self._parts[name] = tuple(reads)
         return self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads)
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:

@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 class Traced:
     """A scalar or an empty container of an object, and where it comes from.
 
-    `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that stand for inputs. `copied`
+    `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that are no constants. `copied`
     is the field of a document that it is, where the value itself cannot know it.
     """
 

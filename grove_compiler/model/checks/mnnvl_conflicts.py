@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_compiler.model.expanded.startup import EXPLICIT, IN_ORDER
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
 from grove_compiler.model.spec.mnnvl import CLIQUE, DEFAULT_DEVICE_CLASS, DEVICE_CLASS, SCALING_GROUP_REPLICA, Membership
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 @dataclass(slots=True, eq=False)
-class WayContest:
-    """A clique that two ways put into a domain."""
+class ModeConflict:
+    """A clique that two modes put into a domain."""
 
     clique: CliqueTemplate
     first: Membership
@@ -20,7 +21,7 @@ class WayContest:
 
 
 @dataclass(slots=True, eq=False)
-class ClassContest:
+class ClassConflict:
     """A clique whose device class is not that of an earlier clique of its domain. `path` is the annotation that makes them differ."""
 
     clique: CliqueTemplate
@@ -47,49 +48,49 @@ class SharedClaim:
     pods: int
 
 
-def way_contests(set: PodCliqueSet) -> list[WayContest]:
-    """Cliques with two ways, once for each pair of places."""
-    found: dict[tuple[str, str], WayContest] = {}
+def mode_conflicts(set: PodCliqueSet) -> list[ModeConflict]:
+    """Returns cliques with two modes, once for each pair of places."""
+    conflicts: dict[tuple[str, str], ModeConflict] = {}
     for clique in set.cliques:
-        ways = set.mnnvl.ways(clique)
-        for second in ways[1:]:
-            found.setdefault((ways[0].place, second.place), WayContest(clique, ways[0], second))
-    return list(found.values())
+        memberships = set.mnnvl.memberships(clique)
+        for second in memberships[1:]:
+            conflicts.setdefault((memberships[0].place, second.place), ModeConflict(clique, memberships[0], second))
+    return list(conflicts.values())
 
 
-def class_contests(set: PodCliqueSet) -> list[ClassContest]:
-    """Cliques that ask for another device class than their domain has: its claim can name one only."""
+def class_conflicts(set: PodCliqueSet) -> list[ClassConflict]:
+    """Returns cliques that ask for another device class than their domain has: its claim can name one only."""
     first: dict[tuple[str, str], tuple[CliqueTemplate, Membership]] = {}
-    found = []
+    conflicts = []
     for clique, membership in set.mnnvl.scoped:
         other, others = first.setdefault(_domain(clique, membership), (clique, membership))
         if others.device_class != membership.device_class:
-            said = set.mnnvl.layer_of(clique).nearest(DEVICE_CLASS) or set.mnnvl.layer_of(other).nearest(DEVICE_CLASS)
-            path = said.path if said else membership.place
-            found.append(ClassContest(clique, membership.device_class or DEFAULT_DEVICE_CLASS, path, other, others.device_class))
-    return found
+            source = set.mnnvl.layer_of(clique).effective(DEVICE_CLASS) or set.mnnvl.layer_of(other).effective(DEVICE_CLASS)
+            path = source.path if source else membership.place
+            conflicts.append(ClassConflict(clique, membership.device_class or DEFAULT_DEVICE_CLASS, path, other, others.device_class))
+    return conflicts
 
 
 def lost_waits(set: PodCliqueSet) -> list[LostWait]:
-    """Orders between a clique and one of another gang, where the replicas of a scaling group are gangs of their own."""
-    if not set.mnnvl.is_mentioned or not set.mnnvl.groups_apart:
+    """Returns orders between a clique and one of another gang, where the replicas of a scaling group are gangs of their own."""
+    if not set.mnnvl.is_mentioned or not set.mnnvl.gang_per_replica_groups:
         return []
     return [
         LostWait(clique, other, path)
         for clique in set.cliques
         for other, path in _waits(set, clique)
-        if clique.group is not other.group and (set.mnnvl.is_apart(clique.group) or set.mnnvl.is_apart(other.group))
+        if clique.group is not other.group and (set.mnnvl.gang_per_replica(clique.group) or set.mnnvl.gang_per_replica(other.group))
     ]
 
 
 def shared_claims(set: PodCliqueSet) -> list[SharedClaim]:
-    """The claims of domains by annotations, each with the pods that would use it in one replica of the set."""
-    found: dict[tuple[str, str], SharedClaim] = {}
+    """Returns the claims of domains by annotations, each with the pods that would use it in one replica of the set."""
+    shared: dict[tuple[str, str], SharedClaim] = {}
     for clique, membership in set.mnnvl.scoped:
-        claim = found.setdefault(_domain(clique, membership), SharedClaim(membership.place, 0))
+        claim = shared.setdefault(_domain(clique, membership), SharedClaim(membership.place, 0))
         whole_group = clique.group is not None and membership.scope not in (CLIQUE, SCALING_GROUP_REPLICA)
         claim.pods += clique.replicas * ((clique.group.replicas or 1) if clique.group and whole_group else 1)
-    return list(found.values())
+    return list(shared.values())
 
 
 def _domain(clique: CliqueTemplate, membership: Membership) -> tuple[str, str]:

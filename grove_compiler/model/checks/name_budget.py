@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_compiler.model.checks.name_patterns import CLAIM, DOMAIN, POD_CLIQUE, NamePattern, patterns_of, pods_of
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 LONGEST_DNS_LABEL = 63
 LONGEST_TOGETHER = 45
@@ -46,17 +46,17 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
     themselves to the rules about their syntax.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
-    found = []
+    long_names = []
     for pattern in patterns_of(set):
         if pattern.clique and _together(set, pattern) > LONGEST_TOGETHER:
             continue
         if pattern.kind == POD_CLIQUE:
-            found.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
+            long_names.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
         elif pattern.kind == DOMAIN and len(pattern.own) <= LONGEST_DNS_LABEL:
-            found.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
+            long_names.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
         elif pattern.kind == CLAIM and not pattern.is_of_domain:
-            found.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
-    return [name for name in found if name.length > name.limit]
+            long_names.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
+    return [name for name in long_names if name.length > name.limit]
 
 
 def names_too_long_together(set: PodCliqueSet) -> list[LongName]:

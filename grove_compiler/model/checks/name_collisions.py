@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 LONGEST_INDEX = 10
 """Digits of the largest number that Kubernetes' int32 counts have."""
@@ -27,15 +27,15 @@ def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
     Claims of ComputeDomains share a name only when the domains do, which is told once.
     """
     alike: dict[tuple[str, ...], list[NamePattern]] = {}
-    found = []
+    collisions = []
     for pattern in patterns_of(set):
         others = alike.setdefault(_outline(pattern), [])
         for other in others:
             name = common_name(other.segments, pattern.segments)
             if name and not (pattern.is_of_domain and other.is_of_domain):
-                found.append(NameCollision(pattern.kind, name, other, pattern))
+                collisions.append(NameCollision(pattern.kind, name, other, pattern))
         others.append(pattern)
-    return found
+    return collisions
 
 
 def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:

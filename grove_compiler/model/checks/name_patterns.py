@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grove_compiler.model.spec.autoscaling import AutoScaling
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, SCALING_GROUP_REPLICA, Membership
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, SharingRef
+from grove_compiler.model.spec.templates import AutoScaling, CliqueTemplate, ScalingGroupTemplate
 
 Segment = str | int
 """A word without a dash; or how many values an index has, so that 3 stands for the words 0, 1 and 2."""
@@ -56,13 +56,13 @@ def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
     Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
     """
     top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
-    found = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
+    patterns = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
     for group in _first_of_each(set.groups):
-        found += _of_group(group, top)
+        patterns += _of_group(group, top)
     for clique in _first_of_each(set.cliques):
         if clique.group is None:
-            found += _of_clique(clique, (*top, *words(clique.name)), "")
-    return found + _domains(set, top) if set.mnnvl.is_mentioned else found
+            patterns += _of_clique(clique, (*top, *words(clique.name)), "")
+    return patterns + _domains(set, top) if set.mnnvl.is_mentioned else patterns
 
 
 def words(name: str) -> tuple[Segment, ...]:
@@ -84,54 +84,54 @@ def _of_group(group: ScalingGroupTemplate, top: tuple[Segment, ...]) -> list[Nam
     name = (*top, *words(group.name))
     count = index_count(group.replicas, group.autoscaling)
     origin = f'scaling group "{group.name}"'
-    found = _claims(group.resource_sharing, name, count, origin, group=group.name)
+    patterns = _claims(group.resource_sharing, name, count, origin, group=group.name)
     if group.autoscaling:
         scaling = f"the scaleConfig of {origin}"
-        found.append(NamePattern(AUTOSCALER, name, group.name, f"{group.path}.name", scaling, group=group.name))
+        patterns.append(NamePattern(AUTOSCALER, name, group.name, f"{group.path}.name", scaling, group=group.name))
     for clique in _first_of_each(group.cliques):
-        found += _of_clique(clique, (*name, count, *words(clique.name)), group.name)
-    return found
+        patterns += _of_clique(clique, (*name, count, *words(clique.name)), group.name)
+    return patterns
 
 
 def _of_clique(clique: CliqueTemplate, name: tuple[Segment, ...], group: str) -> list[NamePattern]:
     origin = f'clique "{clique.name}"' + (f' of scaling group "{group}"' if group else "")
     path = f"{clique.path}.name"
-    found = [NamePattern(POD_CLIQUE, name, clique.name, path, origin, clique.name, group)]
+    patterns = [NamePattern(POD_CLIQUE, name, clique.name, path, origin, clique.name, group)]
     if clique.autoscaling and not group:
-        found.append(NamePattern(AUTOSCALER, name, clique.name, path, f"the autoScalingConfig of {origin}", clique.name))
-    return found + _claims(clique.resource_sharing, name, pods_of(clique), origin, clique.name, group)
+        patterns.append(NamePattern(AUTOSCALER, name, clique.name, path, f"the autoScalingConfig of {origin}", clique.name))
+    return patterns + _claims(clique.resource_sharing, name, pods_of(clique), origin, clique.name, group)
 
 
 def _claims(
     refs: list[SharingRef], owner: tuple[Segment, ...], count: int, origin: str, clique: str = "", group: str = ""
 ) -> list[NamePattern]:
     """The claims of an owner that has `count` replicas."""
-    found = []
+    patterns = []
     for ref in _first_of_each(refs):
         middle: Segment = "all" if ref.scope == ALL_REPLICAS else count
         segments = (*owner, middle, *words(ref.name))
         what = f'resourceSharing "{ref.name}" of {origin}'
-        found.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", what, clique, group))
-    return found
+        patterns.append(NamePattern(CLAIM, segments, ref.name, f"{ref.path}.name", what, clique, group))
+    return patterns
 
 
 def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
     """The ComputeDomains of all cliques that join one, each once, and the claims that pods share."""
-    found: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
+    by_domain: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
     for clique in _first_of_each(set.cliques):
         membership = set.mnnvl.membership(clique)
         if membership is not None:
             pattern = _domain(set, clique, membership, top)
             patterns = [pattern]
-            if membership.way == ANNOTATIONS:
+            if membership.mnnvl_mode == ANNOTATIONS:
                 claim = (*pattern.segments[:-1], "mnnvl", "claim")
                 patterns.append(NamePattern(CLAIM, claim, pattern.own, pattern.path, pattern.origin, is_of_domain=True))
-            found.setdefault((membership.way == GROUP, membership.scope, pattern.segments), patterns)
-    return [pattern for patterns in found.values() for pattern in patterns]
+            by_domain.setdefault((membership.mnnvl_mode == GROUP, membership.scope, pattern.segments), patterns)
+    return [pattern for patterns in by_domain.values() for pattern in patterns]
 
 
 def _domain(set: PodCliqueSet, clique: CliqueTemplate, membership: Membership, top: tuple[Segment, ...]) -> NamePattern:
-    if membership.way == GROUP:
+    if membership.mnnvl_mode == GROUP:
         return NamePattern(DOMAIN, (*top, *words(membership.group)), membership.group, membership.place, f'group "{membership.group}"')
     group = clique.group
     member = (*top, *words(group.name), index_count(group.replicas, group.autoscaling)) if group else top

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.model.spec.declared import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 
 def declared_replicas_path(set: PodCliqueSet, kind: str, name: str) -> FieldPath | None:

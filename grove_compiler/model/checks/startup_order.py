@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grove_compiler.model.expanded.startup import EXPLICIT, IN_ORDER
-from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
@@ -85,10 +86,10 @@ def _way(name: str, came_from: dict[str, str]) -> list[str]:
 
 
 def _reachable(start: str, waits_for: dict[str, list[str]]) -> set[str]:
-    found = {start}
+    reachable = {start}
     ahead = [start]
     for name in ahead:  # grows while it is walked
-        new = [other for other in waits_for[name] if other not in found]
-        found.update(new)
+        new = [other for other in waits_for[name] if other not in reachable]
+        reachable.update(new)
         ahead += dict.fromkeys(new)
-    return found
+    return reachable

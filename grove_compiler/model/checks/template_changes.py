@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import ABSENT, replace
-from grove_compiler.model.spec.declared import CliqueTemplate
+from grove_compiler.graph.field_path import ABSENT, FieldPath, render, replace
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 MOST_CHANGES = 100
 
 
-def changed_template_fields(clique: CliqueTemplate, former: CliqueTemplate) -> list[str]:
+def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list[str]:
     """Field paths in the set, by the order of the template; empty when the pod-template hash stays (`1000m` for `1` is no change).
 
     The set's priorityClassName, which the hash covers too, is left to a check of its own. A list whose length changes counts as
     one field.
     """
-    now, then = (_without_priority(template.hashed_template) for template in (clique, former))
+    now, then = clique.hashed_template(""), old.hashed_template("")  # of both without the class
     if now == then:
         return []
     from grove_compiler.kube.template_hash import pod_template_hash  # brings the pod API's field tables: only when something changed
@@ -29,10 +27,6 @@ def changed_template_fields(clique: CliqueTemplate, former: CliqueTemplate) -> l
     changed = _differences(now, then, ())[:MOST_CHANGES]
     telling = [path for path, value in changed if pod_template_hash(replace(then, path, value)) != before]
     return [_in_set(clique, path) for path in telling or [("spec",)]]
-
-
-def _without_priority(template: Manifest) -> Manifest:
-    return {**template, "spec": {key: value for key, value in template["spec"].items() if key != "priorityClassName"}}
 
 
 def _differences(now: Any, then: Any, path: FieldPath) -> list[tuple[FieldPath, Any]]:

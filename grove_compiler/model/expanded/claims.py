@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model import names
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
+from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
-if TYPE_CHECKING:
-    from grove_compiler.model.expanded.derived import Clique, ExpandedSet
+CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 # What belongs to a request itself; everything else belongs to the device that it asks for, under `exactly` since v1beta2.
 REQUEST_FIELDS = ("name", "exactly", "firstAvailable")
@@ -27,41 +27,83 @@ class Claim:
     spec: Manifest
 
 
-def make_claims(set: ExpandedSet, refs: list[SharingRef], owner: ObjectRef, count: int) -> list[Claim]:
-    """The claims of one owner with `count` replicas. Filters do not matter here: they decide only who uses a claim.
+def shared_claim_name(owner: str, index: int | None, template: str) -> str:
+    """Decides the name of a shared ResourceClaim: of one replica of its owner, or of all of them where `index` is none."""
+    raise NotImplementedError
+
+
+def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
+    """Returns the shared claims that the set, a scaling group or a clique owns. Filters do not matter here: they say only who uses one.
 
     A reference to a template that is nowhere to be seen makes no claim; a rule reports it.
     """
-    claims: list[Claim] = []
+    if isinstance(owner, ExpandedSet):
+        set, refs, count = owner, owner.resource_sharing, owner.replica_count
+    else:
+        set, refs, count = owner.set, owner.template.resource_sharing, owner.replicas
+    made: list[Claim] = []
     for ref in refs:
-        spec = set.claim_spec(ref)
-        if spec is None:
-            continue
-        indices: list[int | None] = [None] if ref.scope == ALL_REPLICAS else list(range(count))
-        claims.extend(Claim(names.claim(owner.name, index, ref.name), owner, index, spec) for index in indices)
-    return claims
+        spec = _claim_spec(set, ref)
+        if spec is not None:
+            indices: list[int | None] = [None] if ref.scope == ALL_REPLICAS else list(range(count))
+            made.extend(Claim(_name(set, owner.ref.name, index, ref), owner.ref, index, spec) for index in indices)
+    return made
 
 
-def claim_names_of(clique: Clique) -> list[str]:
-    """The claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
-    result = _level(clique.set.resource_sharing, clique.set.name, clique.replica.index, lambda ref: _reaches(ref, clique))
+@remembered
+def claim_names(clique: Clique) -> list[str]:
+    """Returns the claims that all pods of a clique use, whoever owns them: the set's, then the scaling group's, then the clique's own."""
+    set, template = clique.set, clique.template
+    if not (set.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
+        return []
+    result = _level(clique, set.resource_sharing, set.name, clique.replica.index)
     if clique.member is not None:
         group = clique.member.group
-        result += _level(group.template.resource_sharing, group.name, clique.member.index, lambda ref: _reaches(ref, clique))
-    own = clique.template.resource_sharing
-    return result + [names.claim(clique.name, None, ref.name) for ref in own if ref.scope == ALL_REPLICAS]
+        result += _level(clique, group.template.resource_sharing, group.name, clique.member.index)
+    return result + [_name(set, clique.name, None, ref) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
 
 
-def pod_claim_names_of(clique: Clique, index: int) -> list[str]:
-    """The claims that only the pod with this index uses."""
-    return [names.claim(clique.name, index, ref.name) for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA]
+def pod_claim_names(clique: Clique, index: int) -> list[str]:
+    """Returns the claims that only the pod with this index uses."""
+    return [_name(clique.set, clique.name, index, ref) for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA]
 
 
-def _level(refs: list[SharingRef], owner: str, index: int, reaches: Callable[[SharingRef], bool]) -> list[str]:
-    """The names of one level: those for all replicas first, then those of one replica."""
-    wanted = [ref for ref in refs if reaches(ref)]
-    shared = [names.claim(owner, None, ref.name) for ref in wanted if ref.scope == ALL_REPLICAS]
-    return shared + [names.claim(owner, index, ref.name) for ref in wanted if ref.scope == PER_REPLICA]
+def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
+    """Returns references to claim templates that are neither in the manifest nor among the objects that exist."""
+    refs = [*set.resource_sharing, *_refs(set.groups), *_refs(set.cliques)]
+    return [ref for ref in refs if _claim_spec(set, ref) is None]
+
+
+def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) -> Iterator[SharingRef]:
+    return (ref for template in templates for ref in template.resource_sharing)
+
+
+def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
+    """The spec of claims made from the template that is referred to: the manifest's own, else an object of the cluster."""
+    own = None if ref.namespace else next((entry for entry in set.claim_templates if entry.name == ref.name), None)
+    if own is not None:
+        return spec_in_version(own.spec, set.settings.resource_api)
+    template = _claim_template(set, ref.namespace or set.namespace, ref.name)
+    return spec_in_version((template.get("spec") or {}).get("spec") or {}, set.settings.resource_api) if template else None
+
+
+def _claim_template(set: ExpandedSet, namespace: str, name: str) -> Manifest | None:
+    """An object of the cluster or of the input; a manifest without a namespace goes where the set without one would."""
+    manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", namespace, name)
+    if manifest is None and namespace == set.default_namespace:
+        manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", "", name)
+    return manifest
+
+
+def _name(set: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> str:
+    return set.decisions.of(shared_claim_name)(owner, index, ref.name)
+
+
+def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> list[str]:
+    """The names of one level that reach a clique: those for all replicas first, then those of one replica."""
+    wanted = [ref for ref in refs if _reaches(ref, clique)]
+    shared = [_name(clique.set, owner, None, ref) for ref in wanted if ref.scope == ALL_REPLICAS]
+    return shared + [_name(clique.set, owner, index, ref) for ref in wanted if ref.scope == PER_REPLICA]
 
 
 def _reaches(ref: SharingRef, clique: Clique) -> bool:
@@ -73,7 +115,7 @@ def _reaches(ref: SharingRef, clique: Clique) -> bool:
 
 
 def spec_in_version(spec: Manifest, version: str) -> Manifest:
-    """A claim's spec in the shape of `resource.k8s.io/<version>`: device requests nest under `exactly`, but not in v1beta1."""
+    """Returns a claim's spec in the shape of `resource.k8s.io/<version>`: device requests nest under `exactly`, but not in v1beta1."""
     devices = spec.get("devices") or {}
     requests = devices.get("requests")
     if not requests:

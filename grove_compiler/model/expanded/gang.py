@@ -1,24 +1,26 @@
-"""PodGangs: which cliques start together, how many pods of each, and where they may be placed."""
+"""PodGangs: which cliques of a replica start together, how many pods of each, and where they may be placed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.pods import count_live
-from grove_compiler.model.lazy import lazy
+from grove_compiler.model.expanded.live_pods import GANG_LABEL, live_pods
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
+from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.constraints import Constraint, translate
-
-if TYPE_CHECKING:
-    from grove_compiler.model.expanded.derived import Clique, Replica, ScalingGroupReplica
 
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 
 
+def gang_is_initialized(gang: Gang) -> bool:
+    """Decides whether a gang is ready for its scheduler, which its condition `Initialized` says."""
+    raise NotImplementedError
+
+
 @dataclass(slots=True, eq=False)
 class PodGroup:
-    """The pods of one clique in a gang. `pod_names` are sorted.
+    """The pods of one clique in a gang.
 
     `constraint` holds the clique's topology constraint in node label keys; `parent` names the `ConstraintGroup` that it is in.
     """
@@ -26,7 +28,6 @@ class PodGroup:
     name: str
     clique: Clique
     min_available: int
-    pod_names: list[str]
     constraint: Manifest | None
     parent: str | None
 
@@ -44,7 +45,7 @@ class ConstraintGroup:
 class Gang:
     """A PodGang: cliques whose first pods are scheduled together or not at all. `members` are the scaling groups' replicas in it."""
 
-    replica: Replica = field(repr=False)
+    set: ExpandedSet = field(repr=False)
     name: str
     cliques: list[Clique] = field(repr=False)
     is_base: bool = True
@@ -52,8 +53,7 @@ class Gang:
 
     @lazy
     def ref(self) -> ObjectRef:
-        owner = self.replica.set
-        return owner.snapshot.with_uid(ObjectRef(PODGANG_API_VERSION, "PodGang", owner.namespace, self.name))
+        return self.set.snapshot.with_uid(ObjectRef(PODGANG_API_VERSION, "PodGang", self.set.namespace, self.name))
 
     @lazy
     def groups(self) -> list[PodGroup]:
@@ -61,42 +61,39 @@ class Gang:
         return [self._group(clique, parents.get(clique.name)) for clique in self.cliques]
 
     def _group(self, clique: Clique, parent: str | None) -> PodGroup:
-        asked = self.replica.set.placement.clique_constraints.get(clique.template.name)
-        return PodGroup(clique.name, clique, clique.min_available, self._pod_names(clique), self._translate(asked), parent)
+        return PodGroup(clique.name, clique, clique.min_available, self._translate(clique.template.constraint), parent)
 
     @lazy
     def constraint(self) -> Manifest | None:
         """The constraint of the gang as a whole: a scaled gang has its scaling group's, else it inherits the set's (shipped §4.3)."""
-        placement = self.replica.set.placement
-        own = None if self.is_base else placement.group_constraints.get(self.members[0].group.template.name)
-        return self._translate(own or placement.constraint)
+        own = None if self.is_base else self.members[0].group.template.constraint
+        return self._translate(own or self.set.placement.constraint)
 
     @lazy
     def constraint_groups(self) -> list[ConstraintGroup]:
         """The constraints of scaling groups inside a base gang; a scaled gang has none, for there it is the gang's own."""
-        owner = self.replica.set
-        asked = owner.placement.group_constraints if self.is_base and owner.config.topology_enabled else {}
+        members = self.members if self.is_base and self.set.config.topology_enabled else []
         return [
-            ConstraintGroup(member.name, [clique.name for clique in member.cliques], self._translate(asked[member.group.template.name]))
-            for member in self.members
-            if member.group.template.name in asked
+            ConstraintGroup(member.name, [clique.name for clique in member.cliques], self._translate(member.group.template.constraint))
+            for member in members
+            if member.group.template.constraint is not None
         ]
 
     @lazy
     def topology_name(self) -> str | None:
         """The topology whose labels the gang's constraints name; none when it has no constraint that means anything."""
         parts = [self.constraint, *(group.constraint for group in self.constraint_groups), *(group.constraint for group in self.groups)]
-        topology = self.replica.set.topology
+        topology = self.set.topology
         return topology.name if topology is not None and any(parts) else None
 
     @lazy
     def kai_topology(self) -> str | None:
         """What KAI calls that topology: its Topology may be somebody else's and have another name."""
-        topology = self.replica.set.topology
+        topology = self.set.topology
         return topology.kai_name if topology is not None and self.topology_name else None
 
     def _translate(self, constraint: Constraint | None) -> Manifest | None:
-        return translate(constraint, self.replica.set.topology) if constraint is not None else None
+        return translate(constraint, self.set.topology) if constraint is not None else None
 
     @lazy
     def min_member(self) -> int:
@@ -105,19 +102,52 @@ class Gang:
 
     @lazy
     def is_initialized(self) -> bool:
-        """Whether every clique exists and has all its pods, or did so once (shipped semantics §4.4)."""
-        snapshot = self.replica.set.snapshot
-        live = snapshot.live(self.ref)
-        conditions = ((live or {}).get("status") or {}).get("conditions") or []
-        if any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions):
-            return True
+        """Whether it is ready for its scheduler, by the rule `gang_is_initialized`."""
+        return self.set.decisions.of(gang_is_initialized)(self)
+
+    @lazy
+    def was_initialized(self) -> bool:
+        """Whether its condition `Initialized` is true already."""
+        conditions = ((self.set.snapshot.live(self.ref) or {}).get("status") or {}).get("conditions") or []
+        return any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions)
+
+    @lazy
+    def has_all_pods(self) -> bool:
+        """Whether every clique of it exists and has all its pods, by their label."""
         return all(
-            snapshot.live(clique.ref) is not None and count_live(clique.existing_pods, self.name) >= clique.replicas
+            self.set.snapshot.live(clique.ref) is not None
+            and sum(pod.labels.get(GANG_LABEL) == self.name for pod in live_pods(clique)) >= clique.replicas
             for clique in self.cliques
         )
 
-    def _pod_names(self, clique: Clique) -> list[str]:
-        """All pods of the clique when this compilation makes them, otherwise those that exist."""
-        if self.replica.set.settings.pods:
-            return sorted(pod.name for pod in clique.pods)
-        return sorted(pod["metadata"]["name"] for pod in clique.existing_pods)
+
+@remembered
+def base_gang(replica: Replica) -> Gang:
+    """Returns the gang of the standalone cliques and of the first `minAvailable` replicas of each scaling group (shipped §4.1)."""
+    members = [member for group in replica.scaling_groups for member in group.base_members]
+    cliques = [*replica.cliques, *(clique for member in members for clique in member.cliques)]
+    return Gang(replica.set, replica.name, cliques, members=members)
+
+
+@remembered
+def scaled_gangs(replica: Replica) -> list[Gang]:
+    """Returns one gang for each replica of a scaling group beyond its first `minAvailable`."""
+    scaled = (member for group in replica.scaling_groups for member in group.members if member.is_scaled)
+    return [Gang(replica.set, member.gang_name, member.cliques, is_base=False, members=[member]) for member in scaled]
+
+
+@remembered
+def gangs(replica: Replica) -> list[Gang]:
+    """Returns all gangs of a replica, the base gang first."""
+    return [base_gang(replica), *scaled_gangs(replica)]
+
+
+@remembered
+def gangs_by_name(replica: Replica) -> dict[str, Gang]:
+    """Returns all gangs of a replica by their names."""
+    return {gang.name: gang for gang in gangs(replica)}
+
+
+def gang_of(clique: Clique) -> Gang:
+    """Returns the gang that a clique's pods are scheduled in."""
+    return gangs_by_name(clique.replica)[clique.gang_name]

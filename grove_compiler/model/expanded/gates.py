@@ -1,47 +1,47 @@
-"""When a pod's scheduling gate goes (shipped semantics §4.5, without its gotcha 31)."""
+"""What has to be true before a pod may be scheduled: facts about its gang, on which rules decide (`rules/gates.yaml`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from grove_compiler.graph.node import Manifest
-
-if TYPE_CHECKING:
-    from grove_compiler.model.expanded.derived import Clique
-
-SCHEDULING_GATE = "grove.io/podgang-pending-creation"
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.expanded.gang import base_gang, gang_of
+from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.structure import Clique, Replica
+from grove_compiler.model.lazy import remembered
+from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 
-def may_be_scheduled(pod: Manifest, clique: Clique) -> bool:
-    """Whether the gate of an existing pod is gone already, or may go now.
-
-    It goes once the PodGang is initialized and names the pod, and for pods of scaled gangs once the base gang has its pods on
-    nodes. To wait until the gang is whole keeps the scheduler from placing a part of it.
-    """
-    gates = (pod.get("spec") or {}).get("schedulingGates") or []
-    if all(gate.get("name") != SCHEDULING_GATE for gate in gates):
-        return True
-    if not clique.gang.is_initialized or not _is_referenced(pod, clique):
-        return False
-    return clique.base_gang_name is None or _is_base_gang_scheduled(clique)
+def gate_is_lifted(pod: LivePod) -> bool:
+    """Decides whether Grove's scheduling gate is taken off a pod that has it."""
+    raise NotImplementedError
 
 
-def _is_referenced(pod: Manifest, clique: Clique) -> bool:
-    gang = clique.set.snapshot.live(clique.gang.ref)
-    for group in ((gang or {}).get("spec") or {}).get("podgroups") or []:
-        if group.get("name") == clique.name:
-            return any(reference.get("name") == pod["metadata"]["name"] for reference in group.get("podReferences") or [])
-    return False
+def is_named_by_gang(pod: LivePod) -> bool:
+    """Tells whether the gang that exists refers to the pod, so that its scheduler knows it."""
+    return pod.name in _named_pods(pod.clique)
 
 
-def _is_base_gang_scheduled(clique: Clique) -> bool:
-    snapshot = clique.set.snapshot
-    gang = snapshot.live(clique.replica.base_gang.ref)
+@remembered
+def base_gang_is_scheduled(replica: Replica) -> bool:
+    """Tells whether the base gang exists and each of its cliques has the pods that it needs on nodes."""
+    snapshot = replica.set.snapshot
+    gang = snapshot.live(base_gang(replica).ref)
     if gang is None:
         return False
-    for group in (gang.get("spec") or {}).get("podgroups") or []:
-        member = snapshot.live(clique.ref._replace(name=group.get("name") or ""))
+    for group in _podgroups(gang):
+        member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, group.get("name") or ""))
         scheduled = ((member or {}).get("status") or {}).get("scheduledReplicas") or 0
         if member is None or scheduled < (group.get("minReplicas") or 0):
             return False
     return True
+
+
+@remembered
+def _named_pods(clique: Clique) -> set[str]:
+    """The pods to which the clique's gang refers; a set, since every pod of the clique is looked for."""
+    gang = clique.set.snapshot.live(gang_of(clique).ref)
+    references = next((one.get("podReferences") for one in _podgroups(gang or {}) if one.get("name") == clique.name), None)
+    return {reference.get("name") or "" for reference in references or []}
+
+
+def _podgroups(gang: Manifest) -> list[Manifest]:
+    return (gang.get("spec") or {}).get("podgroups") or []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_compiler.model.expanded.derived import ExpandedSet
+from grove_compiler.model.expanded.structure import ExpandedSet
 
 
 def count_objects(expanded: ExpandedSet, enough: int) -> int:

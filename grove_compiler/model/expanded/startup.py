@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from grove_compiler.model import names
-from grove_compiler.model.spec.declared import CliqueTemplate
-
-if TYPE_CHECKING:
-    from grove_compiler.model.expanded.derived import Clique
+from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.lazy import remembered
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 IN_ORDER = "CliqueStartupTypeInOrder"
 EXPLICIT = "CliqueStartupTypeExplicit"
@@ -23,8 +21,9 @@ class Dependency:
     min_available: int
 
 
-def dependencies_of(clique: Clique) -> list[Dependency]:
-    """What a clique waits for, in the order of its template.
+@remembered
+def dependencies(clique: Clique) -> list[Dependency]:
+    """Returns what a clique waits for, in the order of its template.
 
     A clique outside the base gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
     A clique of the base gang does not wait for what is in other gangs, which its init container does not see.
@@ -50,7 +49,7 @@ def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
     """The parent's PodCliques in the base gang: all of them, also those of other replicas of a scaling group."""
     if parent.group is None:
         return [names.clique(clique.replica.name, parent.name)]
-    if clique.set.mnnvl.is_apart(parent.group):
+    if clique.set.mnnvl.gang_per_replica(parent.group):
         return []
     group = names.scaling_group(clique.replica.name, parent.group.name)
     indices = range(parent.group.min_available or 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.topology import Topology
+from grove_compiler.model.spec.topology import Topology
 
 
 @dataclass(slots=True, eq=False)

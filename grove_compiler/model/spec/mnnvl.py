@@ -1,6 +1,6 @@
-"""Who asks for multi-node NVLink, and how: the three ways of a declared set, resolved for each clique (`docs/mnnvl.md`).
+"""Who asks for multi-node NVLink, and how: in one of three modes, resolved for each clique (`docs/mnnvl.md`).
 
-| way | declared by | domains |
+| mode | declared by | domains |
 |---|---|---|
 | `annotations` | `grove.io/mnnvl-{enabled,scope,device-class}` on the set, scaling groups and cliques | one per item of the scope |
 | `computeDomainConfig` | `spec.template.computeDomainConfig` (GREP-270) | one per replica of the set |
@@ -10,18 +10,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation, layers_of
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
-if TYPE_CHECKING:
-    from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
-
-Way = Literal["annotations", "computeDomainConfig", "mnnvl-group"]
-ANNOTATIONS: Way = "annotations"
-CONFIG: Way = "computeDomainConfig"
-GROUP: Way = "mnnvl-group"
+MnnvlMode = Literal["annotations", "computeDomainConfig", "mnnvl-group"]
+ANNOTATIONS: MnnvlMode = "annotations"
+CONFIG: MnnvlMode = "computeDomainConfig"
+GROUP: MnnvlMode = "mnnvl-group"
 
 ENABLED = "grove.io/mnnvl-enabled"
 SCOPE = "grove.io/mnnvl-scope"
@@ -39,9 +39,9 @@ CONFIG_PATH = "spec.template.computeDomainConfig"
 
 @dataclass(slots=True, eq=False)
 class Membership:
-    """That the pods of a clique join a domain. `place` is the field that says so; `group` is empty but for the way `mnnvl-group`."""
+    """That the pods of a clique join a domain. `place` is the field that says so; `group` is empty but for the mode `mnnvl-group`."""
 
-    way: Way
+    mnnvl_mode: MnnvlMode
     scope: str
     device_class: str
     group: str
@@ -50,29 +50,37 @@ class Membership:
 
 @dataclass(eq=False)
 class Mnnvl:
-    """Everything that a declared set says about multi-node NVLink. It can be read from any set, however wrong."""
+    """Everything that a set says about multi-node NVLink. It can be read from any set, however wrong.
 
-    set: PodCliqueSet = field(repr=False)
+    `set_name`, `set_annotations` and `template`, which is `spec.template`, are the set's own.
+    """
+
+    set_name: str
+    set_annotations: dict[str, str] = field(repr=False)
+    template: Manifest = field(repr=False)
+    cliques: list[CliqueTemplate] = field(repr=False)
+    groups: list[ScalingGroupTemplate] = field(repr=False)
+    decisions: DecisionRules = field(repr=False)
 
     @lazy
     def layers(self) -> list[Layer]:
         """The set, its scaling groups and its cliques."""
-        return layers_of(self.set)
+        return layers_of(self.set_name, self.set_annotations, self.cliques, self.groups, self.decisions)
 
     @lazy
     def annotations(self) -> list[MnnvlAnnotation]:
         """Every annotation about MNNVL, outermost first."""
-        return [found for layer in self.layers for found in layer.mnnvl_annotations]
+        return [annotation for layer in self.layers for annotation in layer.mnnvl_annotations]
 
     @lazy
     def config_enabled(self) -> bool:
         """Whether `computeDomainConfig` gives each replica a domain."""
-        return bool((self.set.template.get("computeDomainConfig") or {}).get("enabled"))
+        return bool((self.template.get("computeDomainConfig") or {}).get("enabled"))
 
     @lazy
     def config_class(self) -> str:
         """`computeDomainConfig.deviceClassName`; the default one when absent."""
-        return (self.set.template.get("computeDomainConfig") or {}).get("deviceClassName") or DEFAULT_DEVICE_CLASS
+        return (self.template.get("computeDomainConfig") or {}).get("deviceClassName") or DEFAULT_DEVICE_CLASS
 
     @lazy
     def is_mentioned(self) -> bool:
@@ -82,84 +90,83 @@ class Mnnvl:
     @lazy
     def by_annotations(self) -> bool:
         """Whether any layer enables MNNVL by the design's annotations; then objects carry the design's labels (decisions §2)."""
-        return any(found.key == ENABLED and found.value == "true" for found in self.annotations)
+        return any(annotation.key == ENABLED and annotation.value == "true" for annotation in self.annotations)
 
     @lazy
     def is_used(self) -> bool:
         """Whether any clique joins a domain."""
-        return self.is_mentioned and any(self.membership(clique) for clique in self.set.cliques)
+        return self.is_mentioned and any(self.membership(clique) for clique in self.cliques)
 
     @lazy
     def follows_design(self) -> list[Membership]:
         """Memberships whose objects have the form of the designs, unless the target's driver asks for another."""
-        found = [self.membership(clique) for clique in self.set.cliques] if self.is_mentioned else []
-        return [one for one in found if one and one.way != GROUP]
+        memberships = [self.membership(clique) for clique in self.cliques] if self.is_mentioned else []
+        return [membership for membership in memberships if membership and membership.mnnvl_mode != GROUP]
 
-    def ways(self, clique: CliqueTemplate) -> list[Membership]:
-        """Every way that reaches a clique, whether it uses GPUs or not; in a valid set at most one."""
-        return self._ways[clique.index] if self.is_mentioned else []
+    def memberships(self, clique: CliqueTemplate) -> list[Membership]:
+        """Returns one for each mode that reaches a clique, whether it uses GPUs or not; in a valid set at most one."""
+        return self._memberships[clique.index] if self.is_mentioned else []
 
     def membership(self, clique: CliqueTemplate) -> Membership | None:
-        """The domain that the pods of a clique join; none for cliques without GPUs."""
-        return next(iter(self.ways(clique)), None) if clique.uses_gpu else None
+        """Returns the domain that the pods of a clique join; none for cliques without GPUs."""
+        return next(iter(self.memberships(clique)), None) if clique.uses_gpu else None
 
     @lazy
-    def _ways(self) -> list[list[Membership]]:
-        return [self._resolve(self.layer_of(clique)) for clique in self.set.cliques]
+    def _memberships(self) -> list[list[Membership]]:
+        return [self._resolve(self.layer_of(clique)) for clique in self.cliques]
 
     def _resolve(self, layer: Layer) -> list[Membership]:
-        found = []
-        enabled, group = layer.nearest(ENABLED), layer.nearest(GROUP_ANNOTATION)
+        memberships = []
+        enabled, group = layer.effective(ENABLED), layer.effective(GROUP_ANNOTATION)
         if enabled and enabled.value == "true":
             scope, device_class = layer.value(SCOPE, REPLICA), layer.value(DEVICE_CLASS, DEFAULT_DEVICE_CLASS)
-            found.append(Membership(ANNOTATIONS, scope, device_class, "", enabled.path))
+            memberships.append(Membership(ANNOTATIONS, scope, device_class, "", enabled.path))
         if self.config_enabled:
-            found.append(Membership(CONFIG, REPLICA, self.config_class, "", f"{CONFIG_PATH}.enabled"))
+            memberships.append(Membership(CONFIG, REPLICA, self.config_class, "", f"{CONFIG_PATH}.enabled"))
         if group and group.value != NO_GROUP:
-            found.append(Membership(GROUP, REPLICA, "", group.value, group.path))
-        return found
+            memberships.append(Membership(GROUP, REPLICA, "", group.value, group.path))
+        return memberships
 
     def reaches_enablement(self, layer: Layer) -> bool:
-        """Whether any clique of a layer is told whether MNNVL is enabled, so that its scope and device class matter."""
-        return any(self.layer_of(clique).nearest(ENABLED) for clique in layer.cliques)
+        """Tells whether any clique of a layer is told whether MNNVL is enabled, so that its scope and device class matter."""
+        return any(self.layer_of(clique).effective(ENABLED) for clique in layer.cliques)
 
     def layer_of(self, clique: CliqueTemplate) -> Layer:
-        """The layer of a clique: the last ones are the cliques'."""
-        return self.layers[len(self.layers) - len(self.set.cliques) + clique.index]
+        """Returns the layer of a clique: the last ones are the cliques'."""
+        return self.layers[len(self.layers) - len(self.cliques) + clique.index]
 
     @lazy
     def scoped(self) -> list[tuple[CliqueTemplate, Membership]]:
         """The cliques that join a domain by annotations."""
-        pairs = [(clique, self.membership(clique)) for clique in self.set.cliques if self.is_mentioned]
-        return [(clique, membership) for clique, membership in pairs if membership and membership.way == ANNOTATIONS]
+        pairs = [(clique, self.membership(clique)) for clique in self.cliques if self.is_mentioned]
+        return [(clique, membership) for clique, membership in pairs if membership and membership.mnnvl_mode == ANNOTATIONS]
 
     @lazy
-    def groups_apart(self) -> list[str]:
-        """Scaling groups each of whose replicas is a gang of its own, since it has a domain of its own (decisions §4)."""
-        found = [clique.group for clique, membership in self.scoped if membership.scope == SCALING_GROUP_REPLICA]
-        return list(dict.fromkeys(group.name for group in found if group))
+    def gang_per_replica_groups(self) -> list[str]:
+        """The names of scaling groups each of whose replicas is a gang of its own, since it has a domain of its own (decisions §4)."""
+        groups = [clique.group for clique, membership in self.scoped if membership.scope == SCALING_GROUP_REPLICA]
+        return list(dict.fromkeys(group.name for group in groups if group))
 
-    def is_apart(self, group: ScalingGroupTemplate | None) -> bool:
-        """Whether each replica of the group is a gang of its own."""
-        return self.is_mentioned and group is not None and group.name in self.groups_apart
+    def gang_per_replica(self, group: ScalingGroupTemplate | None) -> bool:
+        """Tells whether each replica of the group is a gang of its own."""
+        return self.is_mentioned and group is not None and group.name in self.gang_per_replica_groups
 
     @lazy
     def has_base_gang(self) -> bool:
         """Whether anything is left for the base gang of a replica."""
-        return any(not self.is_apart(clique.group) for clique in self.set.cliques)
+        return any(not self.gang_per_replica(clique.group) for clique in self.cliques)
 
     @lazy
     def inherited(self) -> dict[str, str]:
         """The annotations that scaling groups inherit from the set: its group, and the design's when they enable anything."""
         keys = (*DESIGN_KEYS, GROUP_ANNOTATION) if self.by_annotations else (GROUP_ANNOTATION,)
-        return {key: self.set.annotations[key] for key in keys if key in self.set.annotations}
+        return {key: self.set_annotations[key] for key in keys if key in self.set_annotations}
 
     def propagated(self, clique: CliqueTemplate) -> dict[str, str]:
-        """The design's annotations that reach a clique, each from the nearest layer that has it, its own included."""
+        """Returns the design's annotations that reach a clique, its own included."""
         return self._propagated[clique.index] if self.by_annotations else {}
 
     @lazy
     def _propagated(self) -> list[dict[str, str]]:
-        return [
-            {found.key: found.value for key in DESIGN_KEYS if (found := self.layer_of(clique).nearest(key))} for clique in self.set.cliques
-        ]
+        layers = map(self.layer_of, self.cliques)
+        return [{one.key: one.value for key in DESIGN_KEYS if (one := layer.effective(key))} for layer in layers]

@@ -1,15 +1,11 @@
-"""Where annotations about MNNVL may stand, and which of them reaches a clique: the nearest, key by key.
-
-The order is that of the shipped operator and of the annotation design: clique, scaling group, set.
-"""
+"""Where annotations about MNNVL may stand: on the set, its scaling groups and its cliques, which inherit them in this order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 PREFIX = "grove.io/mnnvl-"
 
@@ -27,6 +23,11 @@ class MnnvlAnnotation:
         return f"{self.layer.path}[{self.key}]"
 
 
+def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
+    """Decides which annotation holds for a layer, of those with one key on it and on the layers above it, the outermost first."""
+    raise NotImplementedError
+
+
 @dataclass(slots=True, eq=False)
 class Layer:
     """A set, a scaling group or a clique. `origin` says in words which, `kind` is `set`, `group` or `clique`.
@@ -42,6 +43,7 @@ class Layer:
     path: str
     annotations: dict[str, str] = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
+    decisions: DecisionRules = field(repr=False)
     above: Layer | None = field(default=None, repr=False)
 
     @property
@@ -54,25 +56,28 @@ class Layer:
         """Whether any clique that it reaches asks for GPUs."""
         return any(clique.uses_gpu for clique in self.cliques)
 
-    def nearest(self, key: str) -> MnnvlAnnotation | None:
-        """The annotation that holds here: its own, else that of the layers above."""
+    def effective(self, key: str) -> MnnvlAnnotation | None:
+        """Returns the annotation that holds here, by the rule `mnnvl_annotation`; none where neither this layer nor one above has it."""
+        annotations: list[MnnvlAnnotation] = []
         layer: Layer | None = self
         while layer is not None:
             if key in layer.annotations:
-                return MnnvlAnnotation(layer, key, layer.annotations[key])
+                annotations.insert(0, MnnvlAnnotation(layer, key, layer.annotations[key]))
             layer = layer.above
-        return None
+        return self.decisions.of(mnnvl_annotation)(annotations) if annotations else None
 
     def value(self, key: str, default: str) -> str:
-        """The value that holds here."""
-        found = self.nearest(key)
-        return found.value if found else default
+        """Returns the value that holds here."""
+        annotation = self.effective(key)
+        return annotation.value if annotation else default
 
 
-def layers_of(set: PodCliqueSet) -> list[Layer]:
-    """The set, then its scaling groups, then its cliques. A clique of a group inherits from that."""
-    top = Layer("set", set.name, "the set", "replica", "metadata.annotations", set.annotations, set.cliques)
-    groups = [
+def layers_of(
+    name: str, annotations: dict[str, str], cliques: list[CliqueTemplate], groups: list[ScalingGroupTemplate], decisions: DecisionRules
+) -> list[Layer]:
+    """Returns the set of that name and annotations, then its scaling groups, then its cliques. A clique of a group inherits from that."""
+    top = Layer("set", name, "the set", "replica", "metadata.annotations", annotations, cliques, decisions)
+    of_groups = [
         Layer(
             "group",
             group.name,
@@ -81,11 +86,12 @@ def layers_of(set: PodCliqueSet) -> list[Layer]:
             f"{group.path}.annotations",
             group.annotations,
             [clique for clique in group.cliques if clique.group is group],
+            decisions,
             top,
         )
-        for group in set.groups
+        for group in groups
     ]
-    cliques = [
+    of_cliques = [
         Layer(
             "clique",
             clique.name,
@@ -94,8 +100,9 @@ def layers_of(set: PodCliqueSet) -> list[Layer]:
             f"{clique.path}.annotations",
             clique.annotations,
             [clique],
-            groups[clique.group.index] if clique.group else top,
+            decisions,
+            of_groups[clique.group.index] if clique.group else top,
         )
-        for clique in set.cliques
+        for clique in cliques
     ]
-    return [top, *groups, *cliques]
+    return [top, *of_groups, *of_cliques]

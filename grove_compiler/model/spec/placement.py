@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from grove_compiler.model.inputs.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedConstraint, domain_uses, read_constraint
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
 
-if TYPE_CHECKING:
-    from grove_compiler.model.spec.declared import CliqueTemplate, PodCliqueSet, ScalingGroupTemplate
+Known = TypeVar("Known", bound=Topology)
 
 CLUSTER_TOPOLOGY_NAME_PATH = "spec.template.clusterTopologyName"
 
@@ -25,24 +27,29 @@ class NamedTopology:
 
 @dataclass(eq=False)
 class Placement:
-    """The constraints of a declared set. `clusterTopologyName` is the design's way to name the topology, `topologyName` the shipped one."""
+    """The constraints in `template`, a set's own, and in its cliques and groups.
 
-    set: PodCliqueSet = field(repr=False)
+    `clusterTopologyName` is the design's way to name the topology, `topologyName` the shipped one.
+    """
+
+    template: Manifest = field(repr=False)
+    cliques: list[CliqueTemplate] = field(repr=False)
+    groups: list[ScalingGroupTemplate] = field(repr=False)
 
     @lazy
     def constraint(self) -> Constraint | None:
         """The constraint of each replica of the set as a whole."""
-        return read_constraint(self.set.topology_constraint, "spec.template.topologyConstraint")
+        return read_constraint(self.template.get("topologyConstraint"), "spec.template.topologyConstraint")
 
     @lazy
     def group_constraints(self) -> dict[str, Constraint]:
         """The constraints of scaling groups, by the group's name."""
-        return {group.name: found for group in self.set.groups if (found := _of(group)) is not None}
+        return {group.name: group.constraint for group in self.groups if group.constraint is not None}
 
     @lazy
     def clique_constraints(self) -> dict[str, Constraint]:
         """The constraints of cliques, by the clique's name."""
-        return {clique.name: found for clique in self.set.cliques if (found := _of(clique)) is not None}
+        return {clique.name: clique.constraint for clique in self.cliques if clique.constraint is not None}
 
     @lazy
     def constraints(self) -> list[Constraint]:
@@ -52,7 +59,7 @@ class Placement:
 
     @lazy
     def cluster_topology_name(self) -> str:
-        return self.set.template.get("clusterTopologyName") or ""
+        return self.template.get("clusterTopologyName") or ""
 
     @lazy
     def names(self) -> list[NamedTopology]:
@@ -86,8 +93,8 @@ class Placement:
         """The field that decides the name."""
         return self.names[0].path if self.names else self.constraints[0].path if self.constraints else ""
 
-    def find(self, topologies: list[Topology]) -> Topology | None:
-        """The set's topology among those of the cluster: for `topologyName` a binding is looked for first, else a ClusterTopology."""
+    def find(self, topologies: Sequence[Known]) -> Known | None:
+        """Returns the set's topology among those of the cluster: a binding comes first for `topologyName`, else a ClusterTopology."""
         return find_topology(topologies, self.name, self.kind) if self.name else None
 
     @lazy
@@ -95,18 +102,11 @@ class Placement:
         """Constraints in the shipped form (`pack`) for which no topology is named, neither there nor where they inherit from (§6.2)."""
         if self.cluster_topology_name:
             return []
-        named = self.constraint is not None and self.constraint.topology_name is not None
-        groups = [found for found in self.group_constraints.values() if not (found.topology_name or named)]
-        cliques = [
-            found for name, found in self.clique_constraints.items() if not (found.topology_name or self._inherits_name(name, named))
-        ]
-        own = [self.constraint] if self.constraint and not named else []
-        return [constraint for constraint in [*own, *groups, *cliques] if constraint.uses_pack]
-
-    def _inherits_name(self, clique: str, from_set: bool) -> bool:
-        group = next((template.group for template in self.set.cliques if template.name == clique), None)
-        above = self.group_constraints.get(group.name) if group else None
-        return from_set or (above is not None and above.topology_name is not None)
+        own = [self.constraint] if self.constraint else []
+        named = any(constraint.topology_name for constraint in own)
+        groups = [] if named else list(self.group_constraints.values())
+        cliques = [] if named else [one.constraint for one in self.cliques if one.constraint and not _names_topology(one.group)]
+        return [one for one in [*own, *groups, *cliques] if one.uses_pack and not one.topology_name]
 
     @lazy
     def domain_uses(self) -> list[DomainUse]:
@@ -120,12 +120,12 @@ class Placement:
         if self.constraint:
             inner = [*self.group_constraints.values(), *self.clique_constraints.values()]
             pairs = [NestedConstraint(self.constraint, constraint) for constraint in inner]
-        for group in self.set.groups:
+        for group in self.groups:
             outer = self.group_constraints.get(group.name)
             members = (self.clique_constraints.get(clique.name) for clique in group.cliques)
             pairs += [NestedConstraint(outer, inner) for inner in members if outer and inner]
         return pairs
 
 
-def _of(holder: CliqueTemplate | ScalingGroupTemplate) -> Constraint | None:
-    return read_constraint(holder.topology_constraint, f"{holder.path}.topologyConstraint")
+def _names_topology(group: ScalingGroupTemplate | None) -> bool:
+    return group is not None and group.constraint is not None and group.constraint.topology_name is not None

@@ -1,13 +1,61 @@
-"""Where the spec of a pod stands in the objects that carry one."""
+"""What counts in a pod's spec: which containers ask for GPUs, and where the spec stands in objects that carry one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-_PATHS = {"PodClique": "/spec/podSpec", "Pod": "/spec"}
-_TEMPLATE = "/spec/template/spec"
+from grove_compiler.graph.node import Manifest
+
+GPU = "nvidia.com/gpu"
+_SPEC_PATHS = {"PodClique": "/spec/podSpec", "Pod": "/spec"}
+_TEMPLATE_PATH = "/spec/template/spec"
 
 
-def pod_spec_path(manifest: dict[str, Any]) -> str:
-    """The JSON pointer of an object's pod spec: of a PodClique, of a Pod, and of all else that has a pod template (a Deployment, a Job)."""
-    return _PATHS.get(manifest.get("kind") or "", _TEMPLATE)
+@dataclass(slots=True, eq=False)
+class GpuContainer:
+    """A container, init container or sidecar that asks for GPUs.
+
+    `path` is its field path in the set, `pointer` its JSON pointer inside a pod's spec (`/containers/0`, `/initContainers/1`).
+    `claim_names` are the pod's claims that the template says it uses.
+    """
+
+    path: str
+    pointer: str
+    name: str
+    claim_names: list[str]
+
+
+def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
+    """Returns containers, then init containers, whose limits or requests of `nvidia.com/gpu` are not zero. `path` is the pod spec's."""
+    return [
+        GpuContainer(f"{path}.{field}[{index}]", f"/{field}/{index}", container.get("name") or "", _claim_names(container))
+        for field in ("containers", "initContainers")
+        for index, container in enumerate(pod_spec.get(field) or [])
+        if _asks_for_gpus(container.get("resources") or {})
+    ]
+
+
+def pod_spec_path(manifest: Manifest) -> str:
+    """Returns the JSON pointer of the pod spec in a PodClique, in a Pod, and in all else that has a pod template (a Deployment, a Job)."""
+    return _SPEC_PATHS.get(manifest.get("kind") or "", _TEMPLATE_PATH)
+
+
+def _asks_for_gpus(resources: Manifest) -> bool:
+    return any(_is_some((resources.get(part) or {}).get(GPU)) for part in ("limits", "requests"))
+
+
+def _claim_names(container: Manifest) -> list[str]:
+    return [claim.get("name") or "" for claim in (container.get("resources") or {}).get("claims") or []]
+
+
+def _is_some(amount: Any) -> bool:
+    """Whether a quantity is there and not zero. What is no quantity (an error of its own) is taken for one."""
+    if amount is None or isinstance(amount, int):
+        return bool(amount)
+    from grove_compiler.kube.quantity import QuantityError, is_zero  # only for amounts that are written as text
+
+    try:
+        return not is_zero(amount)
+    except QuantityError:
+        return True

@@ -10,7 +10,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.words import outcome_value, ref_value, step_value, summary_value
 
 if TYPE_CHECKING:
-    from applier.run import Report
+    from applier.run.report import Report
 
 
 def steps_report(steps: Sequence[Step]) -> dict[str, Any]:

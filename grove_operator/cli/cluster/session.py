@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from applier.cluster import Cluster
 from applier.errors import ApplierError
@@ -16,6 +16,9 @@ from applier.ref import Ref
 from grove_compiler.version import __version__
 from grove_operator.cli.cluster.options import Target
 from grove_operator.terminal import visible
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.runtime.program import Program
 
 FINDINGS = 1
 ERROR = 2
@@ -34,6 +37,16 @@ class Failed(Exception):
 
 class Reported(Exception):
     """The command cannot go on because of findings, which have been printed."""
+
+
+def program_of(folders: Sequence[str]) -> Program:
+    """Returns the rules that ship and those of the given folders. Raises `Reported` after findings about wrong ones were printed."""
+    from grove_operator.cli.program import Rules  # only for what rules decide: most commands do without
+
+    program = Rules(folders).program()
+    if program is None:
+        raise Reported
+    return program
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,7 @@ from applier.cluster import Cluster
 from applier.desired import Desired, Graph
 from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref
-from applier.run import ApplyOptions
+from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply
 from applier.run.report import Report
 from applier.testing.control_plane import ControlPlane

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from applier.cluster import Cluster
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
-from applier.execute import Timeouts
+from applier.execute.options import Timeouts
 from applier.outcome import Outcome
 from applier.prune import ApplySet, ApplySetOptions, OpenApplySet
 from applier.ref import Kind, Manifest, Ref
-from applier.run import ApplyOptions
+from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from applier.desired import Desired, Graph
-from applier.execute import Concurrency, ExecuteOptions, Timeouts, execute
+from applier.execute.concurrency import Concurrency
+from applier.execute.executor import execute
+from applier.execute.options import ExecuteOptions, Timeouts
 from applier.outcome import Action, Outcome, Step
 from applier.plan import Intent, Plan, plan
 from applier.ref import Manifest, Ref

@@ -8,7 +8,7 @@ import pytest
 
 from applier.errors import TooManyRequests
 from applier.events import Adapted, Event, Throttled
-from applier.execute import Concurrency
+from applier.execute.concurrency import Concurrency
 
 
 class Clock:

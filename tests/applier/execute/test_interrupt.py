@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from applier.execute import Stop, ended_by_interrupt
+from applier.execute.options import Stop, ended_by_interrupt
 
 from ..things import desired, ref
 from .lab import Lab

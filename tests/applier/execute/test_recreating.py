@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 from applier.errors import Cause, Invalid, Unreachable, WriteConflict
-from applier.execute import Stop, Timeouts
+from applier.execute.options import Stop, Timeouts
 from applier.ref import uid_of
 
 from ..things import desired, manifest, ref

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from applier import ApplyOptions, Report, apply, diff
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
-from applier.execute import Timeouts
+from applier.execute.options import Timeouts
 from applier.plan.immutable import FROZEN
 from applier.ref import Kind, Manifest, Ref, uid_of
-from applier.run import ApplyOptions, Report, apply, diff
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 

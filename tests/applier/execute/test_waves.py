@@ -8,7 +8,8 @@ import pytest
 
 from applier.errors import Forbidden, ServerFailure
 from applier.events import Finished, Started, WaveStarted
-from applier.execute import Concurrency, Stop
+from applier.execute.concurrency import Concurrency
+from applier.execute.options import Stop
 from applier.ref import Manifest
 from applier.testing.memory.faults import Request
 

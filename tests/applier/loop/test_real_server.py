@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from applier.cache import WatchCache
-from applier.desired import Desired, Gone, Graph
-from applier.errors import NotSynced
+from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
+from applier.errors import NotSynced, WriteConflict
 from applier.loop import FencedCluster, Lease, LeaseLost, Loop, Reconciler, Result, Timing, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
@@ -80,16 +80,21 @@ class Controller:
     """Makes as many ConfigMaps as the one named `set` says, owned by it."""
 
     def __init__(self, cluster: ApiCluster, namespace: str) -> None:
-        self.cluster, self.namespace, self.errors = cluster, namespace, list[Exception]()
+        self.cluster, self.namespace, self.results = cluster, namespace, list[Result[str]]()
+        self.function: Callable[[View, str], Any] = self.desired
         self.cache = WatchCache(cluster, [(CONFIG_MAP, namespace)])
         reconcile = Reconciler[str](cluster, self.cache, manager="loop-tests", members=self.members, namespace=namespace)
         self.loop = Loop[str](
-            self.cache, self.desired, reconcile, keys=lambda ref, *_: ["set"] if ref.name == "set" else [], on_result=self.seen
+            self.cache,
+            self.current,
+            reconcile,
+            keys=lambda ref, *_: ["set"] if ref.name == "set" else [],
+            on_result=self.results.append,
         )
 
-    def seen(self, result: Result[str]) -> None:
-        if result.error is not None:
-            self.errors.append(result.error)
+    def current(self, view: View, key: str) -> Any:
+        """What the function of the moment says."""
+        return self.function(view, key)
 
     def primary(self, view: View) -> Manifest | None:
         return view.get(Ref("", "ConfigMap", self.namespace, "set"))
@@ -139,4 +144,73 @@ async def test_a_loop_follows_its_object_and_asks_nothing_when_all_is_well(
         assert len(control_plane.requests(mark).only(agent="applier-tests", namespace=namespace)) == 0
         controller.loop.stop()
         await running
-    assert controller.errors == []
+    assert [result.error for result in controller.results if result.error] == []
+
+
+async def test_errors_delete_nothing_on_a_real_server_and_what_was_held_goes_on_afterwards(
+    control_plane: ControlPlane, cluster: ApiCluster, namespace: str
+) -> None:
+    controller = Controller(cluster, namespace)
+    maps, healthy = await cluster.resource(CONFIG_MAP), controller.desired
+    answers: list[Any] = [Hold("not now"), None, ValueError("a bug")]
+    running = asyncio.ensure_future(controller.loop.run())
+
+    def broken(view: View, key: str) -> Any:
+        answer = answers[min(len(controller.results), len(answers) - 1)]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async with asyncio.timeout(60):
+        await cluster.apply(maps, config_map(namespace, "set", {"count": "5"}), manager="user")
+        await controller.until(lambda: len(controller.made()) == 5)
+        mark = control_plane.mark()
+        controller.results.clear()
+        controller.function = broken
+        await cluster.apply(maps, config_map(namespace, "set", {"count": "1"}), manager="user")
+        for _ in range(10):
+            controller.loop.enqueue("set")
+            await asyncio.sleep(0.05)
+        assert control_plane.requests(mark).only(agent="applier-tests", verb="delete", namespace=namespace).writes.by("verb") == {}
+        assert {"not now", "ValueError: a bug"} <= {result.held for result in controller.results}
+        controller.function = healthy
+        controller.loop.enqueue("set")
+        await controller.until(lambda: len(controller.made()) == 1)
+        controller.loop.stop()
+        await running
+
+
+async def test_statuses_and_attributed_deletions_on_a_real_server(cluster: ApiCluster, namespace: str) -> None:
+    """A budget's status is ours as long as nobody selects its pods; the object is then deleted with the reason on it."""
+    kind = Kind("policy", "v1", "PodDisruptionBudget")
+    budgets, name = await cluster.resource(kind), Ref(kind.group, kind.kind, namespace, "budget")
+    manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "budget", "namespace": namespace}}
+    await cluster.apply(budgets, {**manifest, "spec": {"minAvailable": 1}}, manager="user")
+    cache = WatchCache(cluster, [(kind, namespace)])
+    reconcile = Reconciler[str](cluster, cache, manager="loop-tests", namespace=namespace, attribution="example.com/why")
+    await cache.start()
+    last: list[Manifest] = []
+    cache.subscribe(lambda ref, old, new: last.append(old) if old and not new else None)
+    try:
+        await cache.synced()
+
+        def graph(**more: Any) -> Graph:
+            live = cache.get(name)
+            assert live
+            counts = dict.fromkeys(("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), 7)
+            version = live["metadata"]["resourceVersion"]
+            return Graph([], statuses=[StatusWrite(ObjectReference.of(live), counts, version)], **more)
+
+        stale = graph()
+        while any(outcome.error for outcome in await reconcile("key", graph(), View(cache))):
+            continue  # the controller of budgets was faster
+        refused = await reconcile("key", stale, View(cache))
+        assert all(isinstance(outcome.error, WriteConflict) for outcome in refused)
+        about = ObjectReference.of(cache.get(name) or {})
+        event = EventWrite(about, "Normal", "Done", "no longer needed")
+        outcomes = await reconcile("key", Graph([], events=[event, event], deletions=[Deletion(about, "no longer needed")]), View(cache))
+        assert [str(outcome.action) for outcome in outcomes] == ["created", "pruned"]
+        assert last[0]["metadata"]["annotations"] == {"example.com/why": "no longer needed"}
+        assert cache.get(name) is None, "the cache knows it before the watch tells"
+    finally:
+        await cache.stop()

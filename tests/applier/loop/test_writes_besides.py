@@ -16,7 +16,7 @@ from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import WHY, Lab, desired, lab, ref, running, some
+from .lab import CONFIG_MAP, WHY, Lab, desired, lab, ref, running, some
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}}
 WEB = Ref("apps", "Deployment", "default", "web")

@@ -77,6 +77,7 @@ async def test_a_cache_shows_how_old_it_is() -> None:
     found = shown(registry)
     assert found['applier_cache_age_seconds{kind="Namespace",namespace=""}'] == 42
     assert (found['applier_cache_lists_total{kind="Namespace",namespace=""}'], found["applier_cache_objects"]) == (1, 2)
+    assert found["applier_cache_lag_seconds"] == 0
     await cache.stop()
 
 

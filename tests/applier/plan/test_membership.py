@@ -14,7 +14,10 @@ from applier.outcome import Conflict, Outcome, Owner
 from applier.plan.membership import LABEL, PART_OF, may_leave, part_of, set_of, staying
 from applier.prune import ApplySet, ApplySetOptions, adopt
 from applier.ref import Kind, Manifest
-from applier.run import ApplyOptions, apply, diff, survey
+from applier.run.difference import diff
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions
+from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect

@@ -7,10 +7,13 @@ from typing import Any
 
 from applier.desired import Desired, Graph
 from applier.errors import Unreachable
-from applier.execute import ExecuteOptions
+from applier.execute.options import ExecuteOptions
 from applier.plan import load
 from applier.ref import Manifest
-from applier.run import ApplyOptions, Report, apply, apply_saved, survey
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions
+from applier.run.pipeline import apply, apply_saved
+from applier.run.report import Report
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

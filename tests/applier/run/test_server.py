@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from applier.desired import Desired, Graph, Policy
-from applier.execute import ExecuteOptions, execute
+from applier.execute.executor import execute
+from applier.execute.options import ExecuteOptions
 from applier.plan import load, save
 from applier.prune import ApplySet, ApplySetOptions
 from applier.ref import Kind, Manifest
-from applier.run import ApplyOptions, OutOfDate, WaitFor, apply, apply_saved, survey
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions, WaitFor
+from applier.run.pipeline import OutOfDate, apply, apply_saved
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
 

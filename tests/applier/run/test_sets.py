@@ -10,13 +10,17 @@ import pytest
 from applier.desired import Desired, Graph
 from applier.errors import Unreachable
 from applier.events import Planned
-from applier.execute import ExecuteOptions
+from applier.execute.options import ExecuteOptions
 from applier.outcome import Action
 from applier.plan import BadPlan, load
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind
-from applier.run import ApplyOptions, OutOfDate, Report, apply, apply_saved, diff, survey
+from applier.run.difference import diff
+from applier.run.live_state import survey
+from applier.run.options import ApplyOptions
+from applier.run.pipeline import OutOfDate, apply, apply_saved
+from applier.run.report import Report
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

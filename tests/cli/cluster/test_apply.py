@@ -136,6 +136,22 @@ def test_reads_that_fail_are_a_line_each(bench: Bench) -> None:
     assert sorted(ended.err.splitlines()) == ["grove: no configmaps", "grove: no deployments"]
 
 
+@pytest.mark.parametrize(
+    ("policy", "code", "expected"), [("{adopt: false}", 2, "theirs"), ("{adopt: true}", 0, "theirs ours"), ("{}", 0, "theirs ours")]
+)
+def test_a_rule_says_whether_what_somebody_else_made_may_be_changed(bench: Bench, policy: str, code: int, expected: str) -> None:
+    bench.define_ours()
+    bench.cluster.seed(config_map("notes", "default", theirs="1"), manager="helm")
+    (bench.folder / "rules").mkdir()
+    (bench.folder / "templates").mkdir()
+    (bench.folder / "rules" / "notes.yaml").write_text(f"rule: team/notes\ndoc: Notes.\ngenerate: notes.yaml\npolicy: {policy}\n")
+    template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes, namespace: default}\ndata: {ours: '1'}\n"
+    (bench.folder / "templates" / "notes.yaml").write_text(template)
+    ended = bench.run("apply", MINIMAL, "--rules", str(bench.folder))
+    assert (ended.code, set(bench.find("ConfigMap", "notes", "default")["data"])) == (code, set(expected.split()))
+    assert ("made by helm" in ended.err) is (code == 2)
+
+
 def someone_elses(bench: Bench, value: str) -> None:
     bench.cluster.seed(config_map("a", x=value), manager="helm")
 

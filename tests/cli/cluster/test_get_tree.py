@@ -15,11 +15,12 @@ from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_operator.cli.cluster.get import watch as tree_watch
 from grove_operator.cli.cluster.get.as_text import tree_text
-from grove_operator.cluster.readiness import judge
+from grove_operator.cluster.readiness import judge_by
 from grove_operator.cluster.tree import branches, grow
 from grove_operator.cluster.tree_query import Forest, NoSuchObject
 from grove_operator.terminal import Terminal
 
+from ...shipped import program
 from .in_memory import Bench
 
 GROVE = "grove.io/v1alpha1"
@@ -116,12 +117,12 @@ def test_kinds_that_may_not_be_read_are_told_and_the_rest_is_drawn(bench: Bench)
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_narrow_terminal_is_not_overrun(width: int) -> None:
     terminal = Terminal(colours=False, width=width, wraps=True)
-    assert max(map(len, tree_text(grow(SET, [CLIQUE, POD]), judge, terminal).splitlines())) <= width
+    assert max(map(len, tree_text(grow(SET, [CLIQUE, POD]), judge_by(program()), terminal).splitlines())) <= width
 
 
 def test_colours_are_for_terminals_only(bench: Bench) -> None:
     assert "\x1b" not in bench.run("get", "tree", "qwen", "-n", "shop").out
-    assert "\x1b[33m" in tree_text(grow(SET, []), judge, Terminal(colours=True, width=80, wraps=True))
+    assert "\x1b[33m" in tree_text(grow(SET, []), judge_by(program()), Terminal(colours=True, width=80, wraps=True))
 
 
 @pytest.fixture
@@ -136,6 +137,14 @@ async def next_with(drawn: asyncio.Queue[list[str]], name: str, *, there: bool) 
     async with asyncio.timeout(20):
         while (name in await drawn.get()) is not there:
             pass
+
+
+def test_what_ready_means_is_a_rules_to_say(bench: Bench, tmp_path: Path) -> None:
+    own = "rule: readiness/counts\ndoc: One pod is enough.\ndecide: ready_when\nvalue: |-\n  [['/status/readyReplicas', '>=', 1]]\n"
+    (tmp_path / "own.yaml").write_text(own)
+    tree = ("get", "tree", "qwen", "-n", "shop", "-o", "json")
+    shown = [json.loads(bench.run(*tree, *more).out) for more in ((), ("--rules", str(tmp_path)))]
+    assert [top["owns"][0]["state"] for top in shown] == ["InProgress", "Ready"]
 
 
 def follow(bench: Bench, drawn: asyncio.Queue[list[str]]) -> asyncio.Task[None]:

@@ -13,14 +13,14 @@ from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
 if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
-    from applier.run import Report
+    from applier.run.report import Report
     from grove_operator.cli.cluster.applyset import ApplySetChoice
     from grove_operator.cli.cluster.input import ClusterInput
 
@@ -31,7 +31,7 @@ SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 @dataclass(slots=True, eq=False)
 class Choices:
-    """What the options of an apply say. `dry_run` is empty, `client` or `server`; `wait` is in seconds."""
+    """What the options of an apply say. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
 
     field_manager: str
     plan: str | None
@@ -103,11 +103,14 @@ class ApplyRun:
         assert graph is not None
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
-        from applier.execute import Stop, ended_by_interrupt
-        from applier.run import ApplyOptions, WaitFor, apply
-        from grove_operator.cluster.readiness import RULES
+        from applier.execute.options import Stop, ended_by_interrupt
+        from applier.run.options import ApplyOptions, WaitFor
+        from applier.run.pipeline import apply
+        from grove_operator.cluster.readiness import readiness_rules
 
         choices, stop = self.choices, Stop()
+        folders = self.wanted.asked.rules if self.wanted is not None else ()
+        wait = WaitFor(choices.wait, readiness_rules(program_of(folders))) if choices.wait is not None else None
         with ended_by_interrupt(stop, self._interrupted):
             return await apply(
                 graph,
@@ -116,7 +119,7 @@ class ApplyRun:
                     choices.field_manager,
                     force_conflicts=self.force,
                     applyset=await self.applyset.options(session),
-                    wait=WaitFor(choices.wait, RULES) if choices.wait is not None else None,
+                    wait=wait,
                     dry_run=choices.dry_run == "server",
                     sink=self.sink,
                     stop=stop,
@@ -125,7 +128,9 @@ class ApplyRun:
 
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """What is decided here without asking; nothing is written, not even on trial."""
-        from applier.run import ApplyOptions, Report, survey
+        from applier.run.live_state import survey
+        from applier.run.options import ApplyOptions
+        from applier.run.report import Report
 
         applyset = await self.applyset.options(session)
         options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
@@ -134,8 +139,8 @@ class ApplyRun:
         return Report(outcomes, approval=result.approval)
 
     async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
-        from applier.execute import ExecuteOptions, Stop, ended_by_interrupt
-        from applier.run import OutOfDate, apply_saved
+        from applier.execute.options import ExecuteOptions, Stop, ended_by_interrupt
+        from applier.run.pipeline import OutOfDate, apply_saved
 
         saved, stop = _load(path), Stop()
         if graph is not None:

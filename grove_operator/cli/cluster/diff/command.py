@@ -21,7 +21,7 @@ from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.outcome import Step
-    from applier.run import ApplyOptions
+    from applier.run.options import ApplyOptions
     from grove_operator.cluster.differences import Shown
 
 NOTHING_DIFFERS = 0
@@ -61,7 +61,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        from applier.run import ApplyOptions
+        from applier.run.options import ApplyOptions
 
         graph, kept = await wanted.graph(session), await applyset.options(session)
         options = ApplyOptions(field_manager, force_conflicts=asked.force, applyset=kept)
@@ -71,7 +71,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
 
 
 async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: str, server: bool) -> int:
-    from applier.run import diff
+    from applier.run.difference import diff
     from grove_operator.cluster.differences import differences
 
     compared = await diff(graph, session.cluster, options, ask_server=server)

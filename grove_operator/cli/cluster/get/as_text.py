@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from applier.readiness import Readiness
-from applier.ref import Manifest
 from grove_operator.cluster.facts import facts, gates_of
+from grove_operator.cluster.readiness import Judge
 from grove_operator.cluster.tree import Branch, branches
 from grove_operator.render.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
 
-Judge = Callable[[Manifest], Readiness]
 COLOURS = {"Ready": "32", "InProgress": "33", "Failed": "31", "Terminating": "35", "Unknown": "2"}
 WORDS = {"Ready": "ready", "InProgress": "in progress", "Failed": "failed", "Terminating": "terminating", "Unknown": "unknown"}
 

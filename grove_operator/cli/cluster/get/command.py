@@ -9,8 +9,8 @@ import click
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.options import take_target, target_options
-from grove_operator.cli.cluster.session import Session
-from grove_operator.cli.options import text_or_json_option
+from grove_operator.cli.cluster.session import Session, program_of
+from grove_operator.cli.options import rules_option, text_or_json_option
 
 
 @click.group("get")
@@ -33,8 +33,9 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 @click.argument("name", metavar="[KIND/]NAME")
 @target_options
 @click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+@rules_option
 @text_or_json_option
-def tree(name: str, watch: bool, output: str, **given: Any) -> int:
+def tree(name: str, watch: bool, rules: tuple[str, ...], output: str, **given: Any) -> int:
     """Draw an object with everything that it owns: readiness, gates, nodes, and reasons.
 
     NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds.
@@ -43,14 +44,16 @@ def tree(name: str, watch: bool, output: str, **given: Any) -> int:
 
     async def work(session: Session) -> int:
         from grove_operator.cli.cluster.get.output import tree_bytes
+        from grove_operator.cluster.readiness import judge_by
         from grove_operator.cluster.tree_query import read_tree
 
+        judge = judge_by(program_of(rules))
         if watch:
             from grove_operator.cli.cluster.get.watch import watch_tree
 
-            return await watch_tree(session, name, output)
+            return await watch_tree(session, name, output, judge)
         forest = await read_tree(session.cluster, name, session.namespace)
-        outputs.write([tree_bytes(forest, output)])
+        outputs.write([tree_bytes(forest, output, judge)])
         return 0
 
     return sessions.run(work, target, long=watch)

@@ -13,6 +13,7 @@ from applier.reflector import list_and_watch
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.output import tree_bytes
 from grove_operator.cli.cluster.session import Session
+from grove_operator.cluster.readiness import Judge
 from grove_operator.cluster.tree import branches
 from grove_operator.cluster.tree_query import Forest, read_tree
 
@@ -23,9 +24,9 @@ PAUSE = 1.0  # seconds before a kind that the server would not let us watch is t
 Draw = Callable[[Forest], None]
 
 
-async def watch_tree(session: Session, name: str, output: str) -> int:
+async def watch_tree(session: Session, name: str, output: str, judge: Judge) -> int:
     """Draws until it is interrupted, or until the object is gone. Raises as `read_tree`."""
-    with _drawing(output) as draw:
+    with _drawing(output, judge) as draw:
         await follow(session.cluster, name, session.namespace, draw)
     return 0
 
@@ -70,14 +71,14 @@ def _present(forest: Forest) -> list[Resource]:
 
 
 @contextmanager
-def _drawing(output: str) -> Iterator[Draw]:
+def _drawing(output: str, judge: Judge) -> Iterator[Draw]:
     """How a tree is drawn: in place on a terminal, one after another elsewhere."""
     if output == "json" or not sys.stdout.isatty():
-        yield lambda forest: outputs.write([tree_bytes(forest, output)])
+        yield lambda forest: outputs.write([tree_bytes(forest, output, judge)])
         return
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
     with Live(console=Console(highlight=False), auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda forest: live.update(Text.from_ansi(tree_bytes(forest, output).decode(errors="replace")), refresh=True)
+        yield lambda forest: live.update(Text.from_ansi(tree_bytes(forest, output, judge).decode(errors="replace")), refresh=True)

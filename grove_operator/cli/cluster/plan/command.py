@@ -47,7 +47,8 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
-        from applier.run import ApplyOptions, survey
+        from applier.run.live_state import survey
+        from applier.run.options import ApplyOptions
         from grove_operator.cli.cluster.plan.as_text import plan_text
         from grove_operator.terminal import terminal_of
 

@@ -1,0 +1,114 @@
+"""What an expression reaches into and calls: attributes, items, functions, decisions, methods of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+
+from grove_compiler.engine.expressions import model_types, types
+from grove_compiler.engine.expressions.call_checks import check_call
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+from grove_compiler.engine.expressions.node_compiler import NodeCompiler, depth_of
+from grove_compiler.engine.expressions.scope import Code, Scope, variable
+from grove_compiler.graph.nearest import nearest
+
+
+class Accesses(NodeCompiler):
+    """Checks each step against the annotations of the model, as far as types are known."""
+
+    def _getattr(self, node: nodes.Getattr, scope: Scope) -> Code:
+        return self._attribute(self.compile(node.node, scope), node.attr)
+
+    def _attribute(self, base: Code, name: str) -> Code:
+        owner = types.without_none(base.type)
+        if name.startswith("_"):
+            raise ExpressionError(f"{name!r} begins with an underscore; an entry of a map of that name is read as `x['{name}']`")
+        if types.is_model(owner):
+            return self._model_attribute(base, owner, name)
+        if types.is_mapping(owner):
+            value = types.or_none(types.value_type(owner))
+            if types.is_optional(base.type):
+                return Code(f"get_field({base.python}, {name!r})", value, base.depth)
+            return Code(f"{base.python}.get({name!r})", value, base.depth)
+        if owner is not Any:
+            raise ExpressionError(f"{types.words(owner)} has no field {name!r}")
+        return Code(f"get_field({base.python}, {name!r})", Any, base.depth)
+
+    def _model_attribute(self, base: Code, owner: type, name: str) -> Code:
+        try:
+            kind = model_types.attribute(owner, name)
+        except AttributeError:
+            suggestion = nearest(name, model_types.public_names(owner))
+            raise ExpressionError(f"{owner.__name__} has no attribute {name!r}", suggestion) from None
+        if types.is_optional(base.type):
+            return Code(f"get_field({base.python}, {name!r})", types.or_none(kind), base.depth)
+        return Code(f"{base.python}.{name}", kind, base.depth)
+
+    def _path(self, base: Code, path: str) -> Code:
+        for name in path.split("."):
+            base = self._attribute(base, name)
+        return base
+
+    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Code:
+        base = self.compile(node.node, scope)
+        if isinstance(node.arg, nodes.Slice):
+            base = self._charged(base)
+            bounds = [self.compile(bound, scope) if bound else None for bound in (node.arg.start, node.arg.stop, node.arg.step)]
+            parts = ", ".join(bound.python if bound else "None" for bound in bounds)
+            return Code(f"get_item({base.python}, slice({parts}))", base.type, depth_of([base, *(b for b in bounds if b)]))
+        if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str) and types.is_model(types.without_none(base.type)):
+            return self._attribute(base, node.arg.value)
+        key = self.compile(node.arg, scope)
+        owner = types.without_none(base.type)
+        kind = types.value_type(owner) if types.is_mapping(owner) else types.item_type(owner)
+        return Code(f"get_item({base.python}, {key.python})", types.or_none(kind), depth_of([base, key]))
+
+    def _call(self, node: nodes.Call, scope: Scope) -> Code:
+        if node.dyn_args or node.dyn_kwargs:
+            raise ExpressionError("* and ** arguments are not part of the rules language")
+        if isinstance(node.node, nodes.Name):
+            name = node.node.name
+            if name not in self.functions:
+                raise ExpressionError(f"unknown function {name!r}", nearest(name, self.functions))
+            check_call(name, self.functions[name], len(node.args), node.kwargs)
+            if name in self.decisions:
+                return self._decision(name, node, scope)
+            arguments, depth = self._arguments(node.args, node.kwargs, scope)
+            return Code(f"fn_{name}({arguments})", model_types.result(self.functions[name]), depth)
+        if isinstance(node.node, nodes.Getattr):
+            base = self.compile(node.node.node, scope)
+            arguments, depth = self._arguments(node.args, node.kwargs, scope)
+            if types.is_model(base.type):
+                kind = self._method(base.type, node.node.attr, node)
+                return Code(f"{base.python}.{node.node.attr}({arguments})", kind, max(base.depth, depth))
+            if types.is_model(types.without_none(base.type)):
+                raise ExpressionError(f"what `{node.node.attr}` is called on may be none; guard it with a `when` and a `let`")
+        raise ExpressionError("only registered functions and methods of the model can be called; filters are written `x | name`")
+
+    def _decision(self, name: str, node: nodes.Call, scope: Scope) -> Code:
+        """A call of what a `decide` rule became, whose parameters are known with their types."""
+        parameters = model_types.parameters(self.decisions[name])
+        given = dict(zip(parameters, node.args, strict=False)) | {keyword.key: keyword.value for keyword in node.kwargs}
+        codes = {word: self.compile(argument, scope) for word, argument in given.items()}
+        for word, code in codes.items():
+            if types.conflict(code.type, parameters[word]):
+                words = f"{types.words(code.type)}, not {types.words(parameters[word])}"
+                raise ExpressionError(f"{name}({', '.join(parameters)}): {word!r} is {words}")
+        arguments = ", ".join(f"{variable(word)}={code.python}" for word, code in codes.items())
+        return Code(f"fn_{name}({arguments})", model_types.result(self.decisions[name]), depth_of(list(codes.values())))
+
+    def _method(self, owner: type, name: str, call: nodes.Call) -> Any:
+        """What a method of a model class returns. Raises `ExpressionError` when there is none, or when it is called wrongly."""
+        try:
+            kind = model_types.method(owner, name)
+        except AttributeError:
+            raise ExpressionError(f"{owner.__name__} has no method {name!r}", nearest(name, model_types.public_names(owner))) from None
+        check_call(name, getattr(owner, name), len(call.args) + 1, call.kwargs)
+        return kind
+
+    def _arguments(self, args: list[nodes.Expr], kwargs: list[nodes.Keyword], scope: Scope) -> tuple[str, int]:
+        positional = [self.compile(argument, scope) for argument in args]
+        named = [(keyword.key, self.compile(keyword.value, scope)) for keyword in kwargs]
+        text = ", ".join([code.python for code in positional] + [f"{key}={code.python}" for key, code in named])
+        return text, depth_of([*positional, *(code for _, code in named)])

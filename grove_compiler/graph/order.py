@@ -1,0 +1,153 @@
+"""The order of objects: what each waits for, and its level, from owners and from the rules' `after`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from grove_compiler.graph.node import Node, ObjectRef
+
+After = Mapping[str, Sequence[tuple[str, int]]]
+"""For each rule, the rules whose objects come first and how many leading loops both share."""
+
+Key = tuple[str, tuple[int, ...]]
+"""A rule and the leading loop positions that some of its objects have in common."""
+
+UNKNOWN = -2
+NONE = -1
+"""The level of nothing: who waits for it stands on level 0."""
+
+
+class GraphCycle(Exception):
+    """Says that objects wait for each other; `path` holds their ids, the first again at the end."""
+
+    def __init__(self, path: list[str]) -> None:
+        self.path = path
+        super().__init__("objects wait for each other: " + " -> ".join(path))
+
+
+class Order:
+    """Answers what comes before what among nodes, by their positions.
+
+    Objects that wait for each other's rules wait for a *group*: all objects of one rule with the same leading loop positions. Groups are
+    settled as a whole, so that a thousand objects that wait for a thousand cost two thousand steps and not a million.
+    """
+
+    def __init__(self, nodes: Sequence[Node], after: After) -> None:
+        self.nodes = nodes
+        present = dict.fromkeys(node.rule for node in nodes)
+        self._joins = {rule: _by_share(after.get(rule, ()), present) for rule in present}
+        self._owners = _positions_of_owners(nodes)
+        self._groups = self._grouped(after)
+        self._group_levels: dict[Key, int] = {}
+        self._levels = [UNKNOWN] * len(nodes)
+
+    def _grouped(self, after: After) -> dict[Key, list[int]]:
+        """Returns the positions of the objects that some rule waits for."""
+        shares: dict[str, set[int]] = defaultdict(set)
+        for joins in after.values():
+            for rule, share in joins:
+                shares[rule].add(share)
+        groups: dict[Key, list[int]] = defaultdict(list)
+        for position, node in enumerate(self.nodes):
+            for share in shares.get(node.rule, ()):
+                groups[node.rule, node.loop[:share]].append(position)
+        return groups
+
+    def before(self, node: Node) -> list[int]:
+        """Returns the positions of what must be there before a node, each once: its owner if that is a node, then what `after` says."""
+        owner = self._owner(node)
+        positions = {} if owner is None else {owner: None}
+        for share, rules in self._joins[node.rule]:
+            for rule in rules:
+                positions.update(dict.fromkeys(self._groups.get((rule, node.loop[:share]), ())))
+        return list(positions)
+
+    def levels(self) -> list[int]:
+        """Returns the level of each node in turn: one more than that of all it waits for. Linear in nodes. Raises `GraphCycle`."""
+        levels = self._levels
+        for position, node in enumerate(self.nodes):
+            if levels[position] == UNKNOWN:
+                # In apply order, which is nearly every graph's, all that a node waits for is known by now, and nothing is searched.
+                levels[position] = level = self._level(node)
+                if level == UNKNOWN:
+                    self._search(position)
+        return levels
+
+    def _level(self, node: Node) -> int:
+        """Returns the level that follows from what is known; `UNKNOWN` as long as anything before the node is."""
+        owner = self._owner(node)
+        highest = NONE if owner is None else self._levels[owner]
+        if highest == UNKNOWN:
+            return UNKNOWN
+        for share, rules in self._joins[node.rule]:
+            position = node.loop[:share]
+            for rule in rules:
+                key = rule, position
+                level = self._group_levels.get(key, UNKNOWN)
+                if level == UNKNOWN:
+                    level = self._group_level(key)
+                    if level == UNKNOWN:
+                        return UNKNOWN
+                if level > highest:
+                    highest = level
+        return highest + 1
+
+    def _group_level(self, key: Key) -> int:
+        """Returns the highest level of a group; `UNKNOWN` as long as one of its nodes is."""
+        levels = [self._levels[position] for position in self._groups.get(key, ())]
+        if UNKNOWN in levels:
+            return UNKNOWN
+        level = self._group_levels[key] = max(levels, default=NONE)
+        return level
+
+    def _search(self, start: int) -> None:
+        """Settles a node and all that it waits for, depth first and without recursion: chains of owners may be long."""
+        path: dict[int, None] = {}
+        stack = [(start, False)]
+        while stack:
+            position, is_done = stack.pop()
+            if is_done:
+                del path[position]
+                self._levels[position] = self._level(self.nodes[position])
+            elif position in path:
+                ids = [self.nodes[other].id for other in path]
+                raise GraphCycle([*ids[list(path).index(position) :], self.nodes[position].id])
+            elif self._levels[position] == UNKNOWN:
+                path[position] = None
+                stack.append((position, True))
+                stack += [(other, False) for other in self._unknown_before(self.nodes[position])]
+
+    def _unknown_before(self, node: Node) -> list[int]:
+        keys = [(rule, node.loop[:share]) for share, rules in self._joins[node.rule] for rule in rules]
+        positions = [other for key in keys if key not in self._group_levels for other in self._groups.get(key, ())]
+        owner = self._owner(node)
+        return [other for other in ([*positions] if owner is None else [*positions, owner]) if self._levels[other] == UNKNOWN]
+
+    def _owner(self, node: Node) -> int | None:
+        return None if node.owner is None else self._owners[id(node.owner)]
+
+
+def group_of(api_version: str) -> str:
+    """Returns the API group of an `apiVersion`; empty for the core's."""
+    return api_version.rpartition("/")[0]
+
+
+def _positions_of_owners(nodes: Sequence[Node]) -> dict[int, int | None]:
+    """Returns the position of each owner among the nodes, by the identity of the reference, which nodes share; none for one elsewhere."""
+    references: dict[int, ObjectRef] = {id(node.owner): node.owner for node in nodes if node.owner is not None}
+    ids = {owner.id for owner in references.values()}
+    positions: dict[tuple[str, str], int] = {}
+    for position, node in enumerate(nodes):
+        if node.id in ids:
+            positions[group_of(str(node.object.get("apiVersion", ""))), node.id] = position
+    return {key: positions.get((group_of(owner.api_version), owner.id)) for key, owner in references.items()}
+
+
+def _by_share(joins: Sequence[tuple[str, int]], present: Mapping[str, object]) -> list[tuple[int, list[str]]]:
+    """Returns the rules that are waited for and have made anything, by the number of loops that both share."""
+    rules: dict[int, list[str]] = {}
+    for rule, share in joins:
+        if rule in present:
+            rules.setdefault(share, []).append(rule)
+    return list(rules.items())

@@ -1,0 +1,103 @@
+"""What an update does to a set: its cliques and groups by name, its constraints, its annotations about MNNVL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from grove_compiler.model.spec.constraints import Constraint
+from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+
+Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
+
+
+@dataclass(slots=True, eq=False)
+class PlacementChange:
+    """A constraint that an update adds, removes or changes. `what` says it in words."""
+
+    path: str
+    what: str
+
+
+@dataclass(slots=True, eq=False)
+class MnnvlChange:
+    """An annotation that an update adds, removes or changes; `value` and `old` are empty for none."""
+
+    what: Literal["added", "removed", "changed"]
+    path: str
+    value: str
+    old: str
+
+
+def old_clique(old: PodCliqueSet, clique: CliqueTemplate) -> CliqueTemplate | None:
+    """Returns the clique of this name in the old set; none when it is new. Cliques are the same ones as long as they keep their names."""
+    return _of_same_name(old.cliques, clique)
+
+
+def old_group(old: PodCliqueSet, group: ScalingGroupTemplate) -> ScalingGroupTemplate | None:
+    """Returns the scaling group of this name in the old set; none when it is new."""
+    return _of_same_name(old.groups, group)
+
+
+def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
+    """Tells whether the set's topology was not chosen before: the set is new, or it names another topology than it did."""
+    return old is None or old.placement.choice != set.placement.choice
+
+
+def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementChange]:
+    """Returns every forbidden change of a constraint (shipped §6.2; GREP-244, Rules 1 and 3).
+
+    Moving a domain from `packDomain` to `pack.required` is allowed, and so is naming the topology of such an old constraint.
+    """
+    pairs = [("spec.template", set.placement.constraint, old.placement.constraint)]
+    pairs += [(one.path, one.constraint, old.placement.group_constraints.get(one.name)) for one in set.groups]
+    pairs += [(one.path, one.constraint, old.placement.clique_constraints.get(one.name)) for one in set.cliques]
+    changes = (_placement_change(f"{path}.topologyConstraint", new, before) for path, new, before in pairs)
+    return [change for change in changes if change]
+
+
+def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
+    """Returns every change of a layer that both sets have: the sets themselves, groups and cliques of the same name (shipped §6.2)."""
+    if not set.mnnvl.is_mentioned and not old.mnnvl.is_mentioned:
+        return []
+    before = {_key(layer): layer for layer in reversed(old.mnnvl.layers)}
+    return [change for layer in set.mnnvl.layers if _key(layer) in before for change in _mnnvl_changes(layer, before[_key(layer)])]
+
+
+def _of_same_name(templates: Sequence[Template], wanted: Template) -> Template | None:
+    """Most templates keep their place, so that is where to look first."""
+    if wanted.index < len(templates) and templates[wanted.index].name == wanted.name:
+        return templates[wanted.index]
+    return next((template for template in templates if template.name == wanted.name), None)
+
+
+def _placement_change(path: str, new: Constraint | None, old: Constraint | None) -> PlacementChange | None:
+    if new is None or old is None:
+        return None if new is old else PlacementChange(path, "added" if old is None else "removed")
+    for field, now, before in (("required", new.required, old.required), ("preferred", new.preferred, old.preferred)):
+        if now != before:
+            return PlacementChange(path, f"changed: its {field} domain was {before or 'not set'}")
+    repairs_old = old.topology_name is None and not old.uses_pack
+    if new.topology_name != old.topology_name and not repairs_old:
+        return PlacementChange(f"{path}.topologyName", f"changed: it was {old.topology_name or 'not set'}")
+    return None
+
+
+def _key(layer: Layer) -> tuple[str, str]:
+    """The set is the same one whatever it is called."""
+    return layer.kind, layer.name if layer.kind != "set" else ""
+
+
+def _mnnvl_changes(new: Layer, old: Layer) -> list[MnnvlChange]:
+    before = {annotation.key: annotation.value for annotation in old.mnnvl_annotations}
+    now = {annotation.key: annotation for annotation in new.mnnvl_annotations}
+    changes = [MnnvlChange("removed", MnnvlAnnotation(new, key, "").path, "", value) for key, value in before.items() if key not in now]
+    for key, annotation in now.items():
+        if key not in before:
+            changes.append(MnnvlChange("added", annotation.path, annotation.value, ""))
+        elif annotation.value != before[key]:
+            changes.append(MnnvlChange("changed", annotation.path, annotation.value, before[key]))
+    return changes

@@ -1,0 +1,136 @@
+"""A set in its context: the operator's configuration, the caller's settings, what exists, and what rules decide of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model import names
+from grove_compiler.model.expanded.topology import scheduled_pods
+from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.mnnvl_shape import shape_of
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.templates import CliqueTemplate
+from grove_compiler.model.spec.topology import Topology
+
+
+def live_replicas(set: PodCliqueSet, declared: int, live: int | None) -> int:
+    """Decides how many replicas a clique or a scaling group has; `live` is what its object says, none before there is one."""
+    raise NotImplementedError
+
+
+def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
+    """Decides which scheduler a clique's pods have."""
+    raise NotImplementedError
+
+
+def gang_scheduler(set: PodCliqueSet, config: Configuration) -> str:
+    """Decides which scheduler the gangs of a set are for."""
+    raise NotImplementedError
+
+
+def kai_queue(set: PodCliqueSet) -> str:
+    """Decides which of KAI's queues accounts for the set's gangs; empty for none."""
+    raise NotImplementedError
+
+
+def volcano_queue(set: PodCliqueSet) -> str:
+    """Decides which of Volcano's queues the set's gangs are in. A queue that only cliques name counts too (shipped semantics §14.28)."""
+    raise NotImplementedError
+
+
+@dataclass(slots=True, eq=False)
+class SchedulerUse:
+    """A scheduler that pods of a set have, and the first clique whose pods those are."""
+
+    scheduler: str
+    clique: CliqueTemplate
+
+
+@dataclass(eq=False)
+class SetInContext(PodCliqueSet):
+    """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole."""
+
+    config: Configuration = field(default_factory=read_configuration, repr=False)
+    settings: Settings = field(default_factory=Settings, repr=False)
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    topologies: Sequence[Topology] = field(default=(), repr=False)
+
+    @lazy
+    def topology(self) -> Topology | None:
+        """The topology that constraints are translated by; none where topology-aware scheduling is off or it does not exist."""
+        return self.placement.find(self.topologies) if self.config.topology_enabled else None
+
+    @lazy
+    def missing_domains(self) -> list[str]:
+        """Domains that the set asks for and its topology lacks; none are missing where there is no topology."""
+        return self.topology.lacks([use.domain for use in self.placement.domain_uses]) if self.topology else []
+
+    def rank(self, domain: str) -> int:
+        """Returns how narrow a domain is, from 0 for the broadest; -1 for one that the topology lacks."""
+        rank = self.topology.rank(domain) if self.topology else None
+        return -1 if rank is None else rank
+
+    @lazy
+    def mnnvl_shape(self) -> str:
+        """The form of the designs' ComputeDomains and claims: `as-proposed` or `driver`."""
+        return shape_of(self.settings.mnnvl_shape, self.snapshot)
+
+    @lazy
+    def scheduled_pods(self) -> int:
+        """How many of its pods have a node already."""
+        return scheduled_pods(self, self.snapshot)
+
+    @lazy
+    def ref(self) -> ObjectRef:
+        """With the UID that the manifest has, else with that of the set in the snapshot."""
+        declared = super().ref
+        return declared if declared.uid else self.snapshot.with_uid(declared)
+
+    @lazy
+    def scheduler(self) -> str:
+        """The scheduler of its gangs, by the rule `gang_scheduler`."""
+        return self.decisions.of(gang_scheduler)(self, self.config)
+
+    @lazy
+    def kai_queue(self) -> str:
+        """The queue of KAI that its gangs are in, by the rule `kai_queue`."""
+        return self.decisions.of(kai_queue)(self)
+
+    @lazy
+    def volcano_queue(self) -> str:
+        """The queue of Volcano that its gangs are in, by the rule `volcano_queue`."""
+        return self.decisions.of(volcano_queue)(self)
+
+    @lazy
+    def service_account(self) -> str:
+        return names.service_account(self.name)
+
+    @lazy
+    def role(self) -> str:
+        return names.role(self.name)
+
+    @lazy
+    def token_secret(self) -> str:
+        return names.token_secret(self.name)
+
+    def replicas_of(self, ref: ObjectRef, declared: int) -> int:
+        """Returns the replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
+        manifest = self.snapshot.live(ref) if self.snapshot else None
+        live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
+        return self.decisions.of(live_replicas)(self, declared, live)
+
+
+def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
+    """Returns the schedulers that the set's pods have, each with the first clique that has it; one is how it should be.
+
+    The scheduler of the very first clique is what the shipped operator takes for the whole set (shipped semantics §6.2, §10).
+    """
+    first: dict[str, CliqueTemplate] = {}
+    for clique in set.cliques:
+        first.setdefault(set.decisions.of(scheduler_of)(clique, config), clique)
+    return [SchedulerUse(scheduler, clique) for scheduler, clique in first.items()]

@@ -1,0 +1,122 @@
+"""ComputeDomains that exist for a set, and the claims through which pods join them (`docs/mnnvl.md`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
+from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroupReplica
+from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
+from grove_compiler.model.lazy import remembered
+from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, REPLICA, SCALING_GROUP_REPLICA, Membership, MnnvlMode
+
+
+@dataclass(slots=True, eq=False)
+class ComputeDomain:
+    """A ComputeDomain: pods of one replica of a set whose GPUs reach each other over NVLink.
+
+    `claim_name` is what pods refer to: a ResourceClaim, a ResourceClaimTemplate, or the template that the driver makes. `member`
+    and `clique` are set as far as the domain belongs to one replica of a scaling group or to one PodClique.
+    """
+
+    name: str
+    claim_name: str
+    membership: Membership
+    is_driver_shaped: bool
+    owner: ObjectRef
+    member: ScalingGroupReplica | None = field(default=None, repr=False)
+    clique: Clique | None = field(default=None, repr=False)
+
+    @property
+    def mnnvl_mode(self) -> MnnvlMode:
+        """`annotations`, `computeDomainConfig` or `mnnvl-group`."""
+        return self.membership.mnnvl_mode
+
+    @property
+    def device_class(self) -> str:
+        return self.membership.device_class
+
+    @property
+    def group(self) -> str:
+        """The shipped operator's group; empty in other modes."""
+        return self.membership.group
+
+
+@dataclass(slots=True, eq=False)
+class PodClaim:
+    """An entry of a pod's `resourceClaims`: `claim` is one that pods share, or `template` one that each pod gets its own from.
+
+    `is_new` says whether the pod's template has no claim of that name yet. `pointers` are the JSON pointers, inside the pod's spec,
+    of the containers that use the claim and do not say so themselves.
+    """
+
+    name: str
+    claim: str | None
+    template: str | None
+    is_new: bool
+    pointers: list[str]
+
+
+def domain_name(membership: Membership, owner: str) -> str:
+    """Decides the name of a ComputeDomain; `owner` is the name of the replica, PodClique or scaling group's replica that it is for."""
+    raise NotImplementedError
+
+
+def domain_claim_name(membership: Membership, owner: str) -> str:
+    """Decides the name of the ResourceClaim or ResourceClaimTemplate through which pods join a domain."""
+    raise NotImplementedError
+
+
+@remembered
+def domains(replica: Replica) -> list[ComputeDomain]:
+    """Returns the domains of a replica that have members, each once, in the order of gangs and cliques."""
+    by_name: dict[str, ComputeDomain] = {}
+    for gang in gangs(replica) if replica.set.mnnvl.is_mentioned else ():
+        for clique in gang.cliques:
+            membership = clique.membership
+            if membership is not None and clique.is_wanted:
+                name = replica.set.decisions.of(domain_name)(membership, _owner_name(clique, membership))
+                if name not in by_name:
+                    by_name[name] = _domain(name, clique, membership, gang)
+    return list(by_name.values())
+
+
+@remembered
+def gangs_with_domains(replica: Replica) -> frozenset[str]:
+    """Returns the names of a replica's gangs that own ComputeDomains."""
+    return frozenset(domain.owner.name for domain in domains(replica) if domain.owner.kind == "PodGang")
+
+
+@remembered
+def pod_claim(clique: Clique) -> PodClaim | None:
+    """Returns how the pods of a clique refer to the claim of their domain; none when they are in no domain."""
+    membership = clique.membership
+    if membership is None:
+        return None
+    name = "mnnvl-claim" if membership.mnnvl_mode == GROUP else "mnnvl"
+    is_shared = membership.mnnvl_mode == ANNOTATIONS and clique.set.mnnvl_shape == AS_PROPOSED
+    target = _claim_name(clique, membership)
+    declared = [claim.get("name") for claim in clique.template.pod_spec.get("resourceClaims") or []]
+    pointers = [container.pointer for container in clique.template.gpu_containers if name not in container.claim_names]
+    return PodClaim(name, target if is_shared else None, None if is_shared else target, name not in declared, pointers)
+
+
+def _claim_name(clique: Clique, membership: Membership) -> str:
+    return clique.set.decisions.of(domain_claim_name)(membership, _owner_name(clique, membership))
+
+
+def _owner_name(clique: Clique, membership: Membership) -> str:
+    """The name of what the domain belongs to."""
+    if membership.scope == SCALING_GROUP_REPLICA and clique.member is not None:
+        return clique.member.name
+    return clique.replica.name if membership.scope == REPLICA else clique.name
+
+
+def _domain(name: str, clique: Clique, membership: Membership, gang: Gang) -> ComputeDomain:
+    own = clique if membership.scope == CLIQUE else None
+    member = clique.member if membership.scope in (CLIQUE, SCALING_GROUP_REPLICA) else None
+    holder = base_gang(clique.replica) if membership.scope == REPLICA else gang
+    owner = holder.ref if membership.mnnvl_mode == ANNOTATIONS else clique.set.ref
+    is_driver_shaped = membership.mnnvl_mode == GROUP or clique.set.mnnvl_shape == DRIVER
+    return ComputeDomain(name, _claim_name(clique, membership), membership, is_driver_shaped, owner, member, own)

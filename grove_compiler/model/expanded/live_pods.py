@@ -1,0 +1,99 @@
+"""Pods of a clique that exist: the facts by which rules decide which of them go first, and whose gate is lifted."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
+from grove_compiler.model.lazy import lazy, remembered
+
+GANG_LABEL = "grove.io/podgang"
+POD_HASH_LABEL = "grove.io/pod-template-hash"
+POD_INDEX_LABEL = "grove.io/podclique-pod-index"
+SCHEDULING_GATE = "grove.io/podgang-pending-creation"
+
+
+@dataclass(eq=False)
+class LivePod:
+    """A pod that exists and that nobody has asked to go."""
+
+    clique: Clique = field(repr=False)
+    manifest: Manifest = field(repr=False)
+
+    @lazy
+    def name(self) -> str:
+        return str(self.manifest["metadata"]["name"])
+
+    @lazy
+    def labels(self) -> dict[str, str]:
+        return self.manifest["metadata"].get("labels") or {}
+
+    @lazy
+    def _spec(self) -> Manifest:
+        return self.manifest.get("spec") or {}
+
+    @lazy
+    def _status(self) -> Manifest:
+        return self.manifest.get("status") or {}
+
+    @lazy
+    def index(self) -> int:
+        """Its index in the clique, from the label, else from the hostname; -1 when neither tells."""
+        text = self.labels.get(POD_INDEX_LABEL) or (self._spec.get("hostname") or "").rpartition("-")[2]
+        return int(text) if text.isascii() and text.isdecimal() else -1
+
+    @lazy
+    def has_node(self) -> bool:
+        """Whether it was scheduled."""
+        return bool(self._spec.get("nodeName"))
+
+    @lazy
+    def phase(self) -> str:
+        """`Pending` until something else is reported."""
+        return self._status.get("phase") or "Pending"
+
+    @lazy
+    def is_finished(self) -> bool:
+        """Whether it has run to its end, well or badly."""
+        return is_finished(self.manifest)
+
+    @lazy
+    def is_ready(self) -> bool:
+        return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._status.get("conditions") or [])
+
+    @lazy
+    def has_current_template(self) -> bool:
+        """Whether it was made from the clique's template as it is now."""
+        return self.labels.get(POD_HASH_LABEL) == self.clique.pod_template_hash
+
+    @lazy
+    def is_gated(self) -> bool:
+        """Whether Grove keeps the scheduler off it."""
+        return any(gate.get("name") == SCHEDULING_GATE for gate in self._spec.get("schedulingGates") or [])
+
+    @lazy
+    def created(self) -> str:
+        """Its `creationTimestamp`, which sorts by time; empty when it is unknown."""
+        return self.manifest["metadata"].get("creationTimestamp") or ""
+
+    @lazy
+    def younger_pods(self) -> int:
+        """How many pods of its clique were created after it: 0 for the youngest."""
+        times = _creation_times(self.clique)
+        return len(times) - bisect_right(times, self.created)
+
+
+@remembered
+def live_pods(clique: Clique) -> list[LivePod]:
+    """Returns the pods of this very PodClique that exist and are not being deleted, the oldest first."""
+    manifests = clique.set.snapshot.owned("Pod", clique.ref)
+    pods = [LivePod(clique, manifest) for manifest in manifests if not is_terminating(manifest)]
+    return sorted(pods, key=lambda pod: (pod.created, pod.name))
+
+
+@remembered
+def _creation_times(clique: Clique) -> list[str]:
+    return [pod.created for pod in live_pods(clique)]

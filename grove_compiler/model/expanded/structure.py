@@ -1,0 +1,214 @@
+"""What a set consists of: replicas, scaling groups and cliques, with their names and indices.
+
+Everything here follows from a valid set in its context, and is worked out when a rule first asks for it. What these parts become
+(gangs, pods, claims, domains, dependencies) are functions of them, in files of their own. The classes stand together since they
+know each other in both directions: a clique knows its replica, and a replica its cliques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model import names
+from grove_compiler.model.expanded.context import SetInContext, scheduler_of
+from grove_compiler.model.lazy import MadeOnDemand, is_draft, lazy
+from grove_compiler.model.spec.mnnvl import Membership
+from grove_compiler.model.spec.pod_spec import GpuContainer
+from grove_compiler.model.spec.podcliqueset import API_VERSION
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+
+
+@dataclass(eq=False)
+class ExpandedSet(SetInContext):
+    """A PodCliqueSet with everything that exists for it: what rules call `set`."""
+
+    @lazy
+    def replicas(self) -> Sequence[Replica]:
+        """Each is made when it is asked for: a step for one of them does not pay for all."""
+        return MadeOnDemand(self.replica_count, partial(Replica, self))
+
+
+@dataclass(eq=False)
+class Replica:
+    """One replica of the set: what is scheduled, updated and terminated together.
+
+    `name` is also that of its headless Service and of its base PodGang; at `address` its pods find one another.
+    """
+
+    set: ExpandedSet = field(repr=False)
+    index: int
+    name: str = field(init=False)
+    address: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
+        self.name = names.replica(self.set.name, self.index)
+        self.address = names.service_address(self.name, self.set.namespace)
+
+    @lazy
+    def cliques(self) -> list[Clique]:
+        """The cliques that are in no scaling group, in the manifest's order."""
+        return [Clique(self.set, self, template) for template in self.set.cliques if template.group is None]
+
+    @lazy
+    def scaling_groups(self) -> list[ScalingGroup]:
+        return [ScalingGroup(self.set, self, template) for template in self.set.groups]
+
+    @lazy
+    def all_cliques(self) -> list[Clique]:
+        """The standalone cliques, then those of each replica of each scaling group."""
+        members = (clique for group in self.scaling_groups for member in group.members for clique in member.cliques)
+        return [*self.cliques, *members] if self.set.groups else self.cliques
+
+
+@dataclass(eq=False)
+class ScalingGroup:
+    """A PodCliqueScalingGroup of one replica of the set."""
+
+    set: ExpandedSet = field(repr=False)
+    replica: Replica = field(repr=False)
+    template: ScalingGroupTemplate
+
+    @lazy
+    def name(self) -> str:
+        return names.scaling_group(self.replica.name, self.template.name)
+
+    @lazy
+    def ref(self) -> ObjectRef:
+        return self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodCliqueScalingGroup", self.set.namespace, self.name))
+
+    @lazy
+    def min_available(self) -> int:
+        return self.template.min_available or 1
+
+    @lazy
+    def replicas(self) -> int:
+        """How many replicas of the group there should be, by the rule `live_replicas`."""
+        return self.set.replicas_of(self.ref, self.template.replicas if self.template.replicas is not None else 1)
+
+    @lazy
+    def _all_members(self) -> list[ScalingGroupReplica]:
+        return [ScalingGroupReplica(self, index) for index in range(max(self.replicas, self.min_available))]
+
+    @lazy
+    def members(self) -> list[ScalingGroupReplica]:
+        """The replicas of the group that should exist."""
+        return self._all_members[: self.replicas]
+
+    @lazy
+    def gang_per_replica(self) -> bool:
+        """Whether each of its replicas is a gang of its own, for the sake of its ComputeDomain (decisions §4)."""
+        return self.set.mnnvl.gang_per_replica(self.template)
+
+    @lazy
+    def base_members(self) -> list[ScalingGroupReplica]:
+        """The replicas that the base gang cannot do without, also while the group is scaled in below them."""
+        return [] if self.gang_per_replica else self._all_members[: self.min_available]
+
+
+@dataclass(eq=False)
+class ScalingGroupReplica:
+    """One replica of a scaling group: a clique of each of its templates."""
+
+    group: ScalingGroup = field(repr=False)
+    index: int
+
+    @lazy
+    def name(self) -> str:
+        return names.scaling_group_replica(self.group.name, self.index)
+
+    @lazy
+    def is_scaled(self) -> bool:
+        """Whether it has a gang of its own, beyond the base gang."""
+        return self.index >= self.group.min_available or self.group.gang_per_replica
+
+    @lazy
+    def base_gang_name(self) -> str | None:
+        """The gang that must be scheduled before its own, which holds what the set cannot do without; none if there is none."""
+        is_needed = self.index < self.group.min_available or not self.group.set.mnnvl.has_base_gang
+        return None if is_needed else self.group.replica.name
+
+    @lazy
+    def gang_name(self) -> str:
+        """With its own index where each replica is a gang (annotation design, Example 3), else counted from `minAvailable` on."""
+        if self.group.gang_per_replica:
+            return self.name
+        if not self.is_scaled:
+            return self.group.replica.name
+        return names.scaled_gang(self.group.name, self.index, self.group.min_available)
+
+    @lazy
+    def cliques(self) -> list[Clique]:
+        """In the order of the group's `cliqueNames`."""
+        group = self.group
+        return [Clique(group.set, group.replica, template, self) for template in group.template.cliques]
+
+
+@dataclass(eq=False)
+class Clique:
+    """A PodClique: one clique template in one replica of the set, or of a scaling group (`member`).
+
+    What every rule asks for is worked out at once: there may be thousands of cliques. `base_gang_name` is the gang that must be
+    scheduled before this clique's, if that is a scaled one. `replicas` is the number of its pods, by the rule `live_replicas`.
+    """
+
+    set: ExpandedSet = field(repr=False)
+    replica: Replica = field(repr=False)
+    template: CliqueTemplate
+    member: ScalingGroupReplica | None = field(default=None, repr=False)
+    name: str = field(init=False)
+    gang_name: str = field(init=False)
+    base_gang_name: str | None = field(init=False)
+    ref: ObjectRef = field(init=False)
+    replicas: int = field(init=False)
+    min_available: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
+        owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
+        self.name = names.clique(owner.name, self.template.name)
+        self.gang_name = self.replica.name if self.member is None else self.member.gang_name
+        self.base_gang_name = None if self.member is None else self.member.base_gang_name
+        self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
+        self.replicas = self.set.replicas_of(self.ref, self.template.replicas)
+        self.min_available = self.template.min_available or 0
+
+    @property
+    def owner(self) -> ObjectRef:
+        """The set, or the scaling group that the clique belongs to."""
+        return self.set.ref if self.member is None else self.member.group.ref
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it should exist: false while its scaling group is scaled in below `minAvailable`, though its gang names it."""
+        return self.member is None or self.member.index < self.member.group.replicas
+
+    @property
+    def gpu_containers(self) -> list[GpuContainer]:
+        """The containers and init containers of its pods that ask for GPUs."""
+        return self.template.gpu_containers
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether its pods ask for GPUs."""
+        return self.template.uses_gpu
+
+    @property
+    def pod_template_hash(self) -> str:
+        """The hash of its pods' template, which changes when they have to be replaced (shipped semantics §7.3)."""
+        return self.set.template_hashes[0][self.template.index]
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler of its pods, by the rule `scheduler_of`."""
+        return self.set.decisions.of(scheduler_of)(self.template, self.set.config)
+
+    @property
+    def membership(self) -> Membership | None:
+        """The ComputeDomain that its pods join, as declared."""
+        return self.set.mnnvl.membership(self.template)

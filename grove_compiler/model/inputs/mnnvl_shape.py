@@ -1,0 +1,26 @@
+"""Which form ComputeDomains and their claims have: that of the designs, or that of NVIDIA's released driver (`docs/mnnvl.md`)."""
+
+from __future__ import annotations
+
+from grove_compiler.model.inputs.snapshot import Snapshot
+
+AS_PROPOSED = "as-proposed"
+DRIVER = "driver"
+DRIVER_API_VERSION = "resource.nvidia.com/v1beta1"
+
+
+def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
+    """Returns the form that the caller chose, else the one that the cluster's driver wants, if the snapshot shows that.
+
+    A ComputeDomain that was read as v1beta1, or its CRD that serves v1beta1, is proof that the driver is there.
+    """
+    if chosen:
+        return chosen
+    domains = any(domain.get("apiVersion") == DRIVER_API_VERSION for domain in snapshot.of_kind(DRIVER_API_VERSION, "ComputeDomain"))
+    return DRIVER if domains or _serves_driver_api(snapshot) else AS_PROPOSED
+
+
+def _serves_driver_api(snapshot: Snapshot) -> bool:
+    crd = snapshot.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "computedomains.resource.nvidia.com")
+    versions = ((crd or {}).get("spec") or {}).get("versions") or []
+    return any(version.get("name") == "v1beta1" and version.get("served") for version in versions)

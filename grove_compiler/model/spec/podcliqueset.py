@@ -1,0 +1,194 @@
+"""What the user wrote: a PodCliqueSet after defaulting.
+
+Validation rules run on these classes, so each can be read from any manifest that has the right structure, however wrong it is:
+names may be unknown, empty or double, numbers out of bounds. Field paths are Kubernetes' (`spec.template.cliques[0]`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.mnnvl import Mnnvl
+from grove_compiler.model.spec.placement import Placement
+from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, read_templates, volcano_queue_in
+
+API_VERSION = "grove.io/v1alpha1"
+GROVE_PREFIX = "grove.io/"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@dataclass(eq=False)
+class PodCliqueSet:
+    """The set that is compiled (rules call it `set`), or what it was before (`old`).
+
+    It is made from its manifest; `default_namespace` is where a manifest without a namespace goes, and `decisions` are the rules that
+    the model asks where behaviour is not its to decide.
+    """
+
+    manifest: Manifest
+    default_namespace: str = "default"
+    decisions: DecisionRules = field(default_factory=DecisionRules, repr=False)
+
+    @lazy
+    def metadata(self) -> Manifest:
+        return self.manifest.get("metadata") or {}
+
+    @lazy
+    def name(self) -> str:
+        return self.metadata.get("name") or ""
+
+    @lazy
+    def namespace(self) -> str:
+        return self.metadata.get("namespace") or self.default_namespace
+
+    @lazy
+    def uid(self) -> str:
+        """Empty while the set exists only on paper."""
+        return self.metadata.get("uid") or ""
+
+    @lazy
+    def ref(self) -> ObjectRef:
+        return ObjectRef(API_VERSION, "PodCliqueSet", self.namespace, self.name, self.uid)
+
+    @lazy
+    def labels(self) -> dict[str, str]:
+        return self.metadata.get("labels") or {}
+
+    @lazy
+    def annotations(self) -> dict[str, str]:
+        return self.metadata.get("annotations") or {}
+
+    @lazy
+    def foreign_labels(self) -> dict[str, str]:
+        """The labels that are not Grove's own; PodGangs carry them on."""
+        return _foreign(self.labels)
+
+    @lazy
+    def foreign_annotations(self) -> dict[str, str]:
+        """The annotations that are not Grove's own, nor kubectl's memory of the set; PodGangs carry them on."""
+        return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
+
+    @lazy
+    def spec(self) -> Manifest:
+        return self.manifest.get("spec") or {}
+
+    @lazy
+    def template(self) -> Manifest:
+        return self.spec.get("template") or {}
+
+    @lazy
+    def replica_count(self) -> int:
+        """`spec.replicas`; 0 when absent. (`replicas` are the replicas themselves.)"""
+        return self.spec.get("replicas") or 0
+
+    @lazy
+    def update_strategy(self) -> str:
+        """RollingRecreate unless the manifest says OnDelete."""
+        return (self.spec.get("updateStrategy") or {}).get("type") or "RollingRecreate"
+
+    @lazy
+    def is_training(self) -> bool:
+        """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
+        return self.spec.get("workloadType") == "Training"
+
+    @lazy
+    def max_runtime(self) -> str | None:
+        """`trainingSpec.maxRuntime`, a duration from the first start on, restarts included; none is no limit."""
+        return (self.spec.get("trainingSpec") or {}).get("maxRuntime")
+
+    @lazy
+    def max_restarts(self) -> int:
+        """`trainingSpec.maxRestarts`: restarts of replicas in the whole set before it has failed; 0 when absent."""
+        return (self.spec.get("trainingSpec") or {}).get("maxRestarts") or 0
+
+    @lazy
+    def startup_type(self) -> str:
+        """CliqueStartupTypeAnyOrder, CliqueStartupTypeInOrder or CliqueStartupTypeExplicit; empty when absent."""
+        return self.template.get("cliqueStartupType") or ""
+
+    @lazy
+    def priority_class(self) -> str:
+        """For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."""
+        return self.template.get("priorityClassName") or ""
+
+    @lazy
+    def termination_delay(self) -> str | None:
+        """A duration as Go writes it (`4h0m0s`)."""
+        return self.template.get("terminationDelay")
+
+    @lazy
+    def publish_not_ready(self) -> bool:
+        """Whether headless Services tell addresses of pods that are not ready."""
+        config = self.template.get("headlessServiceConfig") or {}
+        return bool(config.get("publishNotReadyAddresses"))
+
+    @lazy
+    def placement(self) -> Placement:
+        """What the set and its parts ask of the cluster's topology."""
+        return Placement(self.template, self.cliques, self.groups)
+
+    @lazy
+    def mnnvl(self) -> Mnnvl:
+        """What the set and its parts ask for of multi-node NVLink."""
+        return Mnnvl(self.name, self.annotations, self.template, self.cliques, self.groups, self.decisions)
+
+    @lazy
+    def claim_templates(self) -> list[ClaimTemplate]:
+        return read_claim_templates(self.template, "spec.template")
+
+    @lazy
+    def resource_sharing(self) -> list[SharingRef]:
+        return read_sharing(self.template, "spec.template")
+
+    @lazy
+    def _templates(self) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
+        return read_templates(self.template)
+
+    @lazy
+    def cliques(self) -> list[CliqueTemplate]:
+        """The clique templates in the manifest's order."""
+        return self._templates[0]
+
+    @lazy
+    def groups(self) -> list[ScalingGroupTemplate]:
+        """The scaling-group templates in the manifest's order."""
+        return self._templates[1]
+
+    @lazy
+    def clique_names(self) -> list[str]:
+        return [clique.name for clique in self.cliques]
+
+    @lazy
+    def group_names(self) -> list[str]:
+        return [group.name for group in self.groups]
+
+    @lazy
+    def kai_queues(self) -> list[str]:
+        """The different queues of KAI that the set and its cliques ask for, the set's first. KAI needs exactly one."""
+        asked = [kai_queue_in(self.labels, self.annotations), *(clique.kai_queue for clique in self.cliques)]
+        return [queue for queue in dict.fromkeys(asked) if queue]
+
+    @lazy
+    def volcano_queues(self) -> list[str]:
+        """The different queues of Volcano that the set and its cliques ask for, the set's first."""
+        asked = [volcano_queue_in(self.annotations), *(clique.volcano_queue for clique in self.cliques)]
+        return [queue for queue in dict.fromkeys(asked) if queue]
+
+    @lazy
+    def template_hashes(self) -> tuple[list[str], str]:
+        """The hash of each clique's pod template, and that of all together (shipped semantics §7.3)."""
+        from grove_compiler.kube.template_hash import template_hashes  # brings the pod API's field tables: not for validation
+
+        return template_hashes(clique.hashed_template(self.priority_class) for clique in self.cliques)
+
+    @property
+    def generation_hash(self) -> str:
+        return self.template_hashes[1]
+
+
+def _foreign(entries: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in entries.items() if not key.startswith(GROVE_PREFIX)}

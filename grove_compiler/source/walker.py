@@ -1,0 +1,155 @@
+"""Walks values to be written, and remembers the text of containers that many objects share: what YAML and JSON have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from sys import getrefcount
+from typing import Any
+
+from grove_compiler.source.plain_values import as_plain, constant
+
+LONGEST_REMEMBERED = 128
+"""Texts that are longer than this are seldom repeated."""
+
+
+def _references_of_an_entry(node: dict[str, Any]) -> int:
+    for _, value in node.items():  # noqa: PERF102  # the same loop as the walker's, for the same count of references
+        return getrefcount(value)
+    return 0
+
+
+def _references_of_an_item(node: list[Any]) -> int:
+    for value in node:
+        return getrefcount(value)
+    return 0
+
+
+# What `getrefcount` says, inside such a loop, of a container that only its parent holds. It differs between versions of Python.
+# A container with more references may be shared; taking one for shared that is not costs memory, never correctness. Pods of a clique
+# share nearly all of their manifests: without this, writing 10,000 of them takes five times as long.
+_UNSHARED_ENTRY = _references_of_an_entry({"": {}})
+_UNSHARED_ITEM = _references_of_an_item([{}])
+
+
+TOO_DEEP = "nested too deep to be written, or containing itself"
+
+
+class LongKey(Exception):
+    """Says that a mapping has a key that cannot stand in front of a colon as it is."""
+
+
+class Texts(dict[str, str]):
+    """Each text as it is written, each key with its colon. `encode` raises `TypeError` for what is no text."""
+
+    def __missing__(self, text: str) -> str:
+        written = self.encode(text)
+        if len(text) <= LONGEST_REMEMBERED:
+            self[text] = written
+        return written
+
+    def encode(self, text: str) -> str:
+        """Returns the text as the format has it."""
+        raise NotImplementedError
+
+
+class Gaps(dict[int, str]):
+    """What stands between a key and the container that is its value, by the container's indentation."""
+
+
+class Walker:
+    """Renders containers to text whose first line has no indentation, for the parent knows what stands before it.
+
+    A format says how texts, indentation and the ends of containers look. It is asked once for a container: calls are what writing costs.
+    """
+
+    step: int
+    """Columns of indentation that a level adds."""
+    list_step: int
+    """The same for a list that is the value of a key."""
+    deepest: int
+    """The most columns: what is nested deeper contains itself, or is refused by every reader."""
+
+    def __init__(self, keys: Texts, strings: Texts, gaps: Gaps) -> None:
+        self.keys, self.strings, self.gaps = keys, strings, gaps
+        self.texts: dict[tuple[int, int], str] = {}
+        self._held: list[Any] = []  # so that no identity is used twice
+
+    def join_mapping(self, parts: Sequence[str], indent: int) -> str:
+        """Makes a mapping of its entries, whose own lines are indented already."""
+        raise NotImplementedError
+
+    def join_list(self, parts: Sequence[str], indent: int) -> str:
+        """Makes a list of its items."""
+        raise NotImplementedError
+
+    def block(self, text: str, indent: int) -> str:
+        """Returns a text for which the format's `strings` have `""`, because it depends on the indentation."""
+        raise NotImplementedError
+
+    def with_long_keys(self, node: dict[str, Any], indent: int) -> str:
+        """Returns the text of a mapping for one of whose keys the format's `keys` raised `LongKey`."""
+        raise NotImplementedError
+
+    def mapping(self, node: dict[str, Any], indent: int) -> str:
+        """Returns the text of a mapping that is not empty. Raises `TypeError` and `ValueError` for what cannot be written."""
+        if indent > self.deepest:
+            raise ValueError(TOO_DEEP)
+        keys, strings, gaps, texts = self.keys, self.strings, self.gaps, self.texts
+        inner, list_indent, parts = indent + self.step, indent + self.list_step, []
+        try:
+            for key, value in node.items():
+                kind = value.__class__
+                if kind is str:
+                    parts.append(f"{keys[key]} {strings[value] or self.block(value, inner)}")
+                elif kind is dict and value:
+                    if getrefcount(value) > _UNSHARED_ENTRY:
+                        text = texts.get((id(value), inner)) or self._remember(value, inner)
+                    else:
+                        text = self.mapping(value, inner)
+                    parts.append(f"{keys[key]}{gaps[inner]}{text}")
+                elif kind is list and value:
+                    if getrefcount(value) > _UNSHARED_ENTRY:
+                        text = texts.get((id(value), list_indent)) or self._remember(value, list_indent)
+                    else:
+                        text = self.sequence(value, list_indent)
+                    parts.append(f"{keys[key]}{gaps[list_indent]}{text}")
+                elif kind is int:
+                    parts.append(f"{keys[key]} {value}")
+                else:
+                    constant_text = constant(value)
+                    if constant_text is None:
+                        return self.mapping({key: as_plain(value) for key, value in node.items()}, indent)
+                    parts.append(f"{keys[key]} {constant_text}")
+        except LongKey:
+            return self.with_long_keys(node, indent)
+        return self.join_mapping(parts, indent)
+
+    def sequence(self, node: list[Any], indent: int) -> str:
+        """Returns the text of a list that is not empty. Raises `TypeError` and `ValueError` for what cannot be written."""
+        if indent > self.deepest:
+            raise ValueError(TOO_DEEP)
+        strings, texts = self.strings, self.texts
+        inner, parts = indent + self.step, []
+        for value in node:
+            kind = value.__class__
+            if kind is str:
+                text = strings[value] or self.block(value, inner)
+            elif (kind is dict or kind is list) and value:
+                if getrefcount(value) > _UNSHARED_ITEM:
+                    text = texts.get((id(value), inner)) or self._remember(value, inner)
+                else:
+                    text = self.mapping(value, inner) if kind is dict else self.sequence(value, inner)
+            elif kind is int:
+                text = str(value)
+            else:
+                text = constant(value) or ""
+                if not text:
+                    return self.sequence([as_plain(value) for value in node], indent)
+            parts.append(text)
+        return self.join_list(parts, indent)
+
+    def _remember(self, node: Any, indent: int) -> str:
+        text = self.mapping(node, indent) if node.__class__ is dict else self.sequence(node, indent)
+        self._held.append(node)
+        self.texts[id(node), indent] = text
+        return text

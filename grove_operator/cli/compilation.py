@@ -1,0 +1,59 @@
+"""One compilation for a command line: files in, a result and its findings out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_operator.cli.options import Context
+from grove_operator.cli.program import Rules
+from grove_operator.reading.files import InputFile
+from grove_operator.reading.inputs import InputReader
+
+
+@dataclass(slots=True, eq=False)
+class Compilation:
+    """What was compiled, and everything that is wrong with it; commands add what they find."""
+
+    reader: InputReader
+    rules: Rules
+    program: Program
+    inputs: Inputs
+    result: Result
+    findings: list[Diagnostic]
+
+    def find_file(self, name: str) -> InputFile | None:
+        """Returns the file that a finding names: a manifest, or rules."""
+        return self.reader.find_file(name) or self.rules.find_file(name)
+
+    def fails(self, strict: bool) -> bool:
+        """Tells whether there are errors; with `strict` any findings."""
+        return bool(self.findings) and (strict or has_errors(self.findings))
+
+    def report(self) -> None:
+        """Writes the findings to standard error."""
+        if self.findings:
+            from grove_operator.findings import write  # only when something is wrong
+
+            write(self.findings, self.find_file, sys.stderr)
+
+
+def compile_files(files: Sequence[str], context: Context, **settings: Any) -> Compilation | None:
+    """Reads files and compiles them; `settings` are those that only some commands have. None after wrong rules have been reported.
+
+    Raises `UnreadableInput`.
+    """
+    reader = InputReader()
+    inputs = reader.read(files, context.settings(**settings), config=context.config, snapshot=context.snapshot)
+    rules = Rules(context.rules)
+    program = rules.program()
+    if program is None:
+        return None
+    result = compile_inputs(inputs, program)
+    return Compilation(reader, rules, program, inputs, result, reader.problems + result.diagnostics)

@@ -1,0 +1,54 @@
+"""Many texts that are alike, in little room: parts that repeat are kept once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+DEEPEST = 8
+"""Lines that are indented deeper than this stay with the line above them."""
+
+_SPLITS = [re.compile(rf"^(?= {{0,{indent}}}[^ \n])", re.MULTILINE) for indent in range(0, DEEPEST + 1, 2)]
+
+Part = str | list[int]
+"""A text, or the numbers of the parts that make it up, in order."""
+
+
+class Packer:
+    """Packs texts with indentation, as YAML has; `parts` holds what all texts are made of, parts before what they are part of."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self._numbers: dict[str | tuple[int, ...], int] = {}
+        self._packed: dict[tuple[str, int], int] = {}
+
+    def pack(self, text: str, depth: int = 0) -> int:
+        """Returns the number of the part that unpacks to the text."""
+        if (text, depth) not in self._packed:
+            self._packed[text, depth] = self._pack(text, depth)
+        return self._packed[text, depth]
+
+    def _pack(self, text: str, depth: int) -> int:
+        if depth == len(_SPLITS):
+            return self._number(text, text)
+        pieces = [piece for piece in _SPLITS[depth].split(text) if piece]
+        if len(pieces) < 2:
+            return self.pack(text, depth + 1)
+        numbers = [self.pack(piece, depth + 1) for piece in pieces]
+        return self._number(tuple(numbers), numbers)
+
+    def _number(self, key: str | tuple[int, ...], part: Part) -> int:
+        if key not in self._numbers:
+            self._numbers[key] = len(self.parts)
+            self.parts.append(part)
+        return self._numbers[key]
+
+
+def unpack(parts: list[Part], number: int) -> str:
+    """Returns the text that `Packer.pack` gave this number."""
+    part = parts[number]
+    return part if isinstance(part, str) else "".join(_each(parts, part))
+
+
+def _each(parts: list[Part], numbers: Iterable[int]) -> Iterable[str]:
+    return (unpack(parts, number) for number in numbers)

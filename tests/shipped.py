@@ -1,0 +1,22 @@
+"""The rules that ship, for tests of one room alone."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.decisions import DecisionRules
+from grove_operator import rulebook
+
+
+@cache
+def program() -> Program:
+    """The program of `rules/` and `templates/`."""
+    return rulebook.read().program(VOCABULARY)
+
+
+@cache
+def decisions() -> DecisionRules:
+    """What `rules/` decides."""
+    return DecisionRules(program().decisions)
