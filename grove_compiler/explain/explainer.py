@@ -12,8 +12,8 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input
+from grove_compiler.explain.input_source import Given, InputSource
 from grove_compiler.explain.inputs import SETTINGS, TrackedInputs
-from grove_compiler.explain.said import Given, Said
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import FOLLOWER
@@ -73,9 +73,9 @@ class Explainer:
         """A rule in force."""
         return self._rules[id]
 
-    def said(self, one: Input) -> Said:
+    def source_of(self, one: Input) -> InputSource:
         """Who says an input's value."""
-        return self.inputs.said(one)
+        return self.inputs.source_of(one)
 
     def object(self, node: Node) -> ObjectAnswer:
         """How an object of the result came about."""

@@ -12,7 +12,7 @@ from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.engine.tracing.tracking import Input, plain, tracked
-from grove_compiler.explain.said import Default, Given, Said, additions, find
+from grove_compiler.explain.input_source import Default, Given, InputSource, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
@@ -92,32 +92,32 @@ class TrackedInputs:
         """What decides an attribute of the configuration: fields that are written, else its own default."""
         return self.configuration.get(name, (None, ()))[1] or (Input(CONFIGURATION, (name,)),)
 
-    def said(self, one: Input) -> Said:
+    def source_of(self, one: Input) -> InputSource:
         """Who says an input's value."""
         if one.source == SETTINGS:
-            return Said("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
+            return InputSource("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
         if one.source == CONFIGURATION:
-            return Said("configuration", CONFIGURATION_KIND, one.path, self.configuration[str(one.path[0])][0])
+            return InputSource("configuration", CONFIGURATION_KIND, one.path, self.configuration[str(one.path[0])][0])
         given = self.given[int(one.source)]
         is_there, value = find(given.value, one.path)
         file, line, column = given.place(one.path)
-        said = Said("snapshot" if given.is_snapshot else "file", given.id, one.path, value, file, line, column)
+        source = InputSource("snapshot" if given.is_snapshot else "file", given.id, one.path, value, file, line, column)
         for length in range(len(one.path), 0, -1):
             default = given.defaults.get(one.path[:length])
             if default is not None:
-                said.how, said.rule = "default", default.rule
-                said.inputs = [self.said(read) for read in default.inputs if read != one]
-                return said
+                source.how, source.rule = "default", default.rule
+                source.inputs = [self.source_of(read) for read in default.inputs if read != one]
+                return source
             if one.path[:length] in given.schema:
-                said.how = "schema"
-                return said
+                source.how = "schema"
+                return source
         if not is_there:
-            said.how = "absent"
-        return said
+            source.how = "absent"
+        return source
 
-    def said_at(self, given: Given, path: FieldPath) -> Said:
+    def source_at(self, given: Given, path: FieldPath) -> InputSource:
         """Who says a field of a manifest."""
-        return self.said(Input(self.given.index(given), path))
+        return self.source_of(Input(self.given.index(given), path))
 
     # -- defaults ------------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +21,7 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.source.reader import read_bytes
 
-from .questions import PROGRAM, SOURCES, asking, inputs_of
+from .questions import PROGRAM, ROOT, SOURCES, asking, inputs_of
 from .sets import SET, SET_WITH_GROUP
 
 MODEL = (Clique, CliqueTemplate, ExpandedSet, PodCliqueSet, Replica, Settings, lazy)
@@ -94,3 +97,13 @@ def test_documents_are_not_changed_by_being_explained() -> None:
     inputs = inputs_of(SET_WITH_GROUP, pods=True)
     explained(inputs)
     assert inputs.documents[0].value == read_bytes(SET_WITH_GROUP.encode(), "set.yaml")[0][0].value
+
+
+def test_the_answer_is_the_same_in_every_process() -> None:
+    command = [sys.executable, "-m", "grove_operator", "explain", "-f", "examples/topology-three-levels.yaml"]
+    command += ["--config", "examples/topology-configuration.yaml", "podgang/deepseek-three-levels-0", "-o", "json"]
+    answers = {
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, cwd=ROOT, capture_output=True, check=True).stdout
+        for seed in "12"
+    }
+    assert len(answers) == 1

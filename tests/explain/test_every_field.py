@@ -10,8 +10,8 @@ import pytest
 from grove_compiler.compile import Inputs
 from grove_compiler.engine.tracing.provenance import Traced
 from grove_compiler.engine.tracing.tracking import plain
-from grove_compiler.explain import Said
-from grove_compiler.explain.said import scalars
+from grove_compiler.explain import InputSource
+from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Node
 
@@ -28,8 +28,8 @@ class Field(NamedTuple):
     node: Node
     path: FieldPath
     found: Traced
-    said: list[Said]
-    passed: list[Said]
+    sources: list[InputSource]
+    passed: list[InputSource]
 
 
 class Asked(NamedTuple):
@@ -45,7 +45,9 @@ def asked(request: pytest.FixtureRequest) -> Asked:
     inputs, reader = example_inputs(request.param)
     with asking(inputs, reader.snapshot_documents) as question:
         fields = [
-            Field(node, path, found, *([question.explainer.said(one) for one in inputs] for inputs in (found.sources[0], found.passed)))
+            Field(
+                node, path, found, *([question.explainer.source_of(one) for one in inputs] for inputs in (found.sources[0], found.passed))
+            )
             for node in question.result.graph.nodes
             for path, found in question.explainer.object(node).trace.fields.items()
         ]
@@ -68,26 +70,26 @@ def test_every_field_has_a_line_that_exists(asked: Asked) -> None:
 
 
 def test_the_line_of_a_field_begins_what_its_expression_says(asked: Asked) -> None:
-    said = [(field, field.found.origin.expression.split("\n")[0][:20]) for field in asked.fields]
-    assert [name(field) for field, words in said if not any(words in line for line in text_at(field, 3))] == []
+    written = [(field, field.found.origin.expression.split("\n")[0][:20]) for field in asked.fields]
+    assert [name(field) for field, words in written if not any(words in line for line in text_at(field, 3))] == []
 
 
 def test_every_field_that_an_expression_made_has_inputs(asked: Asked) -> None:
-    assert [name(field) for field in asked.fields if field.found.names and not field.said] == []
+    assert [name(field) for field in asked.fields if field.found.names and not field.sources] == []
 
 
 def test_a_constant_has_none(asked: Asked) -> None:
-    assert [name(field) for field in asked.fields if not field.found.origin.expression and field.said] == []
+    assert [name(field) for field in asked.fields if not field.found.origin.expression and field.sources] == []
 
 
 def test_every_input_has_somebody_who_says_it(asked: Asked) -> None:
-    said = {id(one): one for field in asked.fields for one in field.said}
-    assert [one for one in said.values() if not one.line and one.how not in ("setting", "configuration")] == []
+    sources = {id(one): one for field in asked.fields for one in field.sources}
+    assert [one for one in sources.values() if not one.line and one.how not in ("setting", "configuration")] == []
 
 
 def test_a_field_that_was_copied_has_the_value_of_its_input(asked: Asked) -> None:
     copied = [field for field in asked.fields if field.found.sources[1]]
-    assert [name(field) for field in copied if [plain(one.value) for one in field.said] != [plain(field.found.value)]] == []
+    assert [name(field) for field in copied if [plain(one.value) for one in field.sources] != [plain(field.found.value)]] == []
 
 
 def name(field: Field) -> tuple[str, str]:

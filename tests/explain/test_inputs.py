@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import Inputs
 from grove_compiler.engine.tracing.tracking import Input, plain
-from grove_compiler.explain import Explainer, Said
+from grove_compiler.explain import Explainer, InputSource
+from grove_compiler.explain.input_source import additions, scalars
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS
-from grove_compiler.explain.said import additions, scalars
 from grove_compiler.graph.field_path import parse, render
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
@@ -32,10 +32,10 @@ initContainer:
 """
 
 
-def said(path: str, source: str | int = 0, **more: Any) -> Said:
+def source_at(path: str, source: str | int = 0, **more: Any) -> InputSource:
     """Who says a field of the first document."""
     with asking(inputs_of(SET, **more)) as question:
-        return question.explainer.said(Input(source, parse(path)))
+        return question.explainer.source_of(Input(source, parse(path)))
 
 
 WHO = {
@@ -54,23 +54,23 @@ WHO = {
 
 @pytest.mark.parametrize(("path", "how", "value", "line", "rule"), WHO.values(), ids=WHO.keys())
 def test_it_is_said_by(path: str, how: str, value: Any, line: int, rule: str) -> None:
-    found = said(path)
+    found = source_at(path)
     assert (found.how, found.value, found.file, found.line, found.rule) == (how, value, "set.yaml", line, rule)
 
 
 def test_a_default_says_what_it_was_found_from() -> None:
-    (read,) = said("spec.template.cliques[0].spec.minAvailable").inputs
+    (read,) = source_at("spec.template.cliques[0].spec.minAvailable").inputs
     assert (read.how, render(read.path), read.value) == ("file", "spec.template.cliques[0].spec.replicas", 3)
 
 
 def test_a_default_that_read_a_default_says_both() -> None:
     with asking(inputs_of(SET.replace("replicas: 3", "replicas: 3\n          autoScalingConfig: {maxReplicas: 5}"))) as question:
-        found = question.explainer.said(Input(0, parse("spec.template.cliques[0].spec.autoScalingConfig.minReplicas")))
+        found = question.explainer.source_of(Input(0, parse("spec.template.cliques[0].spec.autoScalingConfig.minReplicas")))
     assert [(one.how, render(one.path)) for one in found.inputs] == [("file", "spec.template.cliques[0].spec.replicas")]
 
 
 def test_the_namespace_comes_from_the_command_line() -> None:
-    (read,) = said("metadata.namespace", namespace="prod").inputs
+    (read,) = source_at("metadata.namespace", namespace="prod").inputs
     assert (read.how, render(read.path), read.value) == ("setting", "namespace", "prod")
 
 
@@ -91,18 +91,18 @@ def test_what_decides_a_value_of_the_configuration_is_found_by_leaving_it_out() 
 
 
 def test_a_value_that_nobody_configured_is_the_configurations_own() -> None:
-    found = said("default_scheduler", CONFIGURATION)
+    found = source_at("default_scheduler", CONFIGURATION)
     assert (found.how, found.value, found.line) == ("configuration", "default-scheduler", 0)
 
 
 def test_a_setting_has_its_value() -> None:
-    assert said("kube_version", SETTINGS, kube_version="1.34").value == "1.34"
+    assert source_at("kube_version", SETTINGS, kube_version="1.34").value == "1.34"
 
 
 def test_an_item_of_a_list_has_its_place_in_the_list() -> None:
     items = "".join(f"{'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(SET.splitlines()))
     with asking(inputs_of(f"apiVersion: v1\nkind: List\nitems:\n{items}")) as question:
-        assert question.explainer.said(Input(0, parse("spec.replicas"))).line == 9
+        assert question.explainer.source_of(Input(0, parse("spec.replicas"))).line == 9
 
 
 def test_an_unchanged_set_is_asked_about_again_and_gives_the_same() -> None:
@@ -143,7 +143,7 @@ def test_every_field_of_any_set_is_explained_with_its_value(manifest: Manifest) 
             answer = question.explainer.object(node)
             assert {path: plain(found.value) for path, found in answer.trace.fields.items()} == dict(scalars(node.object))
             read = {one for found in answer.trace.fields.values() for one in found.sources[0]}
-            assert [one for one in read if not question.explainer.said(one).name] == []
+            assert [one for one in read if not question.explainer.source_of(one).name] == []
 
 
 def test_wrong_rules_are_told_when_an_explainer_is_made() -> None:

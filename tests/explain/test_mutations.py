@@ -12,8 +12,8 @@ import pytest
 
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.explain import Said
-from grove_compiler.explain.said import scalars
+from grove_compiler.explain import InputSource
+from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath, render, replace
 from grove_compiler.graph.node import Node
 from grove_compiler.source.document import Document
@@ -99,15 +99,15 @@ def inputs_of_fields(question: Question) -> dict[tuple[str, FieldPath], set[tupl
     found = {}
     for node in question.result.graph.nodes:
         for path, field in question.explainer.object(node).trace.fields.items():
-            said = [question.explainer.said(one) for one in (*field.sources[0], *field.passed)]
-            found[node.id, path] = {one for each in said for one in flat(each)}
+            sources = [question.explainer.source_of(one) for one in (*field.sources[0], *field.passed)]
+            found[node.id, path] = {one for each in sources for one in flat(each)}
     return found
 
 
-def flat(said: Said) -> Iterator[tuple[str, FieldPath]]:
+def flat(source: InputSource) -> Iterator[tuple[str, FieldPath]]:
     """An input, and all that a default found it from."""
-    yield said.name, said.path
-    for one in said.inputs:
+    yield source.name, source.path
+    for one in source.inputs:
         yield from flat(one)
 
 

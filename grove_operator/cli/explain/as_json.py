@@ -7,7 +7,7 @@ from typing import Any
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
-from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said
+from grove_compiler.explain import Given, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph
 from grove_operator.cli.explain.words import Words
@@ -41,9 +41,9 @@ def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPat
     }
 
 
-def given_json(given: Given, fields: list[tuple[FieldPath, Said]]) -> dict[str, Any]:
+def given_json(given: Given, fields: list[tuple[FieldPath, InputSource]]) -> dict[str, Any]:
     """A manifest that was put in."""
-    return {"object": given.id, "fields": [{"path": render(path), **_said(said)} for path, said in fields]}
+    return {"object": given.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
 
 
 def refusals_json(refusals: list[Refusal], words: Words) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "file": words.origin(found).rpartition(":")[0],
         "line": found.origin.line,
         "expression": found.origin.expression,
-        "inputs": [_said(one) for one in words.said(found)],
+        "inputs": [_source_json(one) for one in words.sources_of(found)],
         "byWayOf": _inputs(found.passed, words),
     }
 
@@ -89,13 +89,13 @@ def _plain_or_kind(value: Any) -> Any:
 
 
 def _inputs(inputs: tuple[Any, ...], words: Words) -> list[dict[str, Any]]:
-    return [_said(words.explainer.said(one)) for one in inputs]
+    return [_source_json(words.explainer.source_of(one)) for one in inputs]
 
 
-def _said(said: Said) -> dict[str, Any]:
-    found: dict[str, Any] = {"how": said.how, "object": said.name, "path": render(said.path), "value": said.value}
-    if said.file:
-        found |= {"file": said.file, "line": said.line, "column": said.column}
-    if said.rule:
-        found |= {"rule": said.rule, "inputs": [_said(one) for one in said.inputs]}
+def _source_json(source: InputSource) -> dict[str, Any]:
+    found: dict[str, Any] = {"how": source.how, "object": source.name, "path": render(source.path), "value": source.value}
+    if source.file:
+        found |= {"file": source.file, "line": source.line, "column": source.column}
+    if source.rule:
+        found |= {"rule": source.rule, "inputs": [_source_json(one) for one in source.inputs]}
     return found

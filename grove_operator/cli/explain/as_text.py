@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grove_compiler.engine.tracing.provenance import Condition, Operation, Traced
-from grove_compiler.explain import Given, ObjectAnswer, Refusal, Said
+from grove_compiler.explain import Given, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph
 from grove_compiler.source.quoting import on_one_line
@@ -48,7 +48,7 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
     for left in answer.trace.omissions:
         if _names(left.path) == wanted:
             lines.append(f"{words.place(left.origin.file, left.origin.line)} leaves it out: {left.origin.expression}")
-            lines += [f"  {line}" for line in words.inputs(map(words.explainer.said, left.inputs))]
+            lines += [f"  {line}" for line in words.inputs(map(words.explainer.source_of, left.inputs))]
     for condition in answer.trace.conditions:
         at = _names(condition.path)
         if not condition.holds and condition.path and wanted[: len(at)] == at:
@@ -58,16 +58,16 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
     return lines
 
 
-def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, Said]], words: Words) -> str:
+def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
     """A manifest that was put in: what it says itself, and what defaults say."""
     part: Any = given.value
     for step in path:
         part = part[step]
     lines = [f"{given.id}, as it is after defaulting" if not path else f"{given.id} {render(path)}", ""]
     if isinstance(part, dict | list) and part:
-        lines += _noted(part, {at: _source(said, words) for at, said in fields}, path)
+        lines += _noted(part, {at: _source(one, words) for at, one in fields}, path)
     else:
-        lines += words.inputs(said for _, said in fields)
+        lines += words.inputs(one for _, one in fields)
     refused = [(at, one) for at, one in given.refusals.items() if at[: len(path)] == path]
     for at, condition in refused:
         lines += ["", f"no default for {render(at)}", *_said_no(condition, words)]
@@ -90,7 +90,7 @@ def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequenc
     yield f"           {rule.doc}"
     for loop in answer.trace.loops:
         yield f"for        {loop.name} {loop.position} of {loop.expression}"
-        yield from (f"             {line}" for line in words.inputs(map(words.explainer.said, loop.inputs)))
+        yield from (f"             {line}" for line in words.inputs(map(words.explainer.source_of, loop.inputs)))
     for condition in answer.trace.conditions:
         if condition.rule == rule.id and not condition.path:
             yield f"because    `{condition.text}` holds"
@@ -108,15 +108,15 @@ def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequenc
 
 def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     rule = words.explainer.rule(found.rule)
-    said = words.said(found)
+    sources = words.sources_of(found)
     if not found.origin.expression:
         yield f"constant   {words.origin(found)}"
     else:
         yield f"made by    {words.origin(found)}   {found.origin.expression}"
     yield f"rule       {words.rule(rule)}"
     yield f"           {rule.doc}"
-    if said:
-        first, *rest = words.inputs(said)
+    if sources:
+        first, *rest = words.inputs(sources)
         yield f"from       {first}"
         yield from (f"           {line}" for line in rest)
     elif found.origin.expression:
@@ -155,7 +155,7 @@ def _touches(operation: Operation, path: FieldPath) -> bool:
 def _said_no(condition: Condition, words: Words) -> list[str]:
     rule = words.explainer.rule(condition.rule)
     place = words.place(condition.file, condition.line, rule.origin if condition.file == rule.file else "")
-    reads = [f"  {line}" for line in words.inputs(map(words.explainer.said, condition.inputs))]
+    reads = [f"  {line}" for line in words.inputs(map(words.explainer.source_of, condition.inputs))]
     return [f"{place} {words.condition(condition)}", *reads]
 
 
@@ -166,17 +166,17 @@ def _names(path: FieldPath) -> list[str]:
 
 def _note(found: Traced, words: Words) -> str:
     """The origin of a line, in a few words."""
-    said = words.said(found)
-    if found.sources[1] and len(said) == 1 and said[0].how != "configuration":
-        return _source(said[0], words)
+    sources = words.sources_of(found)
+    if found.sources[1] and len(sources) == 1 and sources[0].how != "configuration":
+        return _source(sources[0], words)
     made = words.origin(found)
-    return f"{made} <- {several(_sources(said, words), MOST_INPUTS)}" if said and found.origin.expression else made
+    return f"{made} <- {several(_sources(sources, words), MOST_INPUTS)}" if sources and found.origin.expression else made
 
 
-def _sources(said: Sequence[Said], words: Words) -> list[str]:
+def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
     """The origins of inputs, each once; a file that was just named is not named again."""
     sources, former = [], ""
-    for text in dict.fromkeys(one.rule or _source(one, words) for one in said):
+    for text in dict.fromkeys(one.rule or _source(one, words) for one in inputs):
         file, colon, line = text.rpartition(":")
         is_again = bool(colon) and line.isdigit() and file == former
         sources.append(f":{line}" if is_again else text)
@@ -184,18 +184,18 @@ def _sources(said: Sequence[Said], words: Words) -> list[str]:
     return sources
 
 
-def _source(said: Said, words: Words) -> str:
-    if said.how == "default":
-        below = _sources(said.inputs, words)
-        return said.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
-    if said.how == "schema":
+def _source(one: InputSource, words: Words) -> str:
+    if one.how == "default":
+        below = _sources(one.inputs, words)
+        return one.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
+    if one.how == "schema":
         return "schema"
-    if said.how == "setting":
-        return f"--{render(said.path).replace('_', '-')}"
-    if said.how == "configuration":
+    if one.how == "setting":
+        return f"--{render(one.path).replace('_', '-')}"
+    if one.how == "configuration":
         return "operator configuration"
-    place = f"{said.file}:{said.line}" if said.line else said.name
-    return f"{render(said.path[-1:])} not set" if said.how == "absent" else place
+    place = f"{one.file}:{one.line}" if one.line else one.name
+    return f"{render(one.path[-1:])} not set" if one.how == "absent" else place
 
 
 def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str = "") -> Iterator[str]:

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from grove_compiler.compile import Inputs, Result
-from grove_compiler.explain import Explainer, Given, Said
-from grove_compiler.explain.said import scalars
+from grove_compiler.explain import Explainer, Given, InputSource
+from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from grove_operator.cli import output as outputs
@@ -119,8 +119,8 @@ class _Question:
 
     def _given(self, given: Given) -> str:
         path = resolve_path(self.path, given.value)
-        fields: list[tuple[FieldPath, Said]] = [
-            (at, self.explainer.inputs.said_at(given, at)) for at, _ in scalars(given.value) if at[: len(path)] == path
+        fields: list[tuple[FieldPath, InputSource]] = [
+            (at, self.explainer.inputs.source_at(given, at)) for at, _ in scalars(given.value) if at[: len(path)] == path
         ]
         if self.is_json:
             from grove_operator.cli.explain.as_json import given_json

@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
-from grove_compiler.explain import Explainer, Said
+from grove_compiler.explain import Explainer, InputSource
 from grove_compiler.graph.field_path import render
 from grove_operator.rulebook import SHIPPED, Rulebook
 
@@ -39,37 +39,37 @@ class Words:
         is_rule = found.origin.file.startswith("rules/")
         return self.place(found.origin.file, found.origin.line, self.explainer.rule(found.rule).origin if is_rule and found.rule else "")
 
-    def said(self, found: Traced) -> list[Said]:
+    def sources_of(self, found: Traced) -> list[InputSource]:
         """What a field rests on; inputs that have its value come first, and those that are not there last."""
-        inputs = [self.explainer.said(one) for one in found.sources[0]]
-        return sorted(inputs, key=lambda said: (said.value != found.value, said.how == "absent"))
+        inputs = [self.explainer.source_of(one) for one in found.sources[0]]
+        return sorted(inputs, key=lambda source: (source.value != found.value, source.how == "absent"))
 
-    def input(self, said: Said) -> str:
+    def input(self, source: InputSource) -> str:
         """One input: its field, its value, and who says it."""
-        if said.how == "setting":
-            return f"--{render(said.path).replace('_', '-')} {value(said.value)} (command line)"
-        if said.how == "configuration":
-            return f"operator configuration: {render(said.path)} = {value(said.value)} (nothing is configured)"
-        name = f"{said.name}: " if self._names_objects or said.how == "snapshot" else ""
-        where = f"{said.file}:{said.line}" if said.line else said.file
-        if said.how == "absent":
-            return f"{name}{render(said.path)} is not set" + (f"   {where}" if where else "")
-        if isinstance(said.value, dict | list) and said.value:
-            return f"{name}{render(said.path)}   {where or 'snapshot'}"
-        field = f"{name}{render(said.path)} = {value(said.value)}"
-        if said.how == "default":
-            rule = self.explainer.rule(said.rule)
+        if source.how == "setting":
+            return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
+        if source.how == "configuration":
+            return f"operator configuration: {render(source.path)} = {value(source.value)} (nothing is configured)"
+        name = f"{source.name}: " if self._names_objects or source.how == "snapshot" else ""
+        where = f"{source.file}:{source.line}" if source.line else source.file
+        if source.how == "absent":
+            return f"{name}{render(source.path)} is not set" + (f"   {where}" if where else "")
+        if isinstance(source.value, dict | list) and source.value:
+            return f"{name}{render(source.path)}   {where or 'snapshot'}"
+        field = f"{name}{render(source.path)} = {value(source.value)}"
+        if source.how == "default":
+            rule = self.explainer.rule(source.rule)
             return f"{field}   default of {self.rule(rule)}"
-        if said.how == "schema":
+        if source.how == "schema":
             return f"{field}   default of the kind's schema"
         return f"{field}   {where or 'snapshot'}"
 
-    def inputs(self, found: Iterable[Said], indent: str = "", depth: int = 0) -> Iterator[str]:
+    def inputs(self, found: Iterable[InputSource], indent: str = "", depth: int = 0) -> Iterator[str]:
         """Inputs, and below a default what it was found from."""
-        for said in found:
-            yield indent + self.input(said)
+        for source in found:
+            yield indent + self.input(source)
             if depth < 3:
-                yield from self.inputs(said.inputs, f"{indent}  from ", depth + 1)
+                yield from self.inputs(source.inputs, f"{indent}  from ", depth + 1)
 
     def condition(self, condition: Condition) -> str:
         """A condition that does not hold, with what it is about."""

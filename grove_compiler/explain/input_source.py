@@ -56,7 +56,7 @@ class Given:
 
 
 @dataclass(slots=True, eq=False)
-class Said:
+class InputSource:
     """An input's value and who says it.
 
     `name` is the object that it belongs to, `inputs` what a default rule (`rule`) found it from. `line` is 0 where there is no text.
@@ -70,7 +70,7 @@ class Said:
     line: int = 0
     column: int = 0
     rule: str = ""
-    inputs: list[Said] = field(default_factory=list)
+    inputs: list[InputSource] = field(default_factory=list)
 
 
 def find(value: Any, path: FieldPath) -> tuple[bool, Any]:
