@@ -153,13 +153,13 @@ class TemplateCodegen:
         return self._trace(code, node, scope) if self.traced else code
 
     def _trace(self, code: Code, node: Literal | Text | Expression, scope: Scope) -> Code:
-        return Code(traced_value(code.python, node, scope), code.type, code.depth, code.may_omit)
+        return Code(traced_value(code.python, node, scope, self.rule), code.type, code.depth, code.may_omit)
 
     def _filled(self, code: Code, node: TemplateNode) -> Code:
         """A map or a list that turns out to be empty has a place as scalars have."""
         if not isinstance(node, MapNode | ListNode):
             return code
-        return Code(f"filled({code.python}, {node.at.position!r})", code.type, code.depth, code.may_omit)
+        return Code(f"filled({code.python}, {self.rule!r}, {node.at.position!r})", code.type, code.depth, code.may_omit)
 
     def _condition(self, expression: Expression, scope: Scope) -> str:
         """An `$if`."""

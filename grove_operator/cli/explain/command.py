@@ -64,8 +64,7 @@ def command(
         return 1
     book = compiled.rules.book
     explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
-    with explainer.opened():
-        return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
+    return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
 
 
 class _Question:
