@@ -10,9 +10,9 @@ from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse, render
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import Finding, check_and_prune

@@ -8,9 +8,8 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import render
+from grove_compiler.graph.field_path import render, replace
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import replace
 from grove_compiler.model.checks.scale_target import declared_replicas_path
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.structure import ExpandedSet

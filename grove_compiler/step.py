@@ -24,7 +24,7 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_terminating
+from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import Subject, expand, live_sets, validate
@@ -153,7 +153,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
     """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
 
     Pure but for the memory of `context`. Nothing is raised: whatever goes wrong, also in the model or in a rule of a user, is a `Hold`.
-    What `view` raises when it cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
+    What `view` cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
     """
     if has_errors(context.findings):
         return Hold("the operator's configuration has errors", context.findings)
@@ -161,6 +161,8 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
     except RuleFailure as failure:
         return Hold(failure.diagnostic.message, [failure.diagnostic])
+    except Unknown as error:
+        return Hold(str(error))
     except Exception as error:  # a fault of ours or of a view must not cost anybody an object
         return Hold(f"{type(error).__name__}: {error}")
 

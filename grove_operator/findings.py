@@ -25,7 +25,7 @@ def count(findings: Sequence[Diagnostic]) -> tuple[int, int]:
 
 
 def summary(findings: Sequence[Diagnostic]) -> str:
-    """`3 errors, 1 warning`."""
+    """Returns `3 errors, 1 warning`."""
     words = zip(count(findings), ("error", "warning"), strict=True)
     return ", ".join(f"{number} {word}{'s' if number != 1 else ''}" for number, word in words if number)
 
@@ -42,7 +42,7 @@ def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -
 
 
 def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
-    """The findings as JSON values; empty fields are left out."""
+    """Returns the findings as JSON values; empty fields are left out."""
     return [{key: value for key, value in _fields(finding) if key in ("message", "value") or value} for finding in findings]
 
 
@@ -79,7 +79,7 @@ def _place(finding: Diagnostic, name: str) -> str:
 
 
 def _sentence(finding: Diagnostic) -> str:
-    """The message as admission words it: `Invalid value: 5: must be at most 3`."""
+    """Returns the message as admission words it: `Invalid value: 5: must be at most 3`."""
     if not finding.type:
         return finding.message
     if finding.value is None:
@@ -116,7 +116,7 @@ class _Excerpts:
         return self._files[file]
 
     def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:
-        """The line in question with a caret under the column, shortened around it to the terminal's width."""
+        """Yields the line in question with a caret under the column, shortened around it to the terminal's width."""
         line = self._line(finding)
         if line is None:
             return
@@ -147,7 +147,7 @@ class _Lines:
         self._number, self._start = 1, 0  # where it was looked at last
 
     def line(self, number: int) -> str | None:
-        """A line, counted from 1; none after the end."""
+        """Returns a line, counted from 1; none after the end."""
         if number < self._number:
             self._number, self._start = 1, 0
         while self._number < number:
@@ -160,7 +160,7 @@ class _Lines:
 
 
 def _decoded(data: bytes) -> str:
-    """The text as the reader counts its lines; what cannot be decoded becomes replacement characters."""
+    """Returns the text as the reader counts its lines; what cannot be decoded becomes replacement characters."""
     if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         return data.decode("utf-32", "replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -57,15 +57,15 @@ class Rulebook(NamedTuple):
         return digest.hexdigest()
 
     def sources(self) -> list[RuleSource]:
-        """The files as the engine takes them. Raises `UnreadableRules` for what is not UTF-8."""
+        """Returns the files as the engine takes them. Raises `UnreadableRules` for what is not UTF-8."""
         return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
 
     def find(self, name: str) -> RuleFile | None:
-        """The file that a diagnostic names. A user's file hides the shipped one of the same name."""
+        """Returns the file that a diagnostic names. A user's file hides the shipped one of the same name."""
         return next((file for file in reversed(self.files) if file.name == name), None)
 
     def program(self, vocabulary: Vocabulary) -> Program:
-        """The rules ready to run: from the wheel, from the user's cache, or built now and remembered.
+        """Returns the rules ready to run: from the wheel, from the user's cache, or built now and remembered.
 
         Raises `InvalidRules` with every reason when they cannot be used, `UnreadableRules` when they are not text.
         """
@@ -82,14 +82,14 @@ class Rulebook(NamedTuple):
         return program
 
     def build(self, vocabulary: Vocabulary) -> Program:
-        """The rules parsed, checked and compiled, without any cache."""
+        """Returns the rules parsed, checked and compiled, without any cache."""
         from grove_compiler.engine.codegen.build import build  # imports jinja2: cold starts only
 
         return build(self.sources(), vocabulary)
 
 
 def read(folders: Sequence[str] = ()) -> Rulebook:
-    """What ships, then each of the user's folders in order. Raises `UnreadableRules`."""
+    """Returns what ships, then each of the user's folders in order. Raises `UnreadableRules`."""
     files = list(_read_folder(shipped_folder(), SHIPPED, flat=False))
     for folder in folders:
         mine = list(_read_folder(folder, folder, flat=True))
@@ -160,7 +160,7 @@ def _reason(error: OSError) -> str:
 
 
 def _load(data: bytes | None, vocabulary: Vocabulary) -> Program | None:
-    """The program of a cache entry; none when there is no entry, or none that this engine can use."""
+    """Returns the program of a cache entry; none when there is no entry, or none that this engine can use."""
     if data is None:
         return None
     try:

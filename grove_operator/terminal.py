@@ -20,7 +20,7 @@ class Terminal(NamedTuple):
     wraps: bool
 
     def paint(self, text: str, *styles: str) -> str:
-        """The text in the given SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or as it is where there are no colours."""
+        """Returns the text in the given SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or as it is where there are no colours."""
         return f"\x1b[{';'.join(styles)}m{text}\x1b[0m" if self.colours and text else text
 
 
@@ -36,5 +36,5 @@ def terminal_of(stream: TextIO) -> Terminal:
 
 
 def visible(text: str) -> str:
-    """The text with control characters, which a terminal would obey, and characters that reorder a line written as escapes."""
+    """Returns the text with control characters, which a terminal would obey, and characters that reorder a line written as escapes."""
     return text if text.isprintable() and text.isascii() else text.translate(UNSAFE)

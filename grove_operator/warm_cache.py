@@ -21,7 +21,7 @@ MOST_ENTRIES = 24
 
 
 def folder() -> str:
-    """`$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`."""
+    """Returns `$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`."""
     chosen = os.environ.get("GROVE_CACHE_DIR")
     if chosen:
         return chosen
@@ -32,7 +32,7 @@ def folder() -> str:
 
 
 def read(name: str) -> bytes | None:
-    """The entry's payload, or none when there is none that can be trusted."""
+    """Returns the entry's payload, or none when there is none that can be trusted."""
     where = folder()
     try:
         if not _is_ours_alone(os.stat(where)):
@@ -43,7 +43,7 @@ def read(name: str) -> bytes | None:
 
 
 def read_shipped(path: str) -> bytes | None:
-    """The payload of an entry that was installed with the program and is trusted as its code is."""
+    """Returns the payload of an entry that was installed with the program and is trusted as its code is."""
     try:
         return _payload(_read_file(path, check_owner=False))
     except OSError:
@@ -51,7 +51,7 @@ def read_shipped(path: str) -> bytes | None:
 
 
 def encode(payload: bytes) -> bytes:
-    """An entry's file content."""
+    """Returns an entry's file content."""
     return MAGIC + blake2b(payload, digest_size=CHECKSUM_SIZE).digest() + payload
 
 

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def reachable(types: Types) -> list[str]:
-    """The structs below the pod template, but not inside leaves, by name."""
+    """Returns the structs below the pod template, but not inside leaves, by name."""
     seen: set[str] = set()
     waiting = [ROOT]
     while waiting:
@@ -60,13 +60,13 @@ def reachable(types: Types) -> list[str]:
 
 
 def line(field: dict[str, Any]) -> str:
-    """One field in the module's notation."""
+    """Returns one field in the module's notation."""
     prefix = {"ptr": "*", "slice": "[]", "map": "{}"}.get(field["kind"], "")
     return f"{field.get('json', '-')} {field['name']}:({field['type']}) {prefix}{below_of(field)}"
 
 
 def below_of(field: dict[str, Any]) -> str:
-    """The Go type below pointer, list or map: a struct's name or a basic kind."""
+    """Returns the Go type below pointer, list or map: a struct's name or a basic kind."""
     kind = str(field.get("elem", field["kind"]))
     if kind != "struct":
         return kind

@@ -14,12 +14,12 @@ Manifest = dict[str, Any]
 
 
 def crds() -> list[Manifest]:
-    """The manifests (apiextensions.k8s.io/v1), one a kind, ready to be applied. Each call makes new ones."""
+    """Returns the manifests (apiextensions.k8s.io/v1), one a kind, ready to be applied. Each call makes new ones."""
     return [crd(model) for model in STORED]
 
 
 def crd(model: type[KubernetesObject]) -> Manifest:
-    """The CustomResourceDefinition of one kind."""
+    """Returns the CustomResourceDefinition of one kind."""
     api_version, kind = key(model)
     group, _, version = api_version.rpartition("/")
     names: Manifest = {"kind": kind, "listKind": f"{kind}List", "plural": model.crd.plural, "singular": kind.lower()}
@@ -48,7 +48,7 @@ def crd(model: type[KubernetesObject]) -> Manifest:
 
 
 def _schema(model: type[KubernetesObject]) -> Manifest:
-    """The kind's schema; the API server knows apiVersion, kind and metadata by itself and lets a CRD say nothing about them."""
+    """Returns the kind's schema; the API server knows apiVersion, kind and metadata by itself and lets a CRD say nothing about them."""
     schema, definitions = tables(model)
     root = openapi(schema, KubernetesDefinitions(definitions))
     for name, type_ in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):

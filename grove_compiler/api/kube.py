@@ -35,7 +35,7 @@ class Cel:
     optional_old_self: bool = False
 
     def manifest(self) -> dict[str, Any]:
-        """The rule as a CRD holds it; what equals the API server's default is left out."""
+        """Returns the rule as a CRD holds it; what equals the API server's default is left out."""
         keys: dict[str, Any] = {"rule": self.rule, "message": self.message}
         if self.reason != "FieldValueInvalid":
             keys["reason"] = self.reason
@@ -108,7 +108,7 @@ class Kube(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """JSON Schema with the name of the definition and the CEL rules, which `api.structures` reads."""
+        """Returns JSON Schema with the name of the definition and the CEL rules, which `api.structures` reads."""
         schema = handler(core_schema)
         target = handler.resolve_ref_schema(schema)
         target["definition"] = f"{cls.package}.{cls.__name__}"
@@ -118,7 +118,7 @@ class Kube(BaseModel):
 
 
 def _scalar(kind: str) -> tuple[AfterValidator, Structure]:
-    """A text that the structural checker understands as `kind`."""
+    """Returns a text that the structural checker understands as `kind`."""
     return AfterValidator(_checked({"kind": kind})), Structure({"kind": kind})
 
 

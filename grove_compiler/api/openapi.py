@@ -37,7 +37,7 @@ ATOMIC = frozenset(
 
 
 def openapi(schema: Schema, definitions: Definitions) -> OpenApi:
-    """The schema with all references resolved, as a value of its own. KeyError for a reference to nothing.
+    """Returns the schema with all references resolved, as a value of its own. KeyError for a reference to nothing.
 
     Tables do not refer to themselves, so the result is finite.
     """

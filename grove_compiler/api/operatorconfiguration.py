@@ -26,7 +26,7 @@ SectionType = TypeVar("SectionType", bound=Section)
 
 
 def defaulted(section: type[SectionType]) -> Any:
-    """A section that is there with its defaults when the file leaves it out."""
+    """Returns a section that is there with its defaults when the file leaves it out."""
     return Field(default_factory=lambda: section.model_validate({}), json_schema_extra={"default": {}})
 
 

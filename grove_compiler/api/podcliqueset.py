@@ -137,7 +137,7 @@ _T = "self.spec.template"
 
 
 def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
-    """A topologyName with packDomain is the deprecated form of shipped Grove, which only sets that exist already may have.
+    """Returns a topologyName with packDomain is the deprecated form of shipped Grove, which only sets that exist already may have.
 
     Shipped Grove forbids every packDomain on creation. It is the designs' own word (GREP-244), so here it stays free where no
     topologyName makes the constraint one of shipped Grove's.
@@ -152,7 +152,7 @@ def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
 
 
 def _all_free(items: str) -> str:
-    """CEL: no item has a packDomain together with a topologyName, its own or the template's."""
+    """Returns CEL: no item has a packDomain together with a topologyName, its own or the template's."""
     named = f"has(i.topologyConstraint.topologyName) || has({_T}.topologyConstraint) && has({_T}.topologyConstraint.topologyName)"
     free = f"!has(i.topologyConstraint) || !has(i.topologyConstraint.packDomain) || !({named})"
     return f"!has({_T}.{items}) || {_T}.{items}.all(i, {free})"

@@ -10,7 +10,7 @@ WIDTH = 140
 
 
 def literal(value: Any, indent: int = 0, column: int = 0, after: int = 0) -> str:
-    """The value as a Python literal: on one line where it fits, else one item a line.
+    """Returns the value as a Python literal: on one line where it fits, else one item a line.
 
     It begins in `column` of a line that is indented by `indent`; `after` characters follow it. A map that is the only one in another opens
     and closes on that one's lines.

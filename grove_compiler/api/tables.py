@@ -32,7 +32,7 @@ _RENAMED = {"pattern": "pattern", "minLength": "min_length", "maxLength": "max_l
 
 
 def tables(model: type[Kube]) -> tuple[Schema, Definitions]:
-    """The model's structure, and those of the types it refers to by name.
+    """Returns the model's structure, and those of the types it refers to by name.
 
     Besides the checker's keys, nodes have `default`, `doc` (the description) and `validations` (CEL rules as CRDs hold them).
     """
@@ -43,13 +43,15 @@ def tables(model: type[Kube]) -> tuple[Schema, Definitions]:
 
 
 def key(model: type[Kube]) -> tuple[str, str]:
-    """The apiVersion and kind that the model is for."""
+    """Returns the apiVersion and kind that the model is for."""
     properties = model.model_json_schema()["properties"]
     return properties["apiVersion"]["const"], properties["kind"]["const"]
 
 
 def modules() -> dict[str, str]:
-    """The names of the modules in `grove_compiler/kube` that are made from the models, and their text: all that only CRDs need left out.
+    """Returns the names of the modules in `grove_compiler/kube` that are made from the models, and their text.
+
+    Left out of it is all that only CRDs need.
 
     What every start loads is in `grove_schema`: the kinds, and the definitions that sets need.
     """
@@ -66,7 +68,7 @@ def modules() -> dict[str, str]:
 
 
 def _take(definitions: Definitions, group: str) -> Definitions:
-    """The definitions of an API group, taken out."""
+    """Returns the definitions of an API group, taken out."""
     return {name: _bare(definitions.pop(name)) for name in list(definitions) if name.startswith(f"{group}/")}
 
 
@@ -98,7 +100,7 @@ DEFINITIONS: dict[str, Schema] = {definitions}
 
 
 def _bare(value: Any) -> Any:
-    """A copy without descriptions and CEL rules. Fields of such names are safe: they stand one level down, under `fields`."""
+    """Returns a copy without descriptions and CEL rules. Fields of such names are safe: they stand one level down, under `fields`."""
     if isinstance(value, list):
         return [_bare(item) for item in value]
     if not isinstance(value, dict):
@@ -108,7 +110,7 @@ def _bare(value: Any) -> Any:
 
 
 def _node(schema: dict[str, Any], types: dict[str, Any]) -> Schema:
-    """The structure of one field, item or value."""
+    """Returns the structure of one field, item or value."""
     if "anyOf" in schema:
         (present,) = [choice for choice in schema["anyOf"] if choice != {"type": "null"}]
         schema = {**present, **{name: value for name, value in schema.items() if name != "anyOf"}}
@@ -148,7 +150,7 @@ def _string(schema: dict[str, Any]) -> Schema:
 
 
 def _bounds(schema: dict[str, Any]) -> Schema:
-    """The bounds that are narrower than those of the 32 bits, which `bits` says already."""
+    """Returns the bounds that are narrower than those of the 32 bits, which `bits` says already."""
     bounds: Schema = {name: schema[name] for name in ("minimum", "maximum") if name in schema and schema[name] != _INT32[name]}
     if "exclusiveMinimum" in schema:
         bounds["minimum"] = schema["exclusiveMinimum"] + 1
@@ -156,7 +158,7 @@ def _bounds(schema: dict[str, Any]) -> Schema:
 
 
 def _object(schema: dict[str, Any], types: dict[str, Any]) -> Schema:
-    """The structure of a model. Unknown fields are warnings where the model lets them pass."""
+    """Returns the structure of a model. Unknown fields are warnings where the model lets them pass."""
     node: Schema = {"kind": "object", "fields": {name: _node(field, types) for name, field in schema["properties"].items()}}
     if schema.get("required"):
         node["required"] = list(schema["required"])

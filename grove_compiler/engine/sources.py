@@ -76,8 +76,8 @@ class Vocabulary:
 
     def in_scope(self, about: Sequence[str], update: bool = False, now: bool = False) -> dict[str, Any]:
         """The roots of a rule about these kinds: what is common to all of them. `now` is for rules about what runs."""
-        found = [self.subjects[kind] for kind in about if kind in self.subjects]
-        names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in found] or [{}]
+        subjects = [self.subjects[kind] for kind in about if kind in self.subjects]
+        names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in subjects] or [{}]
         common = {word: kind for word, kind in names[0].items() if all(other.get(word) == kind for other in names)}
         return {**self.roots, **(self.update_roots if update else {}), **common, **(NOW if now else {})}
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass, replace
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 from grove_compiler.engine.language.ordering import matches
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
-from grove_compiler.engine.tracing.observer import Observer
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
-from grove_compiler.engine.tracing.tracking import Input, Recorder
-from grove_compiler.explain.inputs import SETTINGS, WatchedInputs
+from grove_compiler.engine.tracing.tracking import Input
+from grove_compiler.explain.inputs import SETTINGS, TrackedInputs
 from grove_compiler.explain.said import Given, Said
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.lazy import lazy
+from grove_compiler.model.lazy import FOLLOWER
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
-
-MODEL = "grove_compiler.model."
 
 
 @dataclass(slots=True, eq=False)
@@ -50,36 +45,24 @@ class ObjectAnswer:
 
 
 class Explainer:
-    """Knows the inputs of a compilation without errors. Making one costs a cold start; see `opened`.
+    """Knows the inputs of a compilation without errors, and answers one question after another about them.
 
-    `snapshot_documents` are the texts that the objects of the snapshot come from, for their lines.
+    Making one costs a cold start. `snapshot_documents` are the texts that the objects of the snapshot come from, for their lines.
     """
 
     def __init__(self, inputs: Inputs, sources: Sequence[RuleSource], snapshot_documents: Sequence[Document] = ()) -> None:
-        self._inputs = inputs
-        self.recorder = Recorder()
-        self.tracer = Tracer(sources, VOCABULARY, self.recorder)
-        config = [inputs.config] if inputs.config else []
-        self.inputs = WatchedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
-        self._observer = Observer(self.recorder, lazy, _model_classes())
+        self.tracer = Tracer(sources, VOCABULARY, FOLLOWER)
         self._rules = {rule.id: rule for rule in self.tracer.rules}
-        self._subjects: list[Subject] = []
-
-    @contextmanager
-    def opened(self) -> Iterator[Explainer]:
-        """The time in which it answers. The model's classes are observed meanwhile, so nothing may be compiled in another thread."""
-        with self._observer.observing():
-            settings = replace(self._inputs.settings)
-            self._observer.describe(settings, lambda name: (Input(SETTINGS, (name,)),))
-            self.inputs.settings = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
-            snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in self._inputs.snapshot]
-            watched = replace(self._inputs, settings=settings, snapshot=snapshot, old=[])
-            self._subjects = read_subjects(watched, cast(Program, self.inputs)).subjects
-            self.inputs.read_configuration()
-            for subject in self._subjects:
-                self._observer.describe(subject.scope["config"], self.inputs.inputs_of_configuration)
-            self._observer.forget()
-            yield self
+        config = [inputs.config] if inputs.config else []
+        self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
+        self.inputs.settings = {name: getattr(inputs.settings, name) for name in Settings.__dataclass_fields__}
+        self.tracer.model.describe(inputs.settings, lambda name: (Input(SETTINGS, (name,)),))
+        snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
+        tracked = replace(inputs, snapshot=snapshot, old=[])
+        self._subjects = read_subjects(tracked, cast(Program, self.inputs)).subjects
+        self.inputs.read_configuration()
+        for subject in self._subjects:
+            self.tracer.model.describe(subject.scope["config"], self.inputs.inputs_of_configuration)
 
     @property
     def given(self) -> list[Given]:
@@ -123,7 +106,7 @@ class Explainer:
                     condition
                     for subject in self._subjects
                     if rule.is_about(subject.kind)
-                    for condition in self.tracer.conditions(rule.id, subject.scope).conditions
+                    for condition in self.tracer.conditions(rule.id, subject.scope)
                 ]
                 refusal = _refusal(rule, conditions)
                 found += [refusal] if refusal else []
@@ -142,10 +125,3 @@ def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
 def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:
     """Whether a patch is meant for the objects of a rule."""
     return any(matches(word, rule.id) if "/" in word else word == rule.details["kind"] for word in patch.details["of"])
-
-
-def _model_classes() -> list[type[Any]]:
-    """The classes whose attributes rules read."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODEL)]
-    found = dict.fromkeys(value for module in modules for value in vars(module).values() if isinstance(value, type))
-    return [one for one in found if is_dataclass(one) and one.__module__.startswith(MODEL)]

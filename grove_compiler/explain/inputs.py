@@ -1,4 +1,4 @@
-"""The documents of a compilation, watched: what each field's value is, and who says it."""
+"""The documents of a compilation, tracked: what each field's value is, and who says it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
-from grove_compiler.engine.tracing.tracking import Input, plain, watched
+from grove_compiler.engine.tracing.tracking import Input, plain, tracked
 from grove_compiler.explain.said import Default, Given, Said, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
@@ -24,8 +24,8 @@ CONFIGURATION = "configuration"
 SETTINGS = "settings"
 
 
-class WatchedInputs:
-    """Stands in for the program while inputs are admitted: it applies the same defaults, and gives watched manifests.
+class TrackedInputs:
+    """Stands in for the program while inputs are admitted: it applies the same defaults, and gives tracked manifests.
 
     Nothing is validated, for what is explained has been compiled. A manifest's number in `given` is its source as an input.
     """
@@ -41,7 +41,7 @@ class WatchedInputs:
     # -- as the program ----------------------------------------------------------------------------------------------------
 
     def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any]) -> Manifest:
-        """The manifest after defaulting, watched, with a note of every default."""
+        """The manifest after defaulting, tracked, with a note of every default."""
         document, at, written = self._take(kind, manifest)
         number, given = len(self.given), Given(kind, written, document, at)
         self.given.append(given)
@@ -51,8 +51,8 @@ class WatchedInputs:
                 for steps in (steps for path in rule.details["paths"] for steps in path):
                     manifest = self._apply(rule, steps, manifest, scope, number)
         given.value = manifest
-        watched_manifest: Manifest = watched(manifest, self.tracer.recorder, number)
-        return watched_manifest
+        tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, number)
+        return tracked_manifest
 
     @property
     def decisions(self) -> SimpleNamespace:
@@ -66,13 +66,13 @@ class WatchedInputs:
     # -- sources -------------------------------------------------------------------------------------------------------------
 
     def object_of_snapshot(self, manifest: Manifest) -> Manifest:
-        """An object that exists, watched."""
+        """An object that exists, tracked."""
         key = _key(manifest)
         document, at = next(((document, at) for document, at, value in self._snapshot if _key(value) == key), (None, ()))
         given = Given(str(manifest.get("kind")), manifest, document, at, is_snapshot=True, value=manifest)
         self.given.append(given)
-        watched_manifest: Manifest = watched(manifest, self.tracer.recorder, len(self.given) - 1)
-        return watched_manifest
+        tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, len(self.given) - 1)
+        return tracked_manifest
 
     def read_configuration(self) -> None:
         """Finds which fields of the operator's configuration decide which of its values: those without which the value differs."""
@@ -130,16 +130,16 @@ class WatchedInputs:
         return None, (), manifest
 
     def _apply(self, rule: RuleInfo, steps: list[list[str]], manifest: Manifest, scope: Mapping[str, Any], number: int) -> Manifest:
-        whole = watched(manifest, self.tracer.recorder, number)
+        whole = tracked(manifest, self.tracer.recorder, number)
         given = self.given[number]
 
         def value(_: Any, item: Any, parent: Any) -> Any:
-            found, trace, inputs = self.tracer.default(rule.id, scope, whole, item, parent)
-            path = (*item.path, steps[-1][1])
+            found, conditions, inputs = self.tracer.default(rule.id, scope, whole, item, parent)
+            path = (*item.place.path, steps[-1][1])
             if found is not OMIT:
                 given.defaults[path] = Default(rule.id, inputs)
-            elif trace.conditions and not trace.conditions[-1].holds:
-                given.refusals[path] = trace.conditions[-1]
+            elif conditions and not conditions[-1].holds:
+                given.refusals[path] = conditions[-1]
             return found
 
         changed: Manifest = plain(apply_default(whole, [steps], value, set(), rule.details["absent"]))

@@ -31,12 +31,12 @@ class Bounds:
         self._domains = {family: [list(bits(mask)) for mask in family.masks] for family in problem.families.values()}
 
     def refute(self, inside: Sequence[Place], place: Place) -> str:
-        """Why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
+        """Returns why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
         places = [*inside, place]
         return self._alone(place) or self._on_nodes(places) or self._in_domains(places)
 
     def _alone(self, place: Place) -> str:
-        """A scope for which no domain has the room, even were it the only one."""
+        """Returns a scope for which no domain has the room, even were it the only one."""
         for part in place.walk():
             if any(part.demand) and not self._has_area(part):
                 where = f"no domain of {part.required.key.name}" if part.required else "no set of nodes"
@@ -77,7 +77,7 @@ class Bounds:
         return ""
 
     def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
-        """What pods of these scopes can use in each domain: on each node only sums of what single pods ask for."""
+        """Returns what pods of these scopes can use in each domain: on each node only sums of what single pods ask for."""
         wanted = _wanted(tops)
         eligible = _union(kind.eligible for kind in wanted if kind.need[position])
         free = [have[position] for have in self.problem.free]
@@ -99,7 +99,10 @@ class Sums:
         self._reached = _reach([(size // self._unit, count) for size, count in items], steps) if steps <= LARGEST_SUM else 0
 
     def largest(self, most: int) -> int:
-        """The largest sum that is not above `most`, which is at most the one given before; a bound on it where it would be costly."""
+        """Returns the largest sum that is not above `most`, which is at most the one given before.
+
+        Where that would be costly it is a bound on it.
+        """
         if most not in self._known:
             self._known[most] = self._largest(most)
         return self._known[most]
@@ -114,7 +117,7 @@ class Sums:
 
 
 def _reach(items: Sequence[Item], steps: int) -> int:
-    """The sums up to `steps` as the bits of a number."""
+    """Returns the sums up to `steps` as the bits of a number."""
     reached, whole = 1, (1 << steps + 1) - 1
     for size, count in items:
         left, power = min(count, steps // size), 1
@@ -127,7 +130,7 @@ def _reach(items: Sequence[Item], steps: int) -> int:
 
 
 def _wanted(places: Iterable[Place]) -> dict[PodType, int]:
-    """How many pods there are of each type."""
+    """Returns how many pods there are of each type."""
     wanted: dict[PodType, int] = {}
     for place in places:
         for leaf in place.leaves:
@@ -137,7 +140,7 @@ def _wanted(places: Iterable[Place]) -> dict[PodType, int]:
 
 
 def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
-    """Whether things of these sizes provably cannot all go into bins of these sizes.
+    """Tells whether things of these sizes provably cannot all go into bins of these sizes.
 
     Two counts: of each size and above, a bin holds at most so many; and a bin is filled at most by a sum of sizes that there are.
     """
@@ -158,12 +161,12 @@ def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
 
 
 def _items(pairs: Iterable[Item]) -> list[Item]:
-    """Equal sizes together, nothing of size 0."""
-    found: dict[int, int] = {}
+    """Groups equal sizes together, nothing of size 0."""
+    result: dict[int, int] = {}
     for size, count in pairs:
         if size > 0 and count > 0:
-            found[size] = found.get(size, 0) + count
-    return list(found.items())
+            result[size] = result.get(size, 0) + count
+    return list(result.items())
 
 
 def _union(masks: Iterable[int]) -> int:
@@ -174,7 +177,7 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def _topmost(place: Place, family: Family) -> list[Place]:
-    """The outermost scopes that need a domain of this family."""
+    """Returns the outermost scopes that need a domain of this family."""
     if place.required is family:
         return [place]
     return [top for part in place.places for top in _topmost(part, family)]

@@ -44,7 +44,7 @@ class ClusterNode:
         return any(number > 0 and resource.endswith(GPU_SUFFIX) for resource, number in self.allocatable.items())
 
     def free(self, resource: str) -> int:
-        """What is left, never less than nothing."""
+        """Returns what is left, never less than nothing."""
         return max(0, self.allocatable.get(resource, 0) - self.used.get(resource, 0))
 
 

@@ -25,7 +25,7 @@ class Copies:
         self._greedy = Greedy(problem, self._room)
 
     def refute(self, places: Sequence[Place], steps: Steps) -> str:
-        """Why the places cannot all stand at once, judging by those that are like the last one; empty when this does not tell."""
+        """Returns why the places cannot all stand at once, judging by those that are like the last one; empty when this does not tell."""
         last = places[-1]
         if last.required is None or not any(last.demand):
             return ""
@@ -39,7 +39,7 @@ class Copies:
         return f"all domains of {last.required.key.name} together hold {held} such gangs" if held else "no domain holds such a gang"
 
     def _most(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
-        """No more copies than this fit into the domain; more than `wanted` are not looked for."""
+        """Returns no more copies than this fit into the domain; more than `wanted` are not looked for."""
         if mask not in self._likenesses:
             self._likenesses[mask] = self._likeness(list(bits(mask)))
         key = place.shape, self._likenesses[mask]
@@ -50,7 +50,7 @@ class Copies:
         return min(known, wanted)
 
     def _likeness(self, nodes: Sequence[int]) -> Hashable:
-        """Equal only for domains that hold the same: their nodes, in order, have as much free and are split alike."""
+        """Returns a key, equal only for domains that hold the same: their nodes, in order, have as much free and are split alike."""
         problem = self.problem
         renamed: list[dict[int, int]] = [{} for _ in problem.families]
         return tuple(
@@ -84,7 +84,7 @@ class Copies:
         return count
 
     def _disproved(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
-        """Whether so many copies provably do not fit into the domain together."""
+        """Tells whether so many copies provably do not fit into the domain together."""
         share = Steps(steps.left // 8)
         try:
             return Search(self._room, [replace(place, required=None)] * copies, share, mask).run() is None

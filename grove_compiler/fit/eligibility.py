@@ -28,7 +28,7 @@ class Requirements:
         return repr((self._name, self._selector, self._terms, self._tolerations))
 
     def objection(self, node: ClusterNode) -> str:
-        """Why a pod may not run on this node, in words that can be counted over nodes; empty when it may."""
+        """Returns why a pod may not run on this node, in words that can be counted over nodes; empty when it may."""
         if self._name and self._name != node.name:
             return f"not the node {self._name}"
         if node.unschedulable and not self._tolerates(CORDON):
@@ -62,14 +62,14 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
 
 def _terms(pod_spec: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The alternatives of the required node affinity; None when there is no such affinity."""
+    """Returns the alternatives of the required node affinity; None when there is no such affinity."""
     affinity = _map(_map(pod_spec.get("affinity")).get("nodeAffinity"))
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     return None if required is None else [_map(term) for term in _list(_map(required).get("nodeSelectorTerms"))]
 
 
 def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
-    """An empty term matches no node."""
+    """Returns an empty term matches no node."""
     expressions, fields = _list(term.get("matchExpressions")), _list(term.get("matchFields"))
     if not expressions and not fields:
         return False
@@ -97,7 +97,7 @@ def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
 
 
 def _compare(operator: str, value: str, limit: Any) -> bool:
-    """Whether an integer is greater (`Gt`) or less (`Lt`) than a limit; false for what is no integer."""
+    """Tells whether an integer is greater (`Gt`) or less (`Lt`) than a limit; false for what is no integer."""
     try:
         difference = int(value) - int(limit)
     except (TypeError, ValueError):

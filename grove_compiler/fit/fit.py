@@ -20,7 +20,7 @@ MOST_EXPLAINED = 10
 
 
 def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> Report:
-    """Whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
+    """Tells whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
 
     Gangs are taken in the order given. Each one's verdict is about it and all gangs before it that fit: "fits" when a placement of
     all of them was found, "does not fit" when there is provably none, "unknown" when neither came out within `steps` looks at a
@@ -69,9 +69,9 @@ def _explain(problem: Problem, joint: Joint, reports: Sequence[GangReport], answ
 
 
 def _objections(place: Place) -> dict[str, int]:
-    """Why nodes are ruled out for pods of the gang, and how many; for the podgroup for which most are."""
-    found = [leaf.type.objections for leaf in place.leaves if leaf.type is not None and leaf.count]
-    return max(found, key=lambda objections: sum(objections.values()), default={})
+    """Returns why nodes are ruled out for pods of the gang, and how many; for the podgroup for which most are."""
+    result = [leaf.type.objections for leaf in place.leaves if leaf.type is not None and leaf.count]
+    return max(result, key=lambda objections: sum(objections.values()), default={})
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:

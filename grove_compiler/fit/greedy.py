@@ -33,7 +33,7 @@ class Greedy:
         return False
 
     def areas(self, place: Place, family: Family | None, mask: int) -> list[int]:
-        """The domains of a family in which a place may stand, as far as totals tell, the tightest first; without one the mask."""
+        """Returns the domains of a family in which a place may stand, as far as totals tell, the tightest first; without one the mask."""
         if family is None:
             return [mask]
         totals, demand = self.room.totals[family], place.demand
@@ -42,14 +42,17 @@ class Greedy:
         return [family.masks[domain] & mask for domain in enough]
 
     def value(self, free: Vector) -> float:
-        """How much what is free is worth to others."""
+        """Returns how much what is free is worth to others."""
         known = self._values.get(free)
         if known is None:
             known = self._values[free] = sum(weight * have for weight, have in zip(self._weights, free, strict=True))
         return known
 
     def _areas(self, place: Place, mask: int) -> Iterator[int]:
-        """First areas that keep to what is preferred, then all that keep to what is required; only those that could hold every pod."""
+        """Yields areas: first those that keep to what is preferred, then all that keep to what is required.
+
+        Areas that could not hold every pod are left out.
+        """
         tried: set[int] = set()
         for family in (place.preferred, None) if place.preferred is not None else (None,):
             for outer in self.areas(place, place.required, mask):

@@ -44,7 +44,7 @@ class Joint:
         self._closed: dict[Hashable, Answer] = {}
 
     def add(self, place: Place) -> Answer:
-        """Whether a gang can be placed beside those that are in. If so, it is in."""
+        """Tells whether a gang can be placed beside those that are in. If so, it is in."""
         known = self._closed.get(place.shape)
         if known is not None:  # what is in has only become more since
             return known
@@ -73,18 +73,18 @@ class Joint:
             return Answer(FITS, moved=True)
         share = self.steps.share()
         try:
-            found = Search(Room(self.problem), places, share).run()
+            result = Search(Room(self.problem), places, share).run()
         except OutOfSteps:
             return Answer(UNKNOWN, f"not proven within {self.steps.used + share.used} steps")
         finally:
             self.steps.take_back(share)
-        if found is None:
+        if result is None:
             return Answer(DOES_NOT_FIT, "every placement was tried")
-        self._replace(found, places)
+        self._replace(result, places)
         return Answer(FITS, moved=True)
 
     def _reorder(self, places: Sequence[Place]) -> bool:
-        """Whether placing all anew, the large or the bound ones first, finds room for all."""
+        """Tells whether placing all anew, the large or the bound ones first, finds room for all."""
         room = Room(self.problem)
         greedy = Greedy(self.problem, room)
         by_size = sorted(places, key=lambda place: -greedy.value(place.demand))
@@ -106,5 +106,5 @@ class Joint:
 
 
 def _spread(place: Place) -> int:
-    """How many nodes the largest domain has in which a place may stand."""
+    """Returns how many nodes the largest domain has in which a place may stand."""
     return place.required.largest if place.required else 1 << 30

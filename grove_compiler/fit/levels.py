@@ -52,11 +52,11 @@ class Explanation:
         self.levels.append(report)
 
     def _pour(self, place: Place) -> tuple[int, int]:
-        """How many pods of a place fit, were it the only one, and the area that holds them."""
+        """Returns how many pods of a place fit, were it the only one, and the area that holds them."""
         return _Pouring(self.problem, Room(self.problem)).pour(place, self.problem.everywhere)
 
     def _tightest(self, place: Place, level: str) -> tuple[Place, Tight, int] | None:
-        """The scope of a level that lacks the most pods although it has its best domain to itself."""
+        """Returns the scope of a level that lacks the most pods although it has its best domain to itself."""
         worst: tuple[Place, Tight, int] | None = None
         for part in place.walk():
             if part.required is None or part.scope.level != level:
@@ -71,7 +71,7 @@ class Explanation:
         return Joint(problem, Steps(STEPS_A_LEVEL)).add(place).verdict
 
     def _bound(self, place: Place) -> int:
-        """No more pods than this fit into one domain of the place, counting each kind of pod as if it were alone."""
+        """Returns no more pods than this fit into one domain of the place, counting each kind of pod as if it were alone."""
         room = Room(self.problem)
         wanted: dict[PodType, int] = {}
         for leaf in place.leaves:
@@ -81,18 +81,18 @@ class Explanation:
         return max((sum(min(count, room.most(kind, area)) for kind, count in wanted.items()) for area in areas), default=0)
 
     def _short(self, place: Place, area: int) -> list[Short]:
-        """The resources each of which keeps the gang out even when there is enough of all others."""
-        found = []
+        """Returns the resources each of which keeps the gang out even when there is enough of all others."""
+        result = []
         for position, resource in enumerate(self.problem.resources):
             if not place.demand[position]:
                 continue
             ample = [tuple(have if other == position else AMPLE for other, have in enumerate(free)) for free in self.problem.free]
             if self._verdict(self.problem.with_free(ample), place) == DOES_NOT_FIT:
-                found.append(self._amounts(place, area, position, resource))
+                result.append(self._amounts(place, area, position, resource))
         everything = [(AMPLE,) * len(self.problem.resources)] * len(self.problem.free)
-        if found and self._verdict(self.problem.with_free(everything), place) == DOES_NOT_FIT:
+        if result and self._verdict(self.problem.with_free(everything), place) == DOES_NOT_FIT:
             return []  # no resource would help: there is no node or domain for it
-        return found
+        return result
 
     def _amounts(self, place: Place, area: int, position: int, resource: str) -> Short:
         kinds = [leaf.type for leaf in place.leaves if leaf.type and leaf.count and leaf.type.need[position]]
@@ -112,7 +112,7 @@ class _Pouring:
         self.greedy = Greedy(problem, room)
 
     def pour(self, place: Place, mask: int) -> tuple[int, int]:
-        """How many pods were placed, and the area that the place took."""
+        """Returns how many pods were placed, and the area that the place took."""
         wanted = sum(leaf.count for leaf in place.leaves)
         mark = self.room.mark()
         most, best = -1, 0
@@ -138,7 +138,7 @@ class _Pouring:
 
 
 def _name(place: Place, area: int) -> str:
-    """The name of the domain that an area lies in."""
+    """Returns the name of the domain that an area lies in."""
     if place.required is None:
         return ""
     return next((name for name, mask in zip(place.required.names, place.required.masks, strict=True) if mask & area == area and area), "")

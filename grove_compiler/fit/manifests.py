@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.listed import objects_in
+from grove_compiler.graph.object_list import objects_in
 
 
 class Source(Protocol):
@@ -18,7 +18,7 @@ class Source(Protocol):
     file: str
 
     def place(self, path: FieldPath) -> tuple[int, int]:
-        """Line and column of a path."""
+        """Returns line and column of a path."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,18 +40,18 @@ class Sourced:
         return name if isinstance(name, str) else ""
 
     def field(self, *path: str) -> Any:
-        """The value at a path, None where there is nothing."""
+        """Returns the value at a path, None where there is nothing."""
         value = self.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
         return value
 
     def finding(self, code: str, severity: Severity, message: str, path: FieldPath = (), **more: Any) -> Diagnostic:
-        """A diagnostic about a path of this object, with file, line and column."""
+        """Returns a diagnostic about a path of this object, with file, line and column."""
         line, column = self.source.place((*self.at, *path))
         return Diagnostic(code, severity, message, render((*self.at, *path)), self.source.file, line, column, **more)
 
 
 def objects_of(sources: Iterable[Source]) -> Iterator[Sourced]:
-    """The objects in documents; lists count as their items."""
+    """Returns the objects in documents; lists count as their items."""
     return (Sourced(value, source, at) for source in sources for at, value in objects_in(source.value))

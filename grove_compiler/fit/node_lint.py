@@ -20,22 +20,22 @@ MOST_EACH = 5
 
 
 def lint_nodes(nodes: Nodes, gangs: Sequence[Gang]) -> list[Diagnostic]:
-    """Every finding about the nodes' labels and state, in the order of checks; labels that gangs name are checked more strictly."""
+    """Returns every finding about the nodes' labels and state, in the order of checks; labels that gangs name are checked more strictly."""
     pairs = list(zip(nodes.cluster, nodes.manifests, strict=True))
     chains = _chains(gangs)
     used = list(dict.fromkeys(label for chain in chains for label in chain))
     customary = _customary(nodes.cluster, used)
-    found = [*_doubles(pairs), *_state(pairs), *_unknown_labels(pairs, used), *_missing(pairs, used, customary)]
+    result = [*_doubles(pairs), *_state(pairs), *_unknown_labels(pairs, used), *_missing(pairs, used, customary)]
     for upper, lower in _nestings(chains, customary):
-        found += _not_nested(pairs, upper, lower)
-    return found
+        result += _not_nested(pairs, upper, lower)
+    return result
 
 
 Pairs = Sequence[tuple[ClusterNode, Sourced]]
 
 
 def _doubles(pairs: Pairs) -> Iterator[Diagnostic]:
-    """Two nodes of one name, or two with one host name: to pods that must share a host they would be one."""
+    """Yields two nodes of one name, or two with one host name: to pods that must share a host they would be one."""
     hosts: dict[str, tuple[ClusterNode, Sourced]] = {}
     nodes: dict[str, Sourced] = {}
     for node, manifest in pairs:
@@ -134,7 +134,7 @@ def _chains(gangs: Iterable[Gang]) -> list[tuple[str, ...]]:
 
 
 def _joined(outer: DomainKey, inner: DomainKey) -> tuple[str, ...]:
-    """One chain of both; the inner label is not repeated when both are the same."""
+    """Returns one chain of both; the inner label is not repeated when both are the same."""
     return (outer.name, inner.name) if outer.name != inner.name else (outer.name,)
 
 

@@ -33,7 +33,7 @@ class Nodes:
 
 
 def read_nodes(sources: Iterable[Source], own_gangs: Collection[tuple[str, str]] = ()) -> Nodes:
-    """The nodes of a file, less what the Pods of the same file use.
+    """Returns the nodes of a file, less what the Pods of the same file use.
 
     Pods of `own_gangs`, by namespace and name, take nothing: whether these gangs can be placed is the question.
     """
@@ -53,7 +53,7 @@ def read_nodes(sources: Iterable[Source], own_gangs: Collection[tuple[str, str]]
 
 
 def names(values: Iterable[str]) -> str:
-    """`a, b, c and 4 more`."""
+    """Returns `a, b, c and 4 more`."""
     known = list(values)
     rest = f" and {len(known) - PREFIX} more" if len(known) > PREFIX else ""
     return ", ".join(known[:PREFIX]) + rest
@@ -105,7 +105,7 @@ def _taints(entry: Sourced, result: Nodes) -> list[Taint]:
 
 
 def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
-    """What the node offers. Without `allocatable`, `capacity` stands in for it."""
+    """Returns what the node offers. Without `allocatable`, `capacity` stands in for it."""
     field = "allocatable"
     if not isinstance(entry.field("status", field), dict):
         field = "capacity"

@@ -30,12 +30,12 @@ class Family:
         self.names: list[str] = []
         self.masks: list[int] = []
         self.home: list[int] = []
-        found: dict[tuple[str, ...], int] = {}
+        result: dict[tuple[str, ...], int] = {}
         for number, node in enumerate(cluster):
             if not all(label in node.labels for label in key.needed):
                 self.home.append(-1)
                 continue
-            domain = found.setdefault(tuple(node.labels[label] for label in key.labels), len(found))
+            domain = result.setdefault(tuple(node.labels[label] for label in key.labels), len(result))
             if domain == len(self.masks):
                 self.masks.append(0)
                 self.names.append(node.labels[key.name])
@@ -116,7 +116,7 @@ class Problem:
         return tuple(asked.get(resource, 0) for resource in self.resources)
 
     def resized(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName] = LEVELS) -> Place:
-        """A copy with other counts by slot, in which only constraints of the given levels are required."""
+        """Returns a copy with other counts by slot, in which only constraints of the given levels are required."""
         return _weighed(self._copy(place, sizes, levels), len(self.resources))
 
     def _copy(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName]) -> Place:
@@ -136,7 +136,7 @@ class Problem:
         return self._node_kinds
 
     def family(self, key: DomainKey | None) -> Family | None:
-        """The domains of a key, made once."""
+        """Returns the domains of a key, made once."""
         if key is None:
             return None
         if key not in self.families:
@@ -144,7 +144,7 @@ class Problem:
         return self.families[key]
 
     def with_free(self, free: Sequence[Vector]) -> Problem:
-        """The same problem with other amounts free."""
+        """Returns the same problem with other amounts free."""
         other = copy(self)
         other.free = list(free)
         return other
@@ -182,7 +182,7 @@ class Problem:
         return kind
 
     def _conflicts(self, port: HostPort) -> list[str]:
-        """A port as resources of which every node has one: a port on every address takes it on each address that anybody names."""
+        """Returns a port as resources of which every node has one: a port on every address takes it on each address that anybody names."""
         address, protocol, number = port
         others = [known[0] for known in self.addresses if known[1:] == port[1:]] if address == EVERY_IP else []
         return [f"{PORT}{own}:{number}/{protocol}" for own in sorted({address, *others})]
@@ -198,7 +198,7 @@ def _ports(gangs: Iterable[Gang]) -> set[HostPort]:
 
 
 def _weighed(place: Place, width: int) -> Place:
-    """The place with what all its pods ask for together, and so for the places in it."""
+    """Returns the place with what all its pods ask for together, and so for the places in it."""
     for part in place.places:
         _weighed(part, width)
     if place.type is not None:

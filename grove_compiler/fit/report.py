@@ -119,7 +119,7 @@ class Report:
         return [_set_report(*owner, reports) for owner, reports in owners.items()]
 
     def as_manifest(self) -> dict[str, Any]:
-        """The answer as JSON values."""
+        """Returns the answer as JSON values."""
         return {
             "verdict": self.verdict,
             "beyondMinimum": self.extra_verdict,
@@ -131,9 +131,9 @@ class Report:
 
 
 def overall(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on all together: fits only if each does, and does not if one provably does not."""
-    found = set(verdicts)
-    return DOES_NOT_FIT if DOES_NOT_FIT in found else UNKNOWN if UNKNOWN in found else FITS
+    """Returns the verdict on all together: fits only if each does, and does not if one provably does not."""
+    result = set(verdicts)
+    return DOES_NOT_FIT if DOES_NOT_FIT in result else UNKNOWN if UNKNOWN in result else FITS
 
 
 def _set_report(namespace: str, name: str, reports: Iterable[GangReport]) -> SetReport:

@@ -17,7 +17,7 @@ class Take(NamedTuple):
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The numbers of the nodes in a mask."""
+    """Yields the numbers of the nodes in a mask."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -39,7 +39,7 @@ class Room:
         self._capacities: list[dict[Vector, int]] = [{} for _ in problem.types]
 
     def capacity(self, kind: PodType, free: Vector) -> int:
-        """How many pods of a type fit into what is free."""
+        """Returns how many pods of a type fit into what is free."""
         known = self._capacities[kind.number]
         if free not in known:
             known[free] = min(have // need for have, need in zip(free, kind.need, strict=True) if need)
@@ -53,7 +53,7 @@ class Room:
         self._change(node, before, tuple(have - count * need for have, need in zip(before, kind.need, strict=True)))
 
     def mark(self) -> int:
-        """A point to go back to."""
+        """Returns a point to go back to."""
         return len(self.takes)
 
     def undo(self, mark: int) -> None:
@@ -63,17 +63,17 @@ class Room:
             self._change(node, self.free[node], self._before.pop())
 
     def states_in(self, mask: int) -> dict[Vector, int]:
-        """The nodes of a mask by what is free on them."""
+        """Returns the nodes of a mask by what is free on them."""
         if mask.bit_count() > len(self.states):
             return {free: part for free, nodes in self.states.items() if (part := nodes & mask)}
-        found: dict[Vector, int] = {}
+        result: dict[Vector, int] = {}
         for node in bits(mask):
             free = self.free[node]
-            found[free] = found.get(free, 0) | 1 << node
-        return found
+            result[free] = result.get(free, 0) | 1 << node
+        return result
 
     def holds(self, kind: PodType, count: int, mask: int) -> bool:
-        """Whether the nodes of a mask have the capacity for so many pods of a type, nothing else considered."""
+        """Tells whether the nodes of a mask have the capacity for so many pods of a type, nothing else considered."""
         for free, nodes in self.states_in(mask & kind.eligible).items():
             count -= self.capacity(kind, free) * nodes.bit_count()
             if count <= 0:
@@ -81,7 +81,7 @@ class Room:
         return count <= 0
 
     def most(self, kind: PodType, mask: int) -> int:
-        """How many pods of a type fit on the nodes of a mask, were they the only ones."""
+        """Returns how many pods of a type fit on the nodes of a mask, were they the only ones."""
         return sum(self.capacity(kind, free) * nodes.bit_count() for free, nodes in self.states_in(mask & kind.eligible).items())
 
     def copy_from(self, takes: Iterable[Take], kinds: Mapping[int, PodType]) -> None:

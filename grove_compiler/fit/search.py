@@ -34,7 +34,7 @@ class Steps:
         self.used += number
 
     def share(self) -> Steps:
-        """Half of what is left, for one search among several."""
+        """Returns half of what is left, for one search among several."""
         return Steps(self.left // 2)
 
     def take_back(self, share: Steps) -> None:
@@ -68,7 +68,7 @@ class Search:
             self._add(place, -1)
 
     def run(self) -> list[Take] | None:
-        """A placement of all pods, or None when there is none. Raises `OutOfSteps` when neither is known. Leaves the room empty."""
+        """Returns a placement of all pods, or None when there is none. Raises `OutOfSteps` when neither is known. Leaves the room empty."""
         too_many = any(item.place.type is not None and item.place.count > MOST_PODS_A_GROUP for item in self._items)
         if len(self._items) > MOST_ITEMS or too_many:
             raise OutOfSteps
@@ -154,7 +154,7 @@ class Search:
             self._add(part, own)
 
     def _ease(self, place: Place) -> tuple[bool, float]:
-        """Small for places that are hard to find a spot for."""
+        """Returns small for places that are hard to find a spot for."""
         return place.required is None, -self.greedy.value(place.demand)
 
     def _note_live(self) -> None:
@@ -188,7 +188,7 @@ _Group = tuple[int, list[int]]
 
 
 def _spreads(groups: Sequence[_Group], count: int) -> Iterator[list[tuple[int, int]]]:
-    """Every way to put `count` equal pods on nodes, but for nodes that may change places; full nodes first."""
+    """Yields every way to put `count` equal pods on nodes, but for nodes that may change places; full nodes first."""
     rest = [0]
     for capacity, nodes in reversed(groups):
         rest.append(rest[-1] + capacity * len(nodes))

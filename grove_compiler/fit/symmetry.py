@@ -30,7 +30,10 @@ class Symmetry:
         self._forms: dict[Hashable, int] = {}
 
     def form(self, free: Sequence[Vector], pins: Sequence[int]) -> int:
-        """Equal for states that a renaming of nodes and domains turns into each other; the masks in `pins` keep their meaning."""
+        """Returns a key, equal for states that a renaming of nodes and domains turns into each other.
+
+        The masks in `pins` keep their meaning.
+        """
         numbers, leaves = self._leaves, {}
         for node in self._nodes:
             pinned = tuple([mask >> node & 1 for mask in pins])
@@ -38,11 +41,11 @@ class Symmetry:
         return self._number(self._tree, leaves, self._depth)
 
     def like(self, node: int, free: Vector) -> Hashable:
-        """Equal for nodes that may change places without anything else: one innermost domain, one kind, as much free."""
+        """Returns a key, equal for nodes that may change places without anything else: one innermost domain, one kind, as much free."""
         return self._parent[node], self._kind[node], free
 
     def _number(self, tree: Tree, leaves: Mapping[int, int], depth: int) -> int:
-        """One number for each form that was ever seen."""
+        """Returns one number for each form that was ever seen."""
         if depth:
             form: Hashable = (depth, *sorted([(outside, self._number(part, leaves, depth - 1)) for outside, part in tree]))
         else:
@@ -64,7 +67,7 @@ def _chain(families: Sequence[Family]) -> tuple[list[Family], list[Family]]:
 
 
 def _refines(fine: Family, coarse: Family) -> bool:
-    """Whether each domain lies in one domain of the coarser family, or wholly outside all of them."""
+    """Tells whether each domain lies in one domain of the coarser family, or wholly outside all of them."""
     homes: dict[int, int] = {}
     return all(homes.setdefault(inner, outer) == outer for inner, outer in zip(fine.home, coarse.home, strict=True) if inner >= 0)
 

@@ -39,5 +39,5 @@ class Diagnostic:
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:
-    """Whether any finding is more than a warning."""
+    """Tells whether any finding is more than a warning."""
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)

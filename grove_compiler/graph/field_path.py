@@ -1,14 +1,21 @@
-"""Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value."""
+"""Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value.
+
+`replace` changes what is at one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Final
 
 FieldPath = tuple[str | int, ...]
 
+ABSENT: Final[Any] = object()
+"""In the place of a value: nothing is there."""
+
 
 def render(path: Iterable[str | int]) -> str:
-    """The path as text; a key that is not a plain word stands in brackets: `metadata.labels[app.kubernetes.io/name]`."""
+    """Returns the path as text; a key that is not a plain word stands in brackets: `metadata.labels[app.kubernetes.io/name]`."""
     text = ""
     for step in path:
         if isinstance(step, int) or not step.replace("-", "").replace("_", "").isalnum():
@@ -19,7 +26,7 @@ def render(path: Iterable[str | int]) -> str:
 
 
 def parse(text: str) -> FieldPath:
-    """The inverse of `render`: digits in brackets are an index, other brackets hold a key. Unclosed brackets run to the end."""
+    """Parses what `render` wrote: digits in brackets are an index, other brackets hold a key. Unclosed brackets run to the end."""
     steps: list[str | int] = []
     position = 0
     while position < len(text):
@@ -38,3 +45,19 @@ def parse(text: str) -> FieldPath:
             steps.append(text[position:end])
             position = end
     return tuple(steps)
+
+
+def replace(value: Any, path: FieldPath, new: Any) -> Any:
+    """Returns a copy of `value` with `new` at `path`, or without the key there when `new` is `ABSENT`.
+
+    The path's parents have to be there.
+    """
+    if not path:
+        return new
+    key: Any = path[0]
+    copy = value.copy()
+    if len(path) == 1 and new is ABSENT:
+        del copy[key]
+    else:
+        copy[key] = new if len(path) == 1 else replace(value[key], path[1:], new)
+    return copy

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether maps, lists and scalars are of the same types, in the same order and of the same values.
+    """Tells whether maps, lists and scalars are of the same types, in the same order and of the same values.
 
     `1` is neither `true` nor `1.0`, and maps with their keys in another order are not the same.
     """
@@ -27,5 +27,5 @@ def identical(one: Any, other: Any) -> bool:
 
 
 def identical_all(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether as many values are identical, one by one."""
+    """Tells whether as many values are identical, one by one."""
     return len(some) == len(others) and all(map(identical, some, others))

@@ -9,7 +9,7 @@ LONGEST_WORD = 64
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that `word` was probably meant to be, or `""` when none is close.
+    """Returns the known word that `word` was probably meant to be, or `""` when none is close.
 
     Words that differ only in case, `-` or `_` are always close (`pod_spec`, `podspec`, `PodSpec` for `podSpec`); others when
     about one letter in three has to change. The first of equally near words wins, so the answer is stable.
@@ -30,12 +30,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def fold(word: str) -> str:
-    """The word without case and separators."""
+    """Returns the word without case and separators."""
     return word.lower().replace("_", "").replace("-", "")
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
-    """How many insertions, deletions, replacements and swaps of neighbours turn `left` into `right`; never more than `limit`."""
+    """Returns how many insertions, deletions, replacements and swaps of neighbours turn `left` into `right`; never more than `limit`."""
     if abs(len(left) - len(right)) >= limit:
         return limit
     before: list[int] = []

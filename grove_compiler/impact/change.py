@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import ABSENT, FieldPath
 from grove_compiler.graph.identical import identical
-from grove_compiler.graph.replace import ABSENT
 
 
 @dataclass(slots=True, eq=False)
@@ -21,7 +20,7 @@ class Change:
 
 
 def changes(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Change]:
-    """The deepest fields that differ, in the order of `before`, then of `after`.
+    """Yields the deepest fields that differ, in the order of `before`, then of `after`.
 
     Items of lists are told by their position. A list of another length is one change, and so is a map whose keys only changed
     their order.

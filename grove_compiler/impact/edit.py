@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.listed import is_list, objects_in
+from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import ABSENT, replace
+from grove_compiler.graph.object_list import is_list, objects_in
 from grove_compiler.impact.change import Change, changes
 from grove_compiler.model.spec.podcliqueset import LAST_APPLIED
 from grove_compiler.source.document import Document
@@ -49,7 +48,7 @@ class Edit:
 
 
 def as_declared(documents: Iterable[Document]) -> list[Document]:
-    """The documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
+    """Returns the documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
     return [Document(_declared(one.value), one.file, one.index, one.line, one.origin) for one in documents]
 
 
@@ -58,29 +57,29 @@ def _declared(value: Any) -> Any:
         return value
     if is_list(value):
         return {**value, "items": [_declared(item) for item in value["items"]]}
-    found = {key: part for key, part in value.items() if key != "status"}
+    result = {key: part for key, part in value.items() if key != "status"}
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
-        found["metadata"] = {key: part for key, part in metadata.items() if key not in SERVER_METADATA}
+        result["metadata"] = {key: part for key, part in metadata.items() if key not in SERVER_METADATA}
         annotations = metadata.get("annotations")
         if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-            found["metadata"]["annotations"] = {key: part for key, part in annotations.items() if key != LAST_APPLIED}
-    return found
+            result["metadata"]["annotations"] = {key: part for key, part in annotations.items() if key != LAST_APPLIED}
+    return result
 
 
 def given(documents: Iterable[Document], namespace: str) -> dict[Key, Given]:
-    """The manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
-    found: dict[Key, Given] = {}
+    """Returns the manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
+    result: dict[Key, Given] = {}
     for document in documents:
         for at, value in objects_in(document.value):
             if isinstance(value, dict):
                 key = key_of(value, namespace)
-                found.setdefault(key, Given(key, value, document, at))
-    return found
+                result.setdefault(key, Given(key, value, document, at))
+    return result
 
 
 def key_of(manifest: Manifest, namespace: str) -> Key:
-    """The key of a manifest."""
+    """Returns the key of a manifest."""
     metadata = manifest.get("metadata")
     fields: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     kind = str(manifest.get("kind") or "")
@@ -89,16 +88,16 @@ def key_of(manifest: Manifest, namespace: str) -> Key:
 
 
 def edits(old: dict[Key, Given], new: dict[Key, Given]) -> list[Edit]:
-    """Everything that differs, by the order of the new input; what is gone comes last."""
-    found = []
+    """Returns everything that differs, by the order of the new input; what is gone comes last."""
+    result = []
     for key, one in new.items():
         before = old[key].manifest if key in old else ABSENT
-        found += [_edit(key, change, one, old.get(key)) for change in changes(before, one.manifest)]
-    return found + [_edit(key, Change((), one.manifest, ABSENT), None, one) for key, one in old.items() if key not in new]
+        result += [_edit(key, change, one, old.get(key)) for change in changes(before, one.manifest)]
+    return result + [_edit(key, Change((), one.manifest, ABSENT), None, one) for key, one in old.items() if key not in new]
 
 
 def applied(old: dict[Key, Given], edit: Edit) -> list[Document]:
-    """The old input with one edit."""
+    """Returns the old input with one edit."""
     manifests = {key: one.manifest for key, one in old.items()}
     path, value = edit.change.path, edit.change.after
     if path:
@@ -117,6 +116,6 @@ def _edit(key: Key, change: Change, new: Given | None, old: Given | None) -> Edi
     return Edit(key, change, shown.document.file, line)
 
 
-def in_order(found: Sequence[Edit]) -> list[Edit]:
-    """The same edits by the place where they stand."""
-    return sorted(found, key=lambda edit: (edit.file, edit.line))
+def in_order(result: Sequence[Edit]) -> list[Edit]:
+    """Returns the same edits by the place where they stand."""
+    return sorted(result, key=lambda edit: (edit.file, edit.line))

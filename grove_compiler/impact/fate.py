@@ -41,14 +41,14 @@ class Fate:
 
 
 def fates(before: Sequence[Node], after: Sequence[Node], wanted: Mapping[str, Node], strategy: str) -> list[Fate]:
-    """What becomes of the objects of one set, in apply order; what is deleted comes last.
+    """Returns what becomes of the objects of one set, in apply order; what is deleted comes last.
 
     `after` is compiled given what exists, `wanted` as if nothing did.
     """
     there = {id_of(node): node for node in before}
     here = {id_of(node): node for node in after}
     rolled = rolled_parts(there, here, strategy)
-    found = []
+    result = []
     for key, node in here.items():
         if key not in there:
             fate: Fate | None = Fate("made", node)
@@ -57,55 +57,55 @@ def fates(before: Sequence[Node], after: Sequence[Node], wanted: Mapping[str, No
         else:
             fate = _kept_fate(there[key], node, wanted.get(key, node), strategy)
         if fate is not None:
-            found.append(fate)
-    return found + [Fate("deleted", node) for key, node in there.items() if key not in here]
+            result.append(fate)
+    return result + [Fate("deleted", node) for key, node in there.items() if key not in here]
 
 
 def id_of(node: Node) -> str:
-    """An object's id with its API group: another version is the same object."""
+    """Returns an object's id with its API group: another version is the same object."""
     return f"{str(node.object.get('apiVersion', '')).rpartition('/')[0]}/{node.id}"
 
 
 def hash_of(node: Node) -> str:
-    """The hash of a PodClique's pod template; empty for other objects."""
+    """Returns the hash of a PodClique's pod template; empty for other objects."""
     return str(labels_of(node.object).get(TEMPLATE_HASH, ""))
 
 
 def is_member(node: Node) -> bool:
-    """Whether it is a PodClique of a scaling group."""
+    """Tells whether it is a PodClique of a scaling group."""
     return node.object["kind"] == "PodClique" and node.owner is not None and node.owner.kind == SCALING_GROUP
 
 
 def part_of(node: Node) -> tuple[str, str] | None:
-    """The replica of a scaling group that a PodClique belongs to: the group's id and the index."""
+    """Returns the replica of a scaling group that a PodClique belongs to: the group's id and the index."""
     return (node.owner.id, str(labels_of(node.object).get(GROUP_REPLICA, ""))) if is_member(node) and node.owner is not None else None
 
 
 def rolled_parts(before: Mapping[str, Node], after: Mapping[str, Node], strategy: str) -> set[tuple[str, str] | None]:
-    """The replicas of scaling groups that are deleted as a whole and made again: those of which any pod template changed (§7.5)."""
+    """Returns the replicas of scaling groups that are deleted as a whole and made again: those of which any pod template changed (§7.5)."""
     return {part_of(node) for key, node in after.items() if key in before and is_member(node) and is_rolled(before[key], node, strategy)}
 
 
 def is_rolled(before: Node, after: Node, strategy: str) -> bool:
-    """Whether the pods of a PodClique are replaced by themselves, one after the other."""
+    """Tells whether the pods of a PodClique are replaced by themselves, one after the other."""
     return strategy != ON_DELETE and hash_of(before) != hash_of(after)
 
 
 def _kept_fate(before: Node, after: Node, wanted: Node, strategy: str) -> Fate | None:
-    """What becomes of an object that stays."""
-    found = list(changes(before.object, after.object))
-    if not found:
+    """Returns what becomes of an object that stays."""
+    result = list(changes(before.object, after.object))
+    if not result:
         own = [render(change.path) for change in changes(after.object, wanted.object)]
         return Fate("left", after, own, OWN_NUMBER) if own else None
-    fields = [render(change.path) for change in found]
+    fields = [render(change.path) for change in result]
     if after.policy.get("create") == "only":
         return Fate("left", after, fields, MADE_ONCE)
     if is_member(after) and strategy != ON_DELETE:
         return Fate("left", after, fields, NOT_PATCHED)
-    if after.policy.get("recreate") and _reaches_beyond_metadata(found):
+    if after.policy.get("recreate") and _reaches_beyond_metadata(result):
         return Fate("replaced", after, fields)
     return Fate("changed", after, fields, kept=[render(change.path) for change in changes(after.object, wanted.object)])
 
 
-def _reaches_beyond_metadata(found: Sequence[Change]) -> bool:
-    return any(change.path[:1] != ("metadata",) for change in found)
+def _reaches_beyond_metadata(result: Sequence[Change]) -> bool:
+    return any(change.path[:1] != ("metadata",) for change in result)

@@ -73,27 +73,27 @@ class Impact:
 
 
 def impact(old: Inputs, new: Inputs, program: Program) -> Impact:
-    """What happens when `old`, which runs, is replaced by `new`. Both have the same settings, configuration and snapshot.
+    """Returns what happens when `old`, which runs, is replaced by `new`. Both have the same settings, configuration and snapshot.
 
     What an API server adds to objects is left out of both.
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, program)
     wanted = comparison.compile(new)
-    found = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
+    result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
     for one in wanted.diagnostics:
-        (found.forbidden if one.code in of_updates else found.findings).append(one)
-    if not found.is_known:
-        return found
+        (result.forbidden if one.code in of_updates else result.findings).append(one)
+    if not result.is_known:
+        return result
     after = comparison.after(new, wanted)
-    found.findings += [one for one in after.diagnostics if one.severity == "error"]
-    if not found.is_known:
-        return found
-    found.sets = comparison.sets(new, wanted, after)
+    result.findings += [one for one in after.diagnostics if one.severity == "error"]
+    if not result.is_known:
+        return result
+    result.sets = comparison.sets(new, wanted, after)
     made = edits(comparison.given, given(new.documents, new.settings.namespace))
-    found.causes = [Cause(made[0], found.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in in_order(made)]
-    return found
+    result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in in_order(made)]
+    return result
 
 
 class _Comparison:
@@ -106,11 +106,11 @@ class _Comparison:
         self.given = given(old.documents, old.settings.namespace)
 
     def compile(self, new: Inputs) -> Result:
-        """What a new input becomes where nothing exists, judged as an update."""
+        """Returns what a new input becomes where nothing exists, judged as an update."""
         return compile_inputs(Inputs(new.documents, new.snapshot, self.old.documents, new.config, new.settings), self.program)
 
     def cause(self, edit: Edit, number: int) -> Cause:
-        """What one of so many edits does by itself."""
+        """Returns what one of so many edits does by itself."""
         if number > MOST_CAUSES:
             return Cause(edit, None, f"more than {MOST_CAUSES} edits are not told apart")
         new = Inputs(applied(self.given, edit), self.old.snapshot, [], self.old.config, self.old.settings)
@@ -121,26 +121,26 @@ class _Comparison:
         return Cause(edit, self.sets(new, wanted, after))
 
     def after(self, new: Inputs, wanted: Result) -> Result:
-        """What a new input becomes, given what exists."""
+        """Returns what a new input becomes, given what exists."""
         return compile_inputs(self._with_what_exists(new, wanted), self.program)
 
     def sets(self, new: Inputs, wanted: Result, after: Result) -> list[SetImpact]:
-        """What becomes of the objects of each set, the new input's sets first, then of those of no set."""
+        """Returns what becomes of the objects of each set, the new input's sets first, then of those of no set."""
         strategies = _strategies(new)
         was, now, asked = _by_set(self.before), _by_set(after), _by_set(wanted)
         old_hashes, new_hashes = _hashes(self.before), _hashes(after)
-        found = []
+        result = []
         for place in {**new_hashes, **old_hashes, NOWHERE: ""}:
             known = {id_of(node): node for node in asked.get(place, [])}
             strategy = strategies.get(place, "")
             objects = fates(was.get(place, []), now.get(place, []), known, strategy)
             hashes = old_hashes.get(place, ""), new_hashes.get(place, "")
             if objects or hashes[0] != hashes[1]:
-                found.append(SetImpact(place, strategy, hashes, objects, pods_of(was.get(place, []), objects, strategy)))
-        return found
+                result.append(SetImpact(place, strategy, hashes, objects, pods_of(was.get(place, []), objects, strategy)))
+        return result
 
     def _with_what_exists(self, new: Inputs, wanted: Result) -> Inputs:
-        """The new input, given the PodCliques and scaling groups that exist and stay, for these keep their number of replicas.
+        """Returns the new input, given the PodCliques and scaling groups that exist and stay, for these keep their number of replicas.
 
         PodCliques that are made again take the template's.
         """
@@ -170,7 +170,7 @@ def _hashes(result: Result) -> dict[SetPlace, str]:
 
 
 def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
-    """The nodes of each set, and those of none."""
+    """Returns the nodes of each set, and those of none."""
     numbers = {status.number: (status.ref.namespace, status.ref.name) for status in result.statuses}
     found: dict[SetPlace, list[Node]] = {}
     for node in result.graph.nodes:
@@ -179,7 +179,7 @@ def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
 
 
 def _place(manifest: Manifest) -> tuple[str, ...]:
-    """What a snapshot knows an object by."""
+    """Returns what a snapshot knows an object by."""
     metadata = manifest.get("metadata") or {}
     parts = manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
     return tuple(str(part or "") for part in parts)

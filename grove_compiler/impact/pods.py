@@ -60,11 +60,11 @@ class Pods:
         return list(dict.fromkeys(clique.gang for replica in self.restarts for clique in replica.all_cliques))
 
 
-def pods_of(before: Sequence[Node], found: Iterable[Fate], strategy: str) -> Pods:
-    """The pods that come, restart and go with the PodCliques of one set."""
+def pods_of(before: Sequence[Node], result: Iterable[Fate], strategy: str) -> Pods:
+    """Returns the pods that come, restart and go with the PodCliques of one set."""
     there = {id_of(node): node for node in before if node.object["kind"] == "PodClique"}
     total, rolled = Pods(), []
-    for fate in found:
+    for fate in result:
         if fate.kind != "PodClique":
             continue
         clique = read_clique(fate.node.object)
@@ -92,7 +92,7 @@ def _counts(fate: Fate, clique: Clique, old: Node | None, strategy: str) -> tupl
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
-    """One replica of the set at a time, the lowest index first as long as all are healthy (shipped semantics §7.5)."""
+    """Returns one replica of the set at a time, the lowest index first as long as all are healthy (shipped semantics §7.5)."""
     replicas: dict[int, ReplicaRestart] = {}
     groups: dict[str, GroupRestart] = {}
     for clique in cliques:

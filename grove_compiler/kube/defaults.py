@@ -8,7 +8,7 @@ from grove_compiler.kube.structure import Definitions, Schema
 
 
 def apply_defaults(value: Any, schema: Schema, definitions: Definitions) -> Any:
-    """`value` with every `default` of its schema whose field is absent or null, where the object around it exists.
+    """Returns `value` with every `default` of its schema whose field is absent or null, where the object around it exists.
 
     A null without a default is dropped from objects and from maps whose values have a schema, and stays in lists: no field here
     is nullable. Defaults have their own defaults applied. Nothing is changed in place; what needs no change is shared, and the
@@ -71,7 +71,7 @@ def _list(value: list[Any], items: Schema, definitions: Definitions) -> list[Any
 
 
 def _with(result: dict[str, Any], original: dict[str, Any], name: str, item: Any) -> dict[str, Any]:
-    """The result with one more change; it is copied from the original at the first."""
+    """Returns the result with one more change; it is copied from the original at the first."""
     if result is original:
         result = original.copy()
     result[name] = item

@@ -36,7 +36,7 @@ class KubernetesDefinitions(pod_template_schema.Definitions):
     __slots__ = ()
 
     def __missing__(self, name: str) -> Schema:
-        """The definition of a type that is not here yet; KeyError for an unknown name."""
+        """Returns the definition of a type that is not here yet; KeyError for an unknown name."""
         if name in POD_TEMPLATE_DEFAULTS:
             schema = with_defaults(super().__missing__(name), POD_TEMPLATE_DEFAULTS[name])
         elif name.startswith("autoscaling/"):
@@ -62,7 +62,7 @@ class KubernetesDefinitions(pod_template_schema.Definitions):
 
 
 def with_defaults(schema: Schema, defaults: dict[str, Any]) -> Schema:
-    """The object schema with a `default` at some of its fields; KeyError for a default of an unknown field."""
+    """Returns the object schema with a `default` at some of its fields; KeyError for a default of an unknown field."""
     fields = dict(schema["fields"])
     for name, value in defaults.items():
         fields[name] = {**fields[name], "default": value}

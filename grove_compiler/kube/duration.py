@@ -28,7 +28,7 @@ class DurationError(ValueError):
 
 
 def parse(text: str) -> int:
-    """The nanoseconds that a Go duration stands for; a fraction below one is cut off. Raises DurationError."""
+    """Returns the nanoseconds that a Go duration stands for; a fraction below one is cut off. Raises DurationError."""
     if len(text) > LONGEST_TEXT:
         raise DurationError(f'"{text[:40]}..." is longer than {LONGEST_TEXT} characters; {_EXAMPLES}')
     negative = text[:1] == "-"
@@ -47,12 +47,12 @@ def parse(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """The seconds of a Go duration such as `4h0m0s`, `1h30m` or `300ms`."""
+    """Returns the seconds of a Go duration such as `4h0m0s`, `1h30m` or `300ms`."""
     return parse(text) / SECOND
 
 
 def explain(text: str) -> str:
-    """What is wrong with a would-be duration and what would be right, or `""`."""
+    """Returns what is wrong with a would-be duration and what would be right, or `""`."""
     try:
         parse(text)
     except DurationError as error:
@@ -61,12 +61,12 @@ def explain(text: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """The text Kubernetes stores: `4h` becomes `4h0m0s`, `90s` `1m30s`. Raises DurationError."""
+    """Returns the text Kubernetes stores: `4h` becomes `4h0m0s`, `90s` `1m30s`. Raises DurationError."""
     return render(parse(text))
 
 
 def render(nanoseconds: int) -> str:
-    """The duration as Go prints it: hours, minutes and seconds from one second on, else the largest unit that fits."""
+    """Returns the duration as Go prints it: hours, minutes and seconds from one second on, else the largest unit that fits."""
     if nanoseconds == 0:
         return "0s"
     sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
@@ -90,7 +90,7 @@ def _decimal(amount: int, unit: int) -> str:
 
 
 def _leading_part(rest: str, text: str) -> tuple[int, str]:
-    """The nanoseconds of the first number with its unit, and what follows."""
+    """Returns the nanoseconds of the first number with its unit, and what follows."""
     after = rest.lstrip(_DIGITS)
     whole, fraction = rest[: len(rest) - len(after)], ""
     if after[:1] == ".":

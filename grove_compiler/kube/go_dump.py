@@ -40,7 +40,7 @@ class TemplateError(ValueError):
 
 
 def dump(template: dict[str, Any]) -> str:
-    """The dump of one v1.PodTemplateSpec. Raises TemplateError, also for a quantity that is none."""
+    """Returns the dump of one v1.PodTemplateSpec. Raises TemplateError, also for a quantity that is none."""
     try:
         return "(*v1.PodTemplateSpec)" + _struct("v1.PodTemplateSpec", template)
     except quantity.QuantityError as error:
@@ -76,7 +76,7 @@ def _prepare(name: str) -> tuple[Field, ...]:
 
 
 def _zero(name: str) -> str:
-    """The text of an unset value that is no pointer, list or map."""
+    """Returns the text of an unset value that is no pointer, list or map."""
     known = _zeros.get(name)
     if known is None:
         known = "{" + " ".join(field[2] for field in _fields.get(name) or _prepare(name)) + "}"
@@ -112,7 +112,7 @@ def _boolean(_below: str, value: Any) -> str:
 
 
 def _integer(below: str, value: Any) -> str:
-    """JSON knows one kind of number, so 8.0 is the integer 8."""
+    """Writes an integer. JSON knows one kind of number, so 8.0 is the integer 8."""
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not value.is_integer()):
         raise TemplateError(f"an integer is wanted, not {_kind(value)}")
     limit = 2**31 if below == "int32" else 2**63
@@ -128,7 +128,7 @@ def _int_or_string(_below: str, value: Any) -> str:
 
 
 def _quantity(_below: str, value: Any) -> str:
-    """The quantity as it is stored, that is, in canonical text, and read again (shipped semantics §6.1)."""
+    """Returns the quantity as it is stored, that is, in canonical text, and read again (shipped semantics §6.1)."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TemplateError(f"a quantity is wanted, not {_kind(value)}")
     stored = quantity.parse(quantity.canonical(value))

@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def _struct(required: str, **fields: Schema) -> Schema:
-    """An object; Kubernetes may be newer than we are, so an unknown field is a warning."""
+    """Returns an object; Kubernetes may be newer than we are, so an unknown field is a warning."""
     return {"kind": "object", "fields": fields, "required": required.split(), "unknown": "warning"}
 
 

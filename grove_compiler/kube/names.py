@@ -16,12 +16,12 @@ _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
 
 
 def dns1123_label(value: str) -> str:
-    """For names that become part of a host name: pods' containers, volumes, ports' services, namespaces."""
+    """Judges names that become part of a host name: pods' containers, volumes, ports' services, namespaces."""
     return _dns(value, LONGEST_LABEL, _DNS, 'lower-case letters, digits and "-"')
 
 
 def dns1123_subdomain(value: str) -> str:
-    """For the names of most objects."""
+    """Judges the names of most objects."""
     wrong = _dns(value, LONGEST_SUBDOMAIN, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
     if not wrong and not all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in value.split(".")):
         return 'must begin and end with a letter or digit on both sides of every "."'
@@ -29,7 +29,7 @@ def dns1123_subdomain(value: str) -> str:
 
 
 def dns1035_label(value: str) -> str:
-    """For the names of Services: as a DNS-1123 label, but beginning with a letter."""
+    """Judges the names of Services: as a DNS-1123 label, but beginning with a letter."""
     wrong = dns1123_label(value)
     if not wrong and value[0] not in LOWER:
         return f'must begin with a letter, not "{value[0]}"'
@@ -37,14 +37,14 @@ def dns1035_label(value: str) -> str:
 
 
 def label_value(value: str) -> str:
-    """For the values of labels; an empty one is fine."""
+    """Judges the values of labels; an empty one is fine."""
     if not value:
         return ""
     return _label(value)
 
 
 def qualified_name(value: str) -> str:
-    """For the keys of labels, resource names and the like: a name with an optional DNS prefix, `nvidia.com/gpu`."""
+    """Judges the keys of labels, resource names and the like: a name with an optional DNS prefix, `nvidia.com/gpu`."""
     prefix, slash, name = value.rpartition("/")
     if slash:
         wrong = dns1123_subdomain(prefix)
@@ -56,17 +56,17 @@ def qualified_name(value: str) -> str:
 
 
 def label_key(value: str) -> str:
-    """For the keys of labels."""
+    """Judges the keys of labels."""
     return qualified_name(value)
 
 
 def annotation_key(value: str) -> str:
-    """For the keys of annotations, whose prefix may have capitals."""
+    """Judges the keys of annotations, whose prefix may have capitals."""
     return qualified_name(value.lower())
 
 
 def environment_variable_name(value: str) -> str:
-    """For the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
+    """Judges the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
     if not value:
         return "must not be empty"
     allowed = _ALPHANUMERIC | frozenset("-_.")
@@ -81,7 +81,7 @@ def environment_variable_name(value: str) -> str:
 
 
 def relaxed_environment_variable_name(value: str) -> str:
-    """For the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
+    """Judges the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
     if not value:
         return "must not be empty"
     strange = _strange(value, frozenset(chr(code) for code in range(0x20, 0x7F)) - {"="})
@@ -113,11 +113,11 @@ def _label(value: str) -> str:
 
 
 def _strange(value: str, allowed: frozenset[str]) -> str:
-    """The first characters that are not allowed, quoted."""
+    """Returns the first characters that are not allowed, quoted."""
     if allowed.issuperset(value):
         return ""
-    found = [character for character in dict.fromkeys(value) if character not in allowed]
-    return ", ".join(map(_shown, found[:3]))
+    result = [character for character in dict.fromkeys(value) if character not in allowed]
+    return ", ".join(map(_shown, result[:3]))
 
 
 def _shown(character: str) -> str:
@@ -128,7 +128,7 @@ def _shown(character: str) -> str:
 
 
 def _instead(value: str, allowed: frozenset[str]) -> str:
-    """The value as it would be right, when that is only a matter of case and separators."""
+    """Returns the value as it would be right, when that is only a matter of case and separators."""
     better = "".join(character if character in allowed else "-" for character in value.lower().replace("_", "-"))
     return f'; write "{better}"' if all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in better.split(".")) else ""
 

@@ -18,7 +18,7 @@ EVERY_IP = "0.0.0.0"
 
 
 def amount(resource: str, value: Any) -> int:
-    """A quantity in whole units (CPU: thousandths), rounded up as schedulers round, and no more than their int64 holds.
+    """Returns a quantity in whole units (CPU: thousandths), rounded up as schedulers round, and no more than their int64 holds.
 
     Raises `QuantityError`.
     """
@@ -76,9 +76,9 @@ def request_of(pod_spec: Mapping[str, Any], ending: str = "") -> Amounts:
 
 
 def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
-    """The ports that a pod takes from its node; with `hostNetwork` these are all ports that it names."""
+    """Returns the ports that a pod takes from its node; with `hostNetwork` these are all ports that it names."""
     on_host = pod_spec.get("hostNetwork") is True
-    return {found for container in _all_containers(pod_spec) for found in _ports_of(container, on_host)}
+    return {result for container in _all_containers(pod_spec) for result in _ports_of(container, on_host)}
 
 
 def _ports_of(container: Mapping[str, Any], on_host: bool) -> Iterator[HostPort]:

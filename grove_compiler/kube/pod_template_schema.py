@@ -152,7 +152,7 @@ class Definitions(dict[str, Schema]):
 
 
 def struct_schema(struct: str) -> Schema:
-    """The schema of one Go struct such as `v1.PodSpec`; KeyError when no pod template reaches it."""
+    """Returns the schema of one Go struct such as `v1.PodSpec`; KeyError when no pod template reaches it."""
     schema: Schema = {"kind": "object", "fields": dict(_fields(struct)), "unknown": "warning"}
     if struct in _REQUIRED:
         schema["required"] = _REQUIRED[struct].split()
@@ -160,7 +160,7 @@ def struct_schema(struct: str) -> Schema:
 
 
 def struct_names() -> list[str]:
-    """The names of all definitions that exist: `core/v1.Affinity` and so on."""
+    """Returns the names of all definitions that exist: `core/v1.Affinity` and so on."""
     return [PREFIX + struct for struct in FIELDS]
 
 

@@ -65,7 +65,7 @@ def parse(value: QuantityValue) -> Quantity:
 
 
 def explain(value: QuantityValue) -> str:
-    """What is wrong with a would-be quantity and what would be right, or `""`."""
+    """Returns what is wrong with a would-be quantity and what would be right, or `""`."""
     try:
         parse(value)
     except QuantityError as error:
@@ -74,31 +74,31 @@ def explain(value: QuantityValue) -> str:
 
 
 def canonical(value: QuantityValue | Quantity) -> str:
-    """The text Kubernetes stores: `1000m` becomes `1`, `1.5Gi` `1536Mi`, the number 8 `8`. Raises QuantityError."""
+    """Returns the text Kubernetes stores: `1000m` becomes `1`, `1.5Gi` `1536Mi`, the number 8 `8`. Raises QuantityError."""
     quantity = _quantity(value)
     return quantity.text or render(quantity.number, quantity.exponent, quantity.format)
 
 
 def is_zero(value: QuantityValue | Quantity) -> bool:
-    """Whether the amount is nought."""
+    """Tells whether the amount is nought."""
     return _quantity(value).number == 0
 
 
 def compare(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> int:
-    """-1, 0 or 1 as `left` is less than, equal to or more than `right`."""
+    """Returns -1, 0 or 1 as `left` is less than, equal to or more than `right`."""
     a, b, _ = _aligned(_quantity(left), _quantity(right))
     return (a > b) - (a < b)
 
 
 def add(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> str:
-    """The canonical text of the sum, in the family of `left`'s suffix, or of `right`'s when `left` is nought."""
+    """Returns the canonical text of the sum, in the family of `left`'s suffix, or of `right`'s when `left` is nought."""
     first, second = _quantity(left), _quantity(right)
     a, b, exponent = _aligned(first, second)
     return render(a + b, exponent, first.format if a else second.format)
 
 
 def render(number: int, exponent: int, family: str) -> str:
-    """`number * 10**exponent` with the largest suffix that leaves an integer. Amounts below 1024 are never binary.
+    """Returns `number * 10**exponent` with the largest suffix that leaves an integer. Amounts below 1024 are never binary.
 
     apimachinery loses the suffix of a multiple of 1000E, which turns `1000E` into `1`; that is not copied.
     """
@@ -121,7 +121,7 @@ def render(number: int, exponent: int, family: str) -> str:
 
 
 def json_number(value: float) -> str:
-    """A JSON number as Kubernetes' API server writes it: `8`, `0.5`, `1e-7`, never `8.0`."""
+    """Returns a JSON number as Kubernetes' API server writes it: `8`, `0.5`, `1e-7`, never `8.0`."""
     if isinstance(value, int):
         if value.bit_length() > 256:
             raise QuantityError("is an integer of more than 256 bits; write a number with a suffix, such as 2Gi")
@@ -144,7 +144,7 @@ def _quantity(value: QuantityValue | Quantity) -> Quantity:
 
 
 def _split(text: str) -> tuple[bool, str, str, str]:
-    """Sign, digits before and after the point, and suffix."""
+    """Returns sign, digits before and after the point, and suffix."""
     body = text[1:] if text[:1] in ("+", "-") else text
     rest = body.lstrip(_DIGITS)
     whole, fraction = body[: len(body) - len(rest)], ""
@@ -160,7 +160,7 @@ def _split(text: str) -> tuple[bool, str, str, str]:
 
 
 def _interpret(suffix: str, text: str) -> tuple[int, int, str]:
-    """Base, exponent and family of a suffix."""
+    """Returns base, exponent and family of a suffix."""
     if suffix in _DECIMAL:
         return 10, _DECIMAL[suffix], DECIMAL_SI
     if suffix in _BINARY:
@@ -192,7 +192,7 @@ def _quoted(text: str) -> str:
 
 
 def _big(number: int, exponent: int, family: str) -> Quantity:
-    """The big-decimal form: rounded up to nano, binary amounts capped at an int64."""
+    """Returns the big-decimal form: rounded up to nano, binary amounts capped at an int64."""
     negative, number = number < 0, abs(number)
     if number:
         shift = exponent - NANO
@@ -208,13 +208,13 @@ def _big(number: int, exponent: int, family: str) -> Quantity:
 
 
 def _aligned(left: Quantity, right: Quantity) -> tuple[int, int, int]:
-    """Both numbers at the smaller of the two exponents, and that exponent."""
+    """Returns both numbers at the smaller of the two exponents, and that exponent."""
     exponent = min(left.exponent, right.exponent)
     return left.number * 10 ** (left.exponent - exponent), right.number * 10 ** (right.exponent - exponent), exponent
 
 
 def _integer(number: int, exponent: int) -> int | None:
-    """The amount as an integer, None when it has a fraction."""
+    """Returns the amount as an integer, None when it has a fraction."""
     if exponent >= 0:
         return number * int(10**exponent)
     amount, rest = divmod(number, 10**-exponent)

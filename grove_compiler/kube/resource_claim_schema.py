@@ -11,13 +11,13 @@ Schema = dict[str, Any]
 
 
 def _struct(required: str = "", **fields: Schema) -> Schema:
-    """An object; Kubernetes may be newer than we are, so an unknown field is a warning."""
+    """Returns an object; Kubernetes may be newer than we are, so an unknown field is a warning."""
     schema: Schema = {"kind": "object", "fields": fields, "unknown": "warning"}
     return {**schema, "required": required.split()} if required else schema
 
 
 def _list(items: Schema) -> Schema:
-    """A list as all of this API: server-side apply replaces it as a whole."""
+    """Returns a list as all of this API: server-side apply replaces it as a whole."""
     return {"kind": "list", "items": items, "atomic": True}
 
 

@@ -38,17 +38,17 @@ DEEPEST = 100
 
 
 def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
-    """Everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
+    """Returns everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
 
     `path` is where `value` stands in its document. File and line are left for the caller, who knows them. Never raises.
     """
     findings = Findings(definitions, len(path))
     _value(value, schema, path, findings)
-    return findings.found
+    return findings.collected
 
 
 def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> tuple[list[Finding], Any]:
-    """The findings, and the value without the parts that have errors, so that further rules can look at the rest.
+    """Returns the findings, and the value without the parts that have errors, so that further rules can look at the rest.
 
     The second part `is` the value when it has no errors; see `structure_prune.prune` for what is left out otherwise.
     """

@@ -15,11 +15,11 @@ SUGGESTIONS = 100
 class Findings:
     """What one check has found so far, as (path, diagnostic) pairs."""
 
-    __slots__ = ("definitions", "found", "start", "suggested")
+    __slots__ = ("collected", "definitions", "start", "suggested")
 
     def __init__(self, definitions: dict[str, dict[str, Any]], start: int = 0) -> None:
         self.definitions = definitions
-        self.found: list[tuple[FieldPath, Diagnostic]] = []
+        self.collected: list[tuple[FieldPath, Diagnostic]] = []
         self.start = start
         self.suggested = 0
 
@@ -36,7 +36,7 @@ class Findings:
     ) -> None:
         """Notes one finding; `check` is the part of the code after `schema/`."""
         text = render(path)
-        self.found.append(
+        self.collected.append(
             (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
         )
 
@@ -62,7 +62,7 @@ class Findings:
         self.add(path, "unknown-field", f'unknown field "{name}"', INVALID, None, near, unknown, hint)
 
     def belongs_under(self, name: object, fields: dict[str, Any]) -> str:
-        """A hint when exactly one neighbouring object has a field of that name: a forgotten `spec:` is the commonest mistake."""
+        """Returns a hint when exactly one neighbouring object has a field of that name: a forgotten `spec:` is the commonest mistake."""
         homes = []
         for home, schema in fields.items():
             while "ref" in schema:
@@ -92,7 +92,7 @@ class Findings:
         self.add(path, "duplicate-item", message, "Duplicate value", value)
 
     def count(self, path: FieldPath, value: list[Any], schema: dict[str, Any]) -> None:
-        """Whether the list has too few or too many items."""
+        """Tells whether the list has too few or too many items."""
         number = len(value)
         if number < schema.get("min_items", 0):
             self.add(path, "too-few", f"needs at least {plural(schema['min_items'], 'item')}, has {number}", value=number)
@@ -101,7 +101,7 @@ class Findings:
             self.add(path, "too-many", message, "Too many", number)
 
     def nearest(self, word: str, known: Any) -> str:
-        """The known word that was probably meant, while there are not too many faults to care."""
+        """Returns the known word that was probably meant, while there are not too many faults to care."""
         if self.suggested >= SUGGESTIONS:
             return ""
         from grove_compiler.graph.nearest import nearest  # only for faulty input
@@ -111,7 +111,7 @@ class Findings:
 
 
 def describe(value: Any) -> str:
-    """The value with its JSON type, short enough for a line."""
+    """Returns the value with its JSON type, short enough for a line."""
     if value is None:
         return "null"
     if isinstance(value, dict):
@@ -123,7 +123,7 @@ def describe(value: Any) -> str:
 
 
 def shorten(value: Any) -> str:
-    """The value as JSON, cut to a length that suits a message."""
+    """Returns the value as JSON, cut to a length that suits a message."""
     import json  # only for faulty input
 
     if isinstance(value, str):
@@ -135,5 +135,5 @@ def shorten(value: Any) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """`1 item`, `2 items`."""
+    """Returns `1 item`, `2 items`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

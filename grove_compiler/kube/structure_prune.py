@@ -12,7 +12,7 @@ _Tree = dict[str | int, Any]
 
 
 def prune(value: Any, findings: Sequence[tuple[FieldPath, Diagnostic]], path: FieldPath = ()) -> Any:
-    """A copy of `value` (which stands at `path`) without every value that has an error; shares all parts that have none.
+    """Returns a copy of `value` (which stands at `path`) without every value that has an error; shares all parts that have none.
 
     Fields are dropped from their object and items from their list, which moves later items: `original_path` says from where.
     Warnings drop nothing; a required field that is missing stays missing. None when the value itself is at fault.
@@ -24,7 +24,7 @@ def prune(value: Any, findings: Sequence[tuple[FieldPath, Diagnostic]], path: Fi
 
 
 def original_path(path: FieldPath, findings: Sequence[tuple[FieldPath, Diagnostic]]) -> FieldPath:
-    """Where a value of the pruned copy stood before items were dropped from the lists above it."""
+    """Returns where a value of the pruned copy stood before items were dropped from the lists above it."""
     tree: _Tree | None = _faults(findings, 0)
     steps: list[str | int] = []
     for step in path:
@@ -37,7 +37,7 @@ def original_path(path: FieldPath, findings: Sequence[tuple[FieldPath, Diagnosti
 
 
 def _faults(findings: Sequence[tuple[FieldPath, Diagnostic]], start: int) -> _Tree | None:
-    """The paths of errors as a tree whose leaves are None; None when the root itself is at fault."""
+    """Returns the paths of errors as a tree whose leaves are None; None when the root itself is at fault."""
     tree: _Tree = {}
     for path, diagnostic in findings:
         if diagnostic.severity != "error":

@@ -19,7 +19,7 @@ _SAFE_DIGITS = str.maketrans("0123456789", "456789bcdf")
 
 
 def pod_template_hash(template: dict[str, Any]) -> str:
-    """The label `grove.io/pod-template-hash` of one clique: at most 20 characters of `456789bcdf`.
+    """Returns the label `grove.io/pod-template-hash` of one clique: at most 20 characters of `456789bcdf`.
 
     The template is `{"metadata": {"labels": ..., "annotations": ...}, "spec": podSpec}` with the clique's labels and annotations
     and its pod spec after defaulting, with the set's priorityClassName. Quantities may be in any form. Raises TemplateError.
@@ -28,12 +28,12 @@ def pod_template_hash(template: dict[str, Any]) -> str:
 
 
 def generation_hash(templates: Iterable[dict[str, Any]]) -> str:
-    """`status.currentGenerationHash` of a set: one hash over the templates of all its cliques in their order."""
+    """Returns `status.currentGenerationHash` of a set: one hash over the templates of all its cliques in their order."""
     return template_hashes(templates)[1]
 
 
 def template_hashes(templates: Iterable[dict[str, Any]]) -> tuple[list[str], str]:
-    """Every clique's pod-template hash, and the generation hash, for little more than the price of the latter."""
+    """Returns every clique's pod-template hash, and the generation hash, for little more than the price of the latter."""
     hashes: list[str] = []
     known: dict[str, int] = {}
     generation = _OFFSET
@@ -47,7 +47,7 @@ def template_hashes(templates: Iterable[dict[str, Any]]) -> tuple[list[str], str
 
 
 def _fnv1a(state: int, text: str) -> int:
-    """The 64-bit FNV-1a sum, continued from `state`, of the text's UTF-8."""
+    """Returns the 64-bit FNV-1a sum, continued from `state`, of the text's UTF-8."""
     for byte in text.encode("utf-8", "replace"):
         state = ((state ^ byte) * _PRIME) & _MASK
     return state

@@ -13,7 +13,7 @@ _LAST = 253402300800
 
 
 def time(text: str | None) -> float | None:
-    """The seconds since the epoch of a time such as `2026-01-01T00:00:00Z`; none for none."""
+    """Returns the seconds since the epoch of a time such as `2026-01-01T00:00:00Z`; none for none."""
     from datetime import datetime  # seldom used, so not paid for at start-up
 
     if text is None:

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 T = TypeVar("T")
 Owner = TypeVar("Owner")
 
+FOLLOWER = "follower()"
+"""An entry of an instance's `__dict__` that no attribute has: who works its lazy attributes out, each time somebody reads one.
+
+`explain` puts it into its copies of the model. Only a read that would compute looks for it, so nobody else pays.
+"""
+
 if TYPE_CHECKING:
     from functools import cached_property as lazy
 else:
@@ -19,7 +25,10 @@ else:
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
             if instance is None:
                 return self
-            value = instance.__dict__[self.attrname] = self.func(instance)
+            values = instance.__dict__
+            if FOLLOWER in values:
+                return values[FOLLOWER](instance, self)
+            value = values[self.attrname] = self.func(instance)
             return value
 
 
@@ -38,6 +47,15 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
         return memory[key] if key in memory else descriptor.__get__(owner)
 
     return recall
+
+
+def is_draft(instance: Any, owner: Any) -> bool:
+    """Tells whether an instance of the model is only made to be copied by who follows what is read; `owner` is what it is a part of.
+
+    What others work out at once, since it is quicker than lazily (5 % of a compilation), a draft leaves to its copy: else whatever
+    makes it would seem to rest on that.
+    """
+    return FOLLOWER in owner.__dict__ and FOLLOWER not in instance.__dict__
 
 
 class MadeOnDemand(Sequence[T]):
@@ -71,4 +89,4 @@ class MadeOnDemand(Sequence[T]):
         return item
 
 
-__all__ = ["MadeOnDemand", "lazy", "remembered"]
+__all__ = ["FOLLOWER", "MadeOnDemand", "is_draft", "lazy", "remembered"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from grove_compiler.source.limits import Limits
+from grove_compiler.source.findings import Limits
 
 
 class Anchor:
@@ -47,7 +47,7 @@ class Anchors:
             anchor.is_open = False
 
     def height(self, value: Any) -> int:
-        """How many containers stand inside one another at most, the value itself included. Linear in its distinct containers."""
+        """Returns how many containers stand inside one another at most, the value itself included. Linear in its distinct containers."""
         if not isinstance(value, dict | list):
             return 0
         heights, waiting = self._heights, [value]

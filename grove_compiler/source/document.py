@@ -49,11 +49,11 @@ class Document:
     _root: Place | None = None
 
     def place(self, path: FieldPath) -> tuple[int, int]:
-        """Line and column, from 1, of a mapping entry's key or of a list item; of the nearest ancestor that exists."""
+        """Returns line and column, from 1, of a mapping entry's key or of a list item; of the nearest ancestor that exists."""
         return self._position(path, of_key=True)
 
     def value_place(self, path: FieldPath) -> tuple[int, int]:
-        """Line and column, from 1, of the value itself, which for a block mapping or list is its first entry."""
+        """Returns line and column, from 1, of the value itself, which for a block mapping or list is its first entry."""
         return self._position(path, of_key=False)
 
     def _position(self, path: FieldPath, of_key: bool) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class Document:
 
 
 def nearest(place: Place, path: FieldPath) -> Place:
-    """The place at `path`, or that of its longest prefix that exists."""
+    """Returns the place at `path`, or that of its longest prefix that exists."""
     for step in path:
         children = place.children
         child = None
@@ -83,7 +83,7 @@ def nearest(place: Place, path: FieldPath) -> Place:
 
 
 def position(text: str, start: int, offset: int) -> tuple[int, int]:
-    """Line, counted from 1 at `start`, and column from 1 of an offset. Looks at no text before the line of `start`."""
+    """Returns line, counted from 1 at `start`, and column from 1 of an offset. Looks at no text before the line of `start`."""
     breaks = text.count("\n", start, offset) + text.count("\r", start, offset) - text.count("\r\n", start, offset)
     after_newline = text.rfind("\n", 0, offset) + 1
     line_start = max(after_newline, text.rfind("\r", after_newline, offset) + 1)

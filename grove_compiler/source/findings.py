@@ -1,13 +1,34 @@
-"""Collects what a reader finds in one file; lines and columns are worked out once, at the end."""
+"""How much input a reader accepts, and what it finds in one file; lines and columns are worked out once, at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.source.document import Place, nearest, position
+
+
+@dataclass(slots=True, eq=False)
+class Limits:
+    """Bounds on one input file; what goes beyond them is an error, never a slow or an exhausted process.
+
+    `size` is in characters, also after aliases are expanded. `nodes` counts mapping entries and list items over the whole
+    file, aliases expanded, as well as the parser's events. `documents` counts those of one file. `depth` counts containers inside
+    one another, the root included.
+    `findings` is how many diagnostics one file may collect before reading stops.
+    """
+
+    size: int = 64 * 1024 * 1024
+    nodes: int = 5_000_000
+    documents: int = 100_000
+    depth: int = 100
+    findings: int = 1000
+
+
+DEFAULT_LIMITS = Limits()
 
 
 class Refused(Exception):
@@ -38,7 +59,7 @@ class Findings:
         self.file = file
         self.limit = limit
         self.base = 0
-        self.found: list[Finding] = []
+        self.collected: list[Finding] = []
         self.duplicates: list[tuple[FieldPath, int]] = []
 
     @property
@@ -56,7 +77,7 @@ class Findings:
 
     def add(self, finding: Finding) -> None:
         """Adds a finding whose offset counts from the beginning of the file."""
-        self.found.append(finding)
+        self.collected.append(finding)
         self._count(finding.offset)
 
     def duplicate(self, path: FieldPath, offset: int) -> None:
@@ -65,8 +86,8 @@ class Findings:
         self._count(self.base + offset)
 
     def _count(self, offset: int) -> None:
-        if len(self.found) + len(self.duplicates) >= self.limit:
-            self.found.append(Finding(offset, "source/too-many-findings", "error", f"stopped after {self.limit} findings"))
+        if len(self.collected) + len(self.duplicates) >= self.limit:
+            self.collected.append(Finding(offset, "source/too-many-findings", "error", f"stopped after {self.limit} findings"))
             raise Refused
 
     def settle_duplicates(self, code: str, start: int, end: int, scan: Callable[[str], Place]) -> None:
@@ -77,17 +98,17 @@ class Findings:
         root = scan(self.text[start : min(end, max(offset for _, offset in self.duplicates))])
         for path, offset in self.duplicates:
             message = f"the key {path[-1]!r} is given twice, first in line {{line}}; {_remedy(path)}"
-            self.found.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))
+            self.collected.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))
         self.duplicates.clear()
 
     def diagnostics(self) -> list[Diagnostic]:
-        """All findings in the order of the text."""
-        self.found.sort(key=lambda finding: finding.offset)
-        places = self._positions({offset for finding in self.found for offset in (finding.offset, finding.first or 0)})
-        return [self._diagnostic(finding, places) for finding in self.found]
+        """Returns all findings in the order of the text."""
+        self.collected.sort(key=lambda finding: finding.offset)
+        places = self._positions({offset for finding in self.collected for offset in (finding.offset, finding.first or 0)})
+        return [self._diagnostic(finding, places) for finding in self.collected]
 
     def _positions(self, offsets: set[int]) -> dict[int, tuple[int, int]]:
-        """Line and column of each offset, in one pass over the text."""
+        """Returns line and column of each offset, in one pass over the text."""
         places: dict[int, tuple[int, int]] = {}
         start, first_line = 0, 1
         for offset in sorted(offsets):

@@ -16,7 +16,7 @@ SeenDuplicate = Callable[[FieldPath, int, int], None]
 
 
 def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: SeenDuplicate | None = None) -> Place:
-    """The places of the first value in a JSON text. The last of duplicate keys counts, as it does for the value.
+    """Returns the places of the first value in a JSON text. The last of duplicate keys counts, as it does for the value.
 
     `on_scalar` is called with the text and the offset of each key and scalar, `on_duplicate` with the path of each key that its
     object has already, the offset where it stood first and its own.
@@ -31,9 +31,9 @@ def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: Se
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
     position = 0
-    while found := _TOKEN.match(text, position):
-        position = found.end()
-        yield found.group(1), found.start(1)
+    while match := _TOKEN.match(text, position):
+        position = match.end()
+        yield match.group(1), match.start(1)
 
 
 class _Scan:

@@ -7,8 +7,7 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.source.document import Document, Origin, Place, position
-from grove_compiler.source.findings import Finding, Findings, Refused
-from grove_compiler.source.limits import DEFAULT_LIMITS, Limits
+from grove_compiler.source.findings import DEFAULT_LIMITS, Finding, Findings, Limits, Refused
 from grove_compiler.source.scalars import LONGEST_NUMBER, shorten
 
 _INFINITY = float("inf")
@@ -27,7 +26,7 @@ _BLANK_OR_SEPARATOR = r"(?:[ \t\n\r]|^---(?=[ \t\r]*$))*"  # with re.MULTILINE
 
 
 def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separated: bool = False) -> tuple[list[Document], list[Diagnostic]]:
-    """The values of a JSON text, one after another, and what is wrong with it in the order of the text.
+    """Returns the values of a JSON text, one after another, and what is wrong with it in the order of the text.
 
     With `separated`, lines of `---` may stand between them, as between the documents of a YAML file that are written in JSON.
     Never raises, whatever the text. After a syntax error (`json/syntax`) the values before it are still there; a value with
@@ -85,12 +84,12 @@ class _Reader:
             start = self._next(end)
 
     def _next(self, offset: int) -> int:
-        """Where the next value begins."""
+        """Returns where the next value begins."""
         between = self.between.match(self.text, offset)
         return between.end() if between else offset
 
     def _decode(self, start: int) -> tuple[Any, int] | None:
-        """The value that begins at `start` and where it ends; None after an error that ends the reading."""
+        """Returns the value that begins at `start` and where it ends; None after an error that ends the reading."""
         from json import JSONDecodeError
 
         try:
@@ -158,7 +157,7 @@ class _Reader:
 
 
 def _scalar_error(token: str) -> tuple[str, str] | None:
-    """The code and the message for a scalar that Kubernetes does not take."""
+    """Returns the code and the message for a scalar that Kubernetes does not take."""
     if token[0] == '"':
         from json import loads
 
@@ -181,7 +180,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _meaning(text: str, problem: str, offset: int) -> str:
-    """What the decoder found wrong, and what would be right."""
+    """Returns what the decoder found wrong, and what would be right."""
     character = text[offset : offset + 1]
     if not character or problem.startswith("Unterminated string"):
         return "the text ends before the value does" if not character else "the quoted text that begins here is never closed"

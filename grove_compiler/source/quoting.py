@@ -24,7 +24,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text may stand without quotes."""
+    """Tells whether a text may stand without quotes."""
     if _PLAIN.fullmatch(text) is None:
         return False
     if text[0].isdigit():
@@ -33,19 +33,19 @@ def is_plain(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """The text in double quotes. Half of a surrogate pair, which no YAML can hold, becomes U+FFFD as Go has it."""
+    """Returns the text in double quotes. Half of a surrogate pair, which no YAML can hold, becomes U+FFFD as Go has it."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return '"' + re.sub(_ESCAPED, _escape, text) + '"'
 
 
 def on_one_line(text: str) -> str:
-    """The text as a plain or a double-quoted scalar."""
+    """Returns the text as a plain or a double-quoted scalar."""
     return text if is_plain(text) else quoted(text)
 
 
 def is_literal(text: str) -> bool:
-    """Whether a text of several lines may stand as a literal block: its first line shows the indentation, nothing is hidden."""
+    """Tells whether a text of several lines may stand as a literal block: its first line shows the indentation, nothing is hidden."""
     first = text.lstrip("\n")[:1]
     if first in ("", " ", "\t"):
         return False
@@ -54,7 +54,7 @@ def is_literal(text: str) -> bool:
 
 
 def literal(text: str, indent: int) -> str:
-    """The text as a literal block from `|` on, its lines indented by `indent` spaces; only for what `is_literal`."""
+    """Returns the text as a literal block from `|` on, its lines indented by `indent` spaces; only for what `is_literal`."""
     body = text.rstrip("\n")
     ending = len(text) - len(body)
     header = "|-" if ending == 0 else "|" if ending == 1 else "|+"
@@ -63,8 +63,8 @@ def literal(text: str, indent: int) -> str:
     return header + "\n" + lines + "\n" * (ending - 1)
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
     code = ord(character)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.document import Document
+from grove_compiler.source.findings import DEFAULT_LIMITS, Limits
 from grove_compiler.source.json_reader import read_json
-from grove_compiler.source.limits import DEFAULT_LIMITS, Limits
 from grove_compiler.source.yaml_reader import read_yaml
 
 # The longer marks first: UTF-32's little-endian mark begins like UTF-16's.
@@ -19,7 +19,7 @@ _MARKS = (
 
 
 def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of a file's content. A byte order mark says UTF-8, UTF-16 or UTF-32; without one it is UTF-8.
+    """Returns the documents of a file's content. A byte order mark says UTF-8, UTF-16 or UTF-32; without one it is UTF-8.
 
     Bytes that are no text in that encoding are one error, `source/encoding`, with the place of the first.
     """
@@ -32,7 +32,7 @@ def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple
 
 
 def read_text(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of a text: JSON when the file's name says so or when it begins and parses like JSON, else YAML.
+    """Returns the documents of a text: JSON when the file's name says so or when it begins and parses like JSON, else YAML.
 
     JSON is YAML, and read several times as fast by a parser of its own; so are values with `---` between them.
     """

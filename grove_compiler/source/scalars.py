@@ -21,7 +21,7 @@ class UnreadableNumber(ValueError):
 
 
 def resolve(text: str) -> Scalar:
-    """The value of a plain scalar. Raises `UnreadableNumber` for infinities, NaN and integers beyond all bounds."""
+    """Returns the value of a plain scalar. Raises `UnreadableNumber` for infinities, NaN and integers beyond all bounds."""
     if text in WORDS:
         return WORDS[text]
     first = text[0]
@@ -42,7 +42,7 @@ def resolve(text: str) -> Scalar:
 
 
 def key_text(value: object) -> str | None:
-    """What kubectl makes of a mapping key: numbers and booleans become text, None says that it cannot be a key."""
+    """Returns what kubectl makes of a mapping key: numbers and booleans become text, None says that it cannot be a key."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -86,5 +86,5 @@ def _check_length(digits: str) -> None:
 
 
 def shorten(text: str, length: int = 40) -> str:
-    """The text for a message: its beginning, when it is long."""
+    """Returns the text for a message: its beginning, when it is long."""
     return text if len(text) <= length else text[:length] + "…"

@@ -16,8 +16,7 @@ from yaml.events import (
 )
 
 from grove_compiler.source.anchors import Anchors
-from grove_compiler.source.findings import Findings, Refused
-from grove_compiler.source.limits import Limits
+from grove_compiler.source.findings import Findings, Limits, Refused
 from grove_compiler.source.scalars import UnreadableNumber, key_text, resolve, shorten
 from grove_compiler.source.yaml_tags import TagError, check_collection_tag, tagged_scalar
 
@@ -150,7 +149,7 @@ class Builder:
         return known.value
 
     def _key(self, value: Any, event: Event, node: dict[Any, Any], stack: list[Frame]) -> Any:
-        """The key for a value that is not simply new text; reports what cannot be a key."""
+        """Returns the key for a value that is not simply new text; reports what cannot be a key."""
         if value == "<<" and isinstance(event, ScalarEvent) and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge"):
             return self._odd_key(node, event, merges=True)
         text = key_text(value)
@@ -210,5 +209,5 @@ class Builder:
 
 
 def _path(stack: list[Frame]) -> tuple[str | int, ...]:
-    """The field path of the open container, of which the frames below the root's hold the keys and the lists."""
+    """Returns the field path of the open container, of which the frames below the root's hold the keys and the lists."""
     return tuple(len(container) if append else key for container, append, key in stack[1:] if append or isinstance(key, str))

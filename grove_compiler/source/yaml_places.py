@@ -22,7 +22,7 @@ from grove_compiler.source.yaml_tags import TagError, tagged_scalar
 
 
 def yaml_places(text: str) -> Place:
-    """The places of the first document in the text, as far as it can be parsed. The first of duplicate keys counts.
+    """Returns the places of the first document in the text, as far as it can be parsed. The first of duplicate keys counts.
 
     A value that an alias repeats has the places of its anchor, and so have the entries that a merge key brings.
     """
@@ -51,7 +51,7 @@ class _Scan:
             self._node(event)
 
     def result(self) -> Place:
-        """The root's place, with what a text that ends early has left open."""
+        """Returns the root's place, with what a text that ends early has left open."""
         while len(self.open) > 1:
             self._close()
         return self.top[0] if self.top else Place(0, 0)

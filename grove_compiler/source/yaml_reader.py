@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.document import Document, Origin, Place, position
-from grove_compiler.source.findings import Findings, Refused
-from grove_compiler.source.limits import DEFAULT_LIMITS, Limits
+from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, Limits, Refused
 
 if TYPE_CHECKING:
     from grove_compiler.source.yaml_builder import Builder
@@ -22,7 +21,7 @@ TAG_DIRECTIVES = 100
 
 
 def read_yaml(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of a YAML text, empty ones left out, and what is wrong with it in the order of the text.
+    """Returns the documents of a YAML text, empty ones left out, and what is wrong with it in the order of the text.
 
     Never raises, whatever the text. A document with a syntax error is left out and reading goes on at the next `---`; one
     with another error (a duplicate key, an unknown tag) is there, for further checks, but must not be used.
@@ -114,7 +113,7 @@ class _Reader:
         """Reports the characters that YAML forbids and reads the text once more with stand-ins for them."""
         from grove_compiler.source.yaml_syntax import invalid_characters
 
-        self.findings.found.clear()
+        self.findings.collected.clear()
         self.findings.duplicates.clear()
         self.documents.clear()
         self.findings.base = 0

@@ -59,16 +59,16 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
 
 
 def next_document(text: str, offset: int) -> int | None:
-    """The offset of the next line `---` at or after `offset`, where reading can go on."""
-    found = _NEXT_DOCUMENT.search(text, offset)
-    return found.start() if found else None
+    """Returns the offset of the next line `---` at or after `offset`, where reading can go on."""
+    match = _NEXT_DOCUMENT.search(text, offset)
+    return match.start() if match else None
 
 
 def invalid_characters(findings: Findings) -> str:
     """Adds a finding for each character that YAML forbids; returns the text with stand-ins of the same length."""
     text = findings.text
-    for found in _INVALID.finditer(text):
-        findings.error("yaml/character", _character(found.group()), found.start())
+    for match in _INVALID.finditer(text):
+        findings.error("yaml/character", _character(match.group()), match.start())
     return _INVALID.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -84,7 +84,7 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
 
 
 def _is_template(text: str, offset: int) -> bool:
-    """Whether the line in question has what Helm would have replaced."""
+    """Tells whether the line in question has what Helm would have replaced."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
     before, braces, _ = line.partition("{{")
     return bool(braces) and not any(mark in before for mark in "\"'#")

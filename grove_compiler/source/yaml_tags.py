@@ -17,7 +17,7 @@ class TagError(ValueError):
 
 
 def tagged_scalar(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag. Raises `TagError`."""
+    """Returns the value of a scalar with a tag. Raises `TagError`."""
     if tag in ("!", STANDARD + "str", STANDARD + "merge"):
         return text
     name = tag.removeprefix(STANDARD) if tag.startswith(STANDARD) else ""

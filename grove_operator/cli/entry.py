@@ -22,7 +22,7 @@ ISSUES = "https://github.com/ai-dynamo/grove/issues"
 
 
 def main() -> NoReturn:
-    """The console script. Leaves at once: taking a large graph apart, object by object, would take longer than printing it."""
+    """Returns the console script. Leaves at once: taking a large graph apart, object by object, would take longer than printing it."""
     gc.disable()  # a compilation makes many values, no garbage cycles to speak of, and the process ends soon
     _keep_low_descriptors()
     if sys.stderr is None:  # started with 2>&-
@@ -101,7 +101,7 @@ def _say(text: str) -> None:
 
 
 def _describe(error: Exception) -> str:
-    """`KeyError: 'x' (compile/command.py:33)`, on one line. The folder tells files of the same name apart."""
+    """Returns `KeyError: 'x' (compile/command.py:33)`, on one line. The folder tells files of the same name apart."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

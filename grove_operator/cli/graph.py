@@ -13,7 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.picture import Picture, draw, simplified
@@ -61,7 +61,7 @@ def command(
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
     if compiled is None:
         return 1
-    picture = None if has_errors(compiled.found) else _picture(compiled.result, compiled.inputs, compiled.found)
+    picture = None if has_errors(compiled.findings) else _picture(compiled.result, compiled.inputs, compiled.findings)
     compiled.report()
     if picture is None or compiled.fails(context.strict):
         return 1
@@ -71,7 +71,7 @@ def command(
 
 
 def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
-    """The picture; None, and a finding more, when the objects wait for each other."""
+    """Returns the picture; None, and a finding more, when the objects wait for each other."""
     try:
         return draw(result.graph, dict(_declared(inputs)))
     except GraphCycle as cycle:
@@ -80,7 +80,7 @@ def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture
 
 
 def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
-    """What stands in the input files, by id; the items of a `List` one by one."""
+    """Yields what stands in the input files, by id; the items of a `List` one by one."""
     for document in inputs.documents:
         value = document.value
         items = value.get("items") if isinstance(value, dict) else None
@@ -93,7 +93,7 @@ def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
 
 
 def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) -> str:
-    """The text of the picture. Each format is imported when it is asked for."""
+    """Returns the text of the picture. Each format is imported when it is asked for."""
     if output == "json":
         from grove_operator.render.as_json import as_json
 

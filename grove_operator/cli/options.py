@@ -18,7 +18,7 @@ class _Name(click.Path):
     """The name of a file or folder. An empty one is what is left of a variable that nobody set, and not an option left out."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name as it stands. Fails for an empty one."""
+        """Returns the name as it stands. Fails for an empty one."""
         return super().convert(value, param, ctx) if value else self.fail("the name of a file is empty", param, ctx)
 
 
@@ -133,12 +133,12 @@ class Context:
     mnnvl_shape: str | None
 
     def settings(self, **more: Any) -> Settings:
-        """The compiler's settings, with others that only some commands have."""
+        """Returns the compiler's settings, with others that only some commands have."""
         return Settings(namespace=self.namespace, kube_version=self.kube_version, mnnvl_shape=self.mnnvl_shape, **more)
 
 
 def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a `Context`, which the command takes as `context`."""
+    """Returns the options of a `Context`, which the command takes as `context`."""
 
     @wraps(command)
     def with_context(**options: Any) -> Any:
@@ -150,5 +150,5 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What is compiled or checked, as `files`, and against what, as `context`."""
+    """Returns what is compiled or checked, as `files`, and against what, as `context`."""
     return files_argument(context_options(command))

@@ -23,33 +23,33 @@ def write(chunks: Iterable[bytes]) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """In UTF-8; halves of surrogate pairs, which it cannot hold, as escapes."""
+    """Encodes in UTF-8; halves of surrogate pairs, which it cannot hold, as escapes."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def json_report(value: Any) -> bytes:
-    """A value for programs: as indented JSON that ends with its line."""
+    """Returns a value for programs: as indented JSON that ends with its line."""
     import json  # not for `grove compile`, whose objects have a writer of their own
 
     return encoded(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def as_yaml(objects: Iterable[Manifest]) -> Iterable[bytes]:
-    """One document an object."""
+    """Returns one document an object."""
     from grove_compiler.source.yaml_writer import iter_yaml
 
     return map(encoded, iter_yaml(objects))
 
 
 def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
-    """As kubectl prints and takes it: one object, or a `List` of them."""
+    """Writes objects as kubectl prints and takes it: one object, or a `List` of them."""
     from grove_compiler.source.json_writer import write_json
 
     yield encoded(write_json(objects))
 
 
 def as_names(nodes: Iterable[Node]) -> Iterable[bytes]:
-    """kubectl's `kind.group/name`, one a line."""
+    """Returns kubectl's `kind.group/name`, one a line."""
     return (f"{_resource(node.object)}/{node.object['metadata']['name']}\n".encode() for node in nodes)
 
 

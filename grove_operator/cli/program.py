@@ -22,7 +22,7 @@ class Rules:
             raise UnreadableInput([str(error)]) from None
 
     def program(self) -> Program | None:
-        """The rules ready to run. None after the findings about wrong ones have been printed."""
+        """Returns the rules ready to run. None after the findings about wrong ones have been printed."""
         try:
             return self.book.program(VOCABULARY)
         except rulebook.UnreadableRules as error:
@@ -34,6 +34,6 @@ class Rules:
             return None
 
     def find_file(self, name: str) -> InputFile | None:
-        """The file of rules or the template that a finding names, as people know it."""
+        """Returns the file of rules or the template that a finding names, as people know it."""
         file = self.book.find(name)
         return None if file is None else InputFile(file.path, file.data)

@@ -74,7 +74,7 @@ def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str
 
 
 def _chosen(cases: list[Case], filters: Sequence[str]) -> list[Case]:
-    """The cases that a filter names; all without filters. Raises `UnreadableInput` for filters that name none."""
+    """Returns the cases that a filter names; all without filters. Raises `UnreadableInput` for filters that name none."""
     if not filters:
         return cases
     idle = [text for text in filters if not any(_matches(case, text) for case in cases)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.listed import objects_in
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.source.document import Document
 
 API_GROUP = "grove.io"

@@ -39,7 +39,7 @@ class Case:
     files: frozenset[str]
 
     def path(self, file: str) -> str:
-        """The path of one of its files."""
+        """Returns the path of one of its files."""
         return os.path.join(self.name, file)
 
     def has(self, file: str) -> bool:
@@ -48,24 +48,24 @@ class Case:
     @property
     def problems(self) -> list[Diagnostic]:
         """What is wrong with the folder itself."""
-        found = [] if self.has(INPUT) else [self._problem("case/no-input", f"there is no {INPUT}, the manifests that are compiled", "")]
+        result = [] if self.has(INPUT) else [self._problem("case/no-input", f"there is no {INPUT}, the manifests that are compiled", "")]
         for file in sorted(self.files):
             if file.endswith((".yaml", ".yml", ".json")) and file not in FILES:
                 message = f"{file} is no file of a case; there are {', '.join(FILES)} and the folder {RULES}/"
-                found.append(self._problem("case/unknown-file", message, nearest(file, FILES)))
-        return found
+                result.append(self._problem("case/unknown-file", message, nearest(file, FILES)))
+        return result
 
     def _problem(self, code: str, message: str, suggestion: str) -> Diagnostic:
         return Diagnostic(code, "error", message, file=self.name, nearest=suggestion)
 
 
 def find_cases(folders: Sequence[str]) -> list[Case]:
-    """Every case in the folders and those below, each once, in the order of their names within a folder.
+    """Returns every case in the folders and those below, each once, in the order of their names within a folder.
 
     A case holds no other cases. Hidden folders are left out. Raises `UnreadableInput` for a folder that cannot be read and for
     one without any case.
     """
-    found: dict[str, Case] = {}
+    result: dict[str, Case] = {}
     problems = []
     for folder in folders:
         try:
@@ -76,10 +76,10 @@ def find_cases(folders: Sequence[str]) -> list[Case]:
         if not cases:
             problems.append(f"{folder}: no cases here: a case is a folder with an {INPUT}")
         for case in cases:
-            found.setdefault(os.path.realpath(case.name), case)
+            result.setdefault(os.path.realpath(case.name), case)
     if problems:
         raise UnreadableInput(problems)
-    return list(found.values())
+    return list(result.values())
 
 
 def _walk(folder: str) -> Iterator[Case]:

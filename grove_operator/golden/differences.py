@@ -33,7 +33,10 @@ class Difference:
 
 
 def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> list[Difference]:
-    """Every difference, in the order of the expected objects; what nobody expected comes last. The order of objects does not matter."""
+    """Returns every difference, in the order of the expected objects; what nobody expected comes last.
+
+    The order of objects does not matter.
+    """
     wanted, made = _by_key(expected), _by_key(found)
     differences: list[Difference] = []
     for number, (key, manifest) in enumerate(wanted.items()):
@@ -51,7 +54,7 @@ def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> 
 
 
 def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPath = ()) -> Iterator[Difference]:
-    """The differences below a path, deepest first told. `subject` is left empty."""
+    """Yields the differences below a path, deepest first told. `subject` is left empty."""
     if isinstance(expected, dict) and isinstance(found, dict):
         yield from _compare_maps(expected, found, shown, at)
     elif isinstance(expected, list) and isinstance(found, list):
@@ -65,20 +68,20 @@ def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPa
 
 
 def is_same(expected: Any, found: Any) -> bool:
-    """Whether two scalars are the same: `1` and `1.0` are, `1` and `true` or `"1"` are not."""
+    """Tells whether two scalars are the same: `1` and `1.0` are, `1` and `true` or `"1"` are not."""
     if isinstance(expected, bool) or isinstance(found, bool):
         return expected is found
     return bool(expected == found)
 
 
 def subject_of(manifest: Manifest) -> str:
-    """`Kind/namespace/name`, or `Kind/name`."""
+    """Returns `Kind/namespace/name`, or `Kind/name`."""
     metadata = manifest.get("metadata") or {}
     return "/".join(str(part) for part in (manifest.get("kind"), metadata.get("namespace"), metadata.get("name")) if part)
 
 
 def _by_key(objects: Iterable[Manifest]) -> dict[Key, Manifest]:
-    """By group, kind, namespace and name; the last part tells two of the same name apart."""
+    """Keys manifests by group, kind, namespace and name; the last part tells two of the same name apart."""
     found: dict[Key, Manifest] = {}
     for manifest in objects:
         metadata = manifest.get("metadata") or {}
@@ -129,7 +132,7 @@ def _compare_named(expected: dict[str, Any], found: dict[str, Any], shown: Field
 
 
 def _names(items: list[Any]) -> list[str]:
-    """The names of items that all have one of their own, as containers and ports do; else none."""
+    """Returns the names of items that all have one of their own, as containers and ports do; else none."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     texts = [name for name in names if isinstance(name, str) and name]
     return texts if len(set(texts)) == len(items) else []

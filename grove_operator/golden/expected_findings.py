@@ -18,7 +18,7 @@ Expected = dict[str, Any]
 
 
 def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected], list[Diagnostic]]:
-    """One document with a list of findings, and everything that is wrong with it.
+    """Returns one document with a list of findings, and everything that is wrong with it.
 
     `code` is needed. What is not said is not compared. `says` is a part of the message.
     """
@@ -35,9 +35,9 @@ def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected
     return ([] if problems else expected), problems
 
 
-def compare_findings(expected: Sequence[Expected], found: Sequence[Diagnostic]) -> list[Difference]:
-    """Every finding that is missing, was not expected, or has other words. Their order does not matter."""
-    left = list(found)
+def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic]) -> list[Difference]:
+    """Returns every finding that is missing, was not expected, or has other words. Their order does not matter."""
+    left = list(result)
     open_entries: list[tuple[int, Expected]] = []
     for number, entry in enumerate(expected):
         match = next((finding for finding in left if _agrees(entry, finding)), None)
@@ -56,13 +56,13 @@ def compare_findings(expected: Sequence[Expected], found: Sequence[Diagnostic]) 
     return differences + unexpected(left)
 
 
-def unexpected(found: Sequence[Diagnostic]) -> list[Difference]:
+def unexpected(result: Sequence[Diagnostic]) -> list[Difference]:
     """Findings that nobody expected."""
-    return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in found]
+    return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in result]
 
 
 def describe(finding: Diagnostic) -> Expected:
-    """A finding as a case would expect it; what is empty is left out, and so is the line, which moves with every edit."""
+    """Describes a finding as a case would expect it; what is empty is left out, and so is the line, which moves with every edit."""
     fields = {key: getattr(finding, key) for key in ("code", "path", "severity", "type", "message", "nearest", "hint")}
     return {key: value for key, value in fields.items() if value}
 

@@ -73,7 +73,7 @@ _SETTINGS = {
 
 
 def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
-    """The options of a file's documents, and everything that is wrong with them."""
+    """Returns the options of a file's documents, and everything that is wrong with them."""
     if not documents:
         return Options(), []
     first, *rest = documents

@@ -40,7 +40,7 @@ class Outcome:
 
 
 def count(outcomes: list[Outcome]) -> dict[Status, int]:
-    """How many cases ended how, those that passed first; what did not occur is left out."""
+    """Returns how many cases ended how, those that passed first; what did not occur is left out."""
     order: tuple[Status, ...] = ("passed", "updated", "failed", "broken")
     numbers = {status: sum(outcome.status == status for outcome in outcomes) for status in order}
     return {status: number for status, number in numbers.items() if number}

@@ -10,7 +10,10 @@ from grove_operator.golden.outcome import Outcome, Placed, count
 
 
 def as_json(outcomes: list[Outcome]) -> bytes:
-    """`{"counts": {"passed": 1, …}, "cases": [{"name", "status", "differences", "problems", "written"}]}`; empty lists are left out."""
+    """Returns `{"counts": {"passed": 1, …}, "cases": [{"name", "status", "differences", "problems", "written"}]}`.
+
+    Empty lists are left out.
+    """
     report = {"counts": count(outcomes), "cases": [_case(outcome) for outcome in outcomes]}
     return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
 

@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def as_junit(outcomes: list[Outcome]) -> bytes:
-    """One suite, with a `failure` for each case that failed and an `error` for each that is broken."""
+    """Returns one suite, with a `failure` for each case that failed and an `error` for each that is broken."""
     failed = sum(outcome.status == "failed" for outcome in outcomes)
     broken = sum(outcome.status == "broken" for outcome in outcomes)
     time = sum(outcome.seconds for outcome in outcomes)

@@ -34,13 +34,13 @@ def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO,
 
 
 def _problems(outcomes: list[Outcome]) -> list[Diagnostic]:
-    """Each once: cases share their rules."""
+    """Returns each once: cases share their rules."""
     found = {(one.file, one.line, one.column, one.message): one for outcome in outcomes for one in outcome.problems}
     return list(found.values())
 
 
 def describe(placed: Placed) -> str:
-    """One difference on one line, without its subject."""
+    """Returns one difference on one line, without its subject."""
     difference = placed.difference
     what = _what(difference)
     return f"{difference.path}: {what}" if difference.path else what
@@ -79,13 +79,13 @@ def _what(difference: Difference) -> str:
 
 
 def _whole(difference: Difference) -> str:
-    """An object or a finding that nobody expected; a finding says what it is."""
+    """Returns an object or a finding that nobody expected; a finding says what it is."""
     message = difference.found.get("message") if isinstance(difference.found, dict) else None
     return f"not expected: {message}" if message else "not expected"
 
 
 def _pair(expected: Any, found: Any) -> tuple[str, str]:
-    """Both values; of long texts the parts around the first character that differs."""
+    """Returns both values; of long texts the parts around the first character that differs."""
     if isinstance(expected, str) and isinstance(found, str) and max(len(expected), len(found)) > LONGEST_VALUE:
         same = next(
             (index for index, pair in enumerate(zip(expected, found, strict=False)) if pair[0] != pair[1]), min(len(expected), len(found))

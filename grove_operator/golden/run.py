@@ -51,7 +51,7 @@ class Runner:
         self._programs: dict[tuple[str, ...], Program] = {}
 
     def run(self, case: Case) -> Outcome:
-        """What becomes of the case. Nothing is raised for what is wrong with it."""
+        """Returns what becomes of the case. Nothing is raised for what is wrong with it."""
         try:
             return self._run(case)
         except Broken as broken:
@@ -61,7 +61,7 @@ class Runner:
             return Outcome(case.name, "broken", problems=problems)
 
     def find_file(self, name: str) -> InputFile | None:
-        """The text of a file that a finding names, if it was read here."""
+        """Returns the text of a file that a finding names, if it was read here."""
         return self._files.get(name)
 
     def _run(self, case: Case) -> Outcome:
@@ -143,8 +143,8 @@ class Runner:
     def _compare_findings(self, case: Case, options: Options, made: Made) -> list[Placed]:
         path = case.path(EXPECTED_FINDINGS)
         if not case.has(EXPECTED_FINDINGS):
-            found = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
-            return [_placed(difference, [], path) for difference in unexpected(found)]
+            result = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
+            return [_placed(difference, [], path) for difference in unexpected(result)]
         documents = self._documents(path)
         return [_placed(difference, documents, path) for difference in compare_findings(self._expected_findings(documents), made.findings)]
 

@@ -34,7 +34,7 @@ class InputFile(NamedTuple):
 
 
 def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list[InputFile]:
-    """The content of every file that `FILE… | DIR | -` means, in order, each file once.
+    """Returns the content of every file that `FILE… | DIR | -` means, in order, each file once.
 
     Folders are walked in sorted order; hidden entries are left out, and so are `roles`, the files that options name. Raises
     `UnreadableInput` with every problem at once.
@@ -58,7 +58,7 @@ def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list
 
 
 def read_one(path: str) -> InputFile:
-    """One file's content, `-` for standard input. Raises `UnreadableInput` when it is missing, too large or not text."""
+    """Returns one file's content, `-` for standard input. Raises `UnreadableInput` when it is missing, too large or not text."""
     name = STDIN_NAME if path == STDIN else path or "''"
     try:
         if path == STDIN:
@@ -77,7 +77,7 @@ def read_one(path: str) -> InputFile:
 
 
 def _not_text(data: bytes) -> str:
-    """Why these bytes are no manifest; empty when they may be one. Wrong bytes within a text are the reader's to report."""
+    """Returns why these bytes are no manifest; empty when they may be one. Wrong bytes within a text are the reader's to report."""
     if len(data) > LARGEST_FILE:
         return f"larger than {LARGEST_FILE >> 20} MiB"
     if b"\0" in data and not data.startswith(MARKS_OF_WIDE_TEXT):
@@ -99,7 +99,7 @@ def _without_repeats(arguments: Sequence[str], problems: list[str], roles: set[s
 
 
 def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
-    """The files that an argument means, and whether it is a folder in which they were found."""
+    """Yields the files that an argument means, and whether it is a folder in which they were found."""
     try:
         is_folder = argument != STDIN and stat.S_ISDIR(os.stat(argument).st_mode)
     except OSError:  # reading it reports why
@@ -107,11 +107,11 @@ def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
     if not is_folder:
         yield argument, False
         return
-    found, before = False, len(problems)
+    result, before = False, len(problems)
     for path in _walk(argument, problems):
-        found = True
+        result = True
         yield path, True
-    if not found and len(problems) == before:
+    if not result and len(problems) == before:
         problems.append(f"{argument}: no manifests here (no *.yaml, *.yml or *.json file)")
 
 
@@ -134,7 +134,7 @@ def _walk(folder: str, problems: list[str]) -> Iterator[str]:
 
 
 def _entries(folder: str) -> list[str]:
-    """Sub-folders and manifests, sorted. A link to nothing, or in a circle, is kept, so that reading it says so."""
+    """Returns sub-folders and manifests, sorted. A link to nothing, or in a circle, is kept, so that reading it says so."""
     with os.scandir(folder) as entries:
         return sorted(entry.path for entry in entries if entry.name[0] != "." and _is_wanted(entry))
 

@@ -34,7 +34,7 @@ class InputReader:
         snapshot: str | None = None,
         old: str | None = None,
     ) -> Inputs:
-        """Everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
+        """Returns everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
 
         What is no input in a folder is named on standard error.
         """
@@ -50,7 +50,7 @@ class InputReader:
         )
 
     def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
-        """What stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
+        """Returns what stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
         read = read_all(files, (config, *others))
         documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
@@ -58,7 +58,7 @@ class InputReader:
         return documents
 
     def configuration(self, path: str) -> Document | None:
-        """The one document of a configuration's file; none when it cannot be read, which is a problem then."""
+        """Returns the one document of a configuration's file; none when it cannot be read, which is a problem then."""
         documents = self._read_one(path)
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
@@ -68,7 +68,7 @@ class InputReader:
         return documents[0] if documents else None
 
     def find_file(self, name: str) -> InputFile | None:
-        """The file that a finding names, if it was one of ours."""
+        """Returns the file that a finding names, if it was one of ours."""
         return self._files.get(name)
 
     def _all(self, files: Sequence[InputFile]) -> list[Document]:
@@ -77,12 +77,12 @@ class InputReader:
     def _sorted_out(self, files: Sequence[InputFile], config: str | None) -> list[Document]:
         from grove_operator.reading.passed_over import pass_over  # only for folders
 
-        found = pass_over([(file, self._documents(file)) for file in files], config)
-        if not found.documents and found.passed and not self.problems:
-            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in found.passed])
+        result = pass_over([(file, self._documents(file)) for file in files], config)
+        if not result.documents and result.passed and not self.problems:
+            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in result.passed])
         if sys.stderr:
-            sys.stderr.write(found.notice(config))
-        return found.documents
+            sys.stderr.write(result.notice(config))
+        return result.documents
 
     def _read_one(self, path: str) -> list[Document]:
         if path == STDIN and STDIN_NAME in self._files:
@@ -90,7 +90,7 @@ class InputReader:
         return self._documents(read_one(path))
 
     def _not_empty(self, path: str) -> list[Document]:
-        """What an option names. That nothing is in it says of the program before the pipe that it failed, not that nothing exists."""
+        """Reads what an option names. An empty pipe says that the program before it failed, not that nothing exists."""
         documents = self._read_one(path)
         if not documents and not self.problems:
             raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])
@@ -106,4 +106,4 @@ class InputReader:
         from grove_operator.reading.snapshot import read_objects  # only with --snapshot
 
         self.snapshot_documents = documents = self._not_empty(path)
-        return [found for document in documents for found in read_objects(document, self.problems.append)]
+        return [result for document in documents for result in read_objects(document, self.problems.append)]

@@ -27,7 +27,7 @@ class Sorted(NamedTuple):
     configurations: list[str]
 
     def notice(self, config: str | None) -> str:
-        """What was passed over, a line each; empty when nothing was."""
+        """Returns what was passed over, a line each; empty when nothing was."""
         lines = []
         if self.passed:
             lines.append(f"grove: no manifests, so passed over: {_listed(self.passed)}\n")
@@ -37,22 +37,22 @@ class Sorted(NamedTuple):
 
 
 def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
-    """What of these files is input. With `config`, a file of its own, configurations in folders do not count."""
+    """Returns what of these files is input. With `config`, a file of its own, configurations in folders do not count."""
     rules = {_rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(one.value) for one in documents)}
     cases = _cases(file.name for file, _ in read if file.is_found)
-    found = Sorted([], [], [])
+    result = Sorted([], [], [])
     for file, documents in read:
         folder = os.path.dirname(file.name)
         is_template = os.path.basename(folder) == "templates" and os.path.dirname(folder) in rules
         if not file.is_found:
-            found.documents.extend(documents)
+            result.documents.extend(documents)
         elif is_template or folder in cases or (documents and not any(_is_manifest(one.value) for one in documents)):
-            found.passed.append(file.name)
+            result.passed.append(file.name)
         else:
             wanted = [one for one in documents if not (config and _is_configuration(one.value))]
-            found.documents.extend(wanted)
-            found.configurations.extend([file.name] if len(wanted) < len(documents) else [])
-    return found
+            result.documents.extend(wanted)
+            result.configurations.extend([file.name] if len(wanted) < len(documents) else [])
+    return result
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -60,7 +60,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _cases(names: Iterable[str]) -> set[str]:
-    """The folders that are golden cases."""
+    """Returns the folders that are golden cases."""
     folders: dict[str, set[str]] = {}
     for name in names:
         folders.setdefault(os.path.dirname(name), set()).add(os.path.basename(name))
@@ -68,7 +68,7 @@ def _cases(names: Iterable[str]) -> set[str]:
 
 
 def _rules_folder(name: str) -> str:
-    """The folder that `--rules` would name for a file of rules."""
+    """Returns the folder that `--rules` would name for a file of rules."""
     folder = os.path.dirname(name)
     return os.path.dirname(folder) if os.path.basename(folder) == "rules" else folder
 
@@ -78,7 +78,7 @@ def _is_rule(value: Any) -> bool:
 
 
 def _is_manifest(value: Any) -> bool:
-    """Whether it is meant as one; half a manifest is."""
+    """Tells whether it is meant as one; half a manifest is."""
     return isinstance(value, dict) and ("apiVersion" in value or "kind" in value)
 
 

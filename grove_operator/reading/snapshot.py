@@ -7,8 +7,8 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.listed import objects_in
 from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
 from grove_compiler.source.document import Document
@@ -38,7 +38,7 @@ WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a lis
 
 
 def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> list[Manifest]:
-    """The objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
+    """Returns the objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
     objects = []
     for at, item in objects_in(document.value):
         wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1] or _misfits(item)
@@ -56,15 +56,15 @@ def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
     What is missing, or not known, may well be so in a cluster of another version.
     """
     schema = KINDS.get((manifest["apiVersion"], manifest["kind"]))
-    found = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
+    result = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
     name = f"{manifest['kind']} {manifest['metadata']['name']!r}"
     return [
-        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in found if one.code == "schema/wrong-type"
+        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in result if one.code == "schema/wrong-type"
     ]
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Every value of another type than its shape says; a field that is null counts as absent."""
+    """Yields every value of another type than its shape says; a field that is null counts as absent."""
     kind = type(shape) if isinstance(shape, dict | list) else shape
     if value is None and path and isinstance(path[-1], str):
         return
@@ -76,7 +76,7 @@ def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPa
 
 
 def _parts(value: Any, shape: Shape) -> Iterator[tuple[str | int, Any, Shape]]:
-    """The items of a list, or the fields of a map, that have a shape of their own."""
+    """Yields the items of a list, or the fields of a map, that have a shape of their own."""
     if isinstance(shape, list):
         yield from ((index, item, shape[0]) for index, item in enumerate(value))
     elif shape is STRINGS:

@@ -18,7 +18,7 @@ digraph grove {
 
 
 def as_dot(picture: Picture, hidden: int) -> str:
-    """The picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
+    """Returns the picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
     comment = f"// {hidden} objects that repeat others are counted, not drawn; --all draws them\n" if hidden else ""
     colours = topology_colours(picture.domains), mnnvl_colours(picture.domains)
@@ -28,7 +28,7 @@ def as_dot(picture: Picture, hidden: int) -> str:
 
 
 def quoted(lines: Sequence[str]) -> str:
-    r"""The lines as one quoted string. Graphviz reads `\` and, in labels, `&…;` as the beginning of something else.
+    r"""Returns the lines as one quoted string. Graphviz reads `\` and, in labels, `&…;` as the beginning of something else.
 
     Characters that cannot be shown, and those that no XML holds, are replaced by U+FFFD.
     """

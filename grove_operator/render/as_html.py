@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_compiler.source.yaml_writer import iter_yaml
-from grove_operator.render.packing import Packer
+from grove_operator.render.packer import Packer
 from grove_operator.render.picture import DECLARED, Picture
 
 SCRIPTS = (
@@ -38,7 +38,7 @@ _SLOT = re.compile(r"\{\{ (\w+) \}\}")
 
 
 def as_html(picture: Picture, docs: Mapping[str, str]) -> str:
-    """The page. `docs` holds a line about each rule, by the rule's id.
+    """Returns the page. `docs` holds a line about each rule, by the rule's id.
 
     Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
     only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
@@ -56,7 +56,7 @@ def as_html(picture: Picture, docs: Mapping[str, str]) -> str:
 
 
 def embedded(value: Any) -> str:
-    """JSON for between `<script>` tags: plain ASCII, without the characters that HTML gives a meaning to."""
+    """Returns JSON for between `<script>` tags: plain ASCII, without the characters that HTML gives a meaning to."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -76,7 +76,7 @@ def _title(picture: Picture) -> str:
 
 
 def _data(picture: Picture, docs: Mapping[str, str]) -> dict[str, Any]:
-    """What `graph.js` reads. Objects refer to each other by position; -1 is none."""
+    """Returns what `graph.js` reads. Objects refer to each other by position; -1 is none."""
     position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
     rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))
     rule_numbers = {rule: number for number, rule in enumerate(rules)}
@@ -109,7 +109,7 @@ def _data(picture: Picture, docs: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _texts(picture: Picture) -> list[str]:
-    """The YAML of each object, as `grove compile` prints it; empty where there is none."""
+    """Returns the YAML of each object, as `grove compile` prints it; empty where there is none."""
     written = iter_yaml([vertex.object for vertex in picture.vertices if vertex.object is not None])
     return [next(written).removeprefix("---\n") if vertex.object is not None else "" for vertex in picture.vertices]
 

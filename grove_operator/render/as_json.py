@@ -14,7 +14,7 @@ FORMAT = 1
 
 
 def as_json(picture: Picture) -> str:
-    """The whole graph; fields that would be empty are left out."""
+    """Returns the whole graph; fields that would be empty are left out."""
     domains: dict[str, list[str]] = defaultdict(list)
     for domain in picture.domains:
         for member in domain.members:

@@ -15,7 +15,7 @@ MOST_CHARACTERS = 50_000
 
 
 def as_mermaid(picture: Picture, hidden: int) -> str:
-    """The picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
+    """Returns the picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
     body = [line for number, box in enumerate(boxes(picture)) for line in _subgraph(number, box, ids)]
     body += _edges(picture.edges, ids)
@@ -25,7 +25,7 @@ def as_mermaid(picture: Picture, hidden: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text for between double quotes: what may mean something to Mermaid, Markdown or HTML as a numeric entity.
+    """Returns the text for between double quotes: what may mean something to Mermaid, Markdown or HTML as a numeric entity.
 
     Characters that cannot be shown, and those that no XML holds, are replaced by U+FFFD.
     """

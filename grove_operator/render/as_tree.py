@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 
 def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
-    """A tree for each object that no other owns. Of siblings that are alike only the first ones are drawn, unless `whole`."""
+    """Returns a tree for each object that no other owns. Of siblings that are alike only the first ones are drawn, unless `whole`."""
     rows = list(_Forest(picture, whole).rows())
     widest = max((row.width for row in rows if row.detail), default=0)
     column = min(widest, terminal.width * 2 // 3 if terminal.wraps else widest)
@@ -47,7 +47,7 @@ def _line(row: _Row, column: int, terminal: Terminal) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """The text with its middle replaced by `…` where it is wider than `width`: both ends of a name tell it from others."""
+    """Returns the text with its middle replaced by `…` where it is wider than `width`: both ends of a name tell it from others."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -81,7 +81,7 @@ class _Forest:
                 yield from self._below(child, indent + ("   " if last else "│  "))
 
     def _shown(self, siblings: Sequence[Vertex]) -> list[tuple[Vertex, list[Vertex]]]:
-        """Each child that is drawn; or the last of those that are alike, with all that are not drawn."""
+        """Returns each child that is drawn; or the last of those that are alike, with all that are not drawn."""
         alike: dict[int, list[Vertex]] = defaultdict(list)
         for child in siblings:
             alike[self.shapes[child.id]].append(child)
@@ -102,19 +102,19 @@ class _Forest:
 
 
 def _domains(picture: Picture) -> Mapping[str, list[str]]:
-    """What holds each object together, once: a gang's constraint stands at the gang, that of a clique not at its pods again."""
+    """Returns what holds each object together, once: a gang's constraint stands at the gang, that of a clique not at its pods again."""
     kinds = {vertex.id: vertex.kind for vertex in picture.vertices}
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     for domain in picture.domains:
         for member in domain.members:
             said_above = member != domain.gang if domain.scope == "gang" else kinds.get(member) == "Pod"
             if domain.type == "mnnvl" or not said_above:
-                found[member].append(domain.text)
-    return found
+                result[member].append(domain.text)
+    return result
 
 
 def _shapes(children: Mapping[str, Sequence[Vertex]]) -> dict[str, int]:
-    """A number for each vertex that is the same for two that are alike, down to everything that they own."""
+    """Returns a number for each vertex that is the same for two that are alike, down to everything that they own."""
     numbers: dict[Hashable, int] = {}
     shapes: dict[str, int] = {}
     waiting = [(vertex, False) for vertex in children.get("", ())]

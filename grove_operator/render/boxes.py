@@ -25,16 +25,16 @@ def boxes(picture: Picture) -> list[Box]:
             gangs[vertex.gang].append(vertex)
         else:
             levels[vertex.level].append(vertex)
-    found = [Box("", ["declared" if level == DECLARED else f"level {level}"], levels[level]) for level in sorted(levels)]
+    result = [Box("", ["declared" if level == DECLARED else f"level {level}"], levels[level]) for level in sorted(levels)]
     names = {vertex.id: vertex.note or vertex.name for vertex in picture.vertices}
     folded = {vertex.id for vertex in picture.vertices if vertex.note}
     constraints = {domain.gang: domain.text for domain in picture.domains if domain.scope == "gang"}
     for gang, vertices in gangs.items():
         title = [f"{'gangs' if gang in folded else 'gang'} {names.get(gang, gang)}", constraints.get(gang, "")]
-        found.append(Box(gang, [line for line in title if line], vertices))
-    return found
+        result.append(Box(gang, [line for line in title if line], vertices))
+    return result
 
 
 def label(vertex: Vertex) -> list[str]:
-    """The lines of text on a vertex: its kind, then its name or what it stands for."""
+    """Returns the lines of text on a vertex: its kind, then its name or what it stands for."""
     return [vertex.kind, vertex.note or vertex.name]

@@ -13,7 +13,7 @@ from grove_operator.render.picture import Picture, Vertex
 
 
 def collapse(picture: Picture) -> Picture:
-    """Of gangs that are alike, the first and a stand-in; then the same for other objects with one owner, rule and gang.
+    """Returns of gangs that are alike, the first and a stand-in; then the same for other objects with one owner, rule and gang.
 
     Nothing is lost from the order: an edge of a hidden object is one of its stand-in. Stand-ins have a `note` and no object.
     """
@@ -58,17 +58,17 @@ class _Folding:
                     self._hide(vertices[1:], f"… {len(vertices) - 1} more like it: {_names(vertices[1:])}")
 
     def vertices(self) -> list[Vertex]:
-        """What is drawn, in apply order; a stand-in in the place of the first object that it stands for."""
-        found: dict[str, Vertex] = {}
+        """Returns what is drawn, in apply order; a stand-in in the place of the first object that it stands for."""
+        result: dict[str, Vertex] = {}
         for vertex in self.all:
             name = self._drawn(vertex.id)
-            if name not in found:
+            if name not in result:
                 shown = self.stand_ins.get(name, vertex)
-                found[name] = replace(shown, owner=self._drawn(shown.owner))
-        return list(found.values())
+                result[name] = replace(shown, owner=self._drawn(shown.owner))
+        return list(result.values())
 
     def _generations(self) -> Iterable[list[Vertex]]:
-        """What is not hidden yet, by the length of the chain of owners."""
+        """Returns what is not hidden yet, by the length of the chain of owners."""
         depth: dict[str, int] = {}
         generations: dict[int, list[Vertex]] = defaultdict(list)
         for vertex in self.all:
@@ -112,7 +112,7 @@ def _edges(edges: Iterable[Edge], drawn: Mapping[str, str]) -> Iterable[Edge]:
 
 
 def _domains(domains: Iterable[Domain], drawn: Mapping[str, str]) -> list[Domain]:
-    """The domains of what is still drawn one by one."""
+    """Returns the domains of what is still drawn one by one."""
     seen = [replace(domain, members=[member for member in domain.members if member not in drawn]) for domain in domains]
     return [domain for domain in seen if domain.members]
 

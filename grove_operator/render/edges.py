@@ -50,14 +50,14 @@ def _after_edges(nodes: Sequence[Node], after: After) -> Iterable[Edge]:
 
 
 def _by_loop(nodes: Iterable[Node], shared: int) -> Mapping[tuple[int, ...], list[str]]:
-    found: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    result: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for node in nodes:
-        found[node.loop[:shared]].append(node.id)
-    return found
+        result[node.loop[:shared]].append(node.id)
+    return result
 
 
 def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
-    """The edges without those `after` edges that follow from others. `order` names every object once, what comes first before the rest.
+    """Leaves out `after` edges that follow from others. `order` names every object once, what comes first before the rest.
 
     An edge is left out when each of its targets comes after all its sources by way of something else or by ownership, so that
     what comes before what stays the same.
@@ -88,19 +88,19 @@ def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
 
 
 def merged(edges: Iterable[Edge]) -> list[Edge]:
-    """The same pairs in fewer edges: what has the same targets, and then what has the same sources, becomes one edge."""
+    """Returns the same pairs in fewer edges: what has the same targets, and then what has the same sources, becomes one edge."""
     by_targets: dict[tuple[str, ...], dict[str, None]] = {}
     for edge in edges:
         by_targets.setdefault((edge.type, *edge.targets), {}).update(dict.fromkeys(edge.sources))
     by_sources: dict[tuple[str, ...], dict[str, None]] = {}
     for (type, *targets), sources in by_targets.items():
         by_sources.setdefault((type, *sources), {}).update(dict.fromkeys(targets))
-    found = [Edge("owner" if type == "owner" else "after", sources, list(targets)) for (type, *sources), targets in by_sources.items()]
-    return sorted(found, key=lambda edge: edge.type != "owner")
+    result = [Edge("owner" if type == "owner" else "after", sources, list(targets)) for (type, *sources), targets in by_sources.items()]
+    return sorted(result, key=lambda edge: edge.type != "owner")
 
 
 def _union(masks: Iterable[int]) -> int:
-    found = 0
+    result = 0
     for mask in masks:
-        found |= mask
-    return found
+        result |= mask
+    return result

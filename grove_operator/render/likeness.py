@@ -15,7 +15,7 @@ _OF_A_CLIQUE = ("roleName", "replicas", "minAvailable")
 
 
 def likeness(vertex: Vertex) -> Hashable:
-    """Equal for objects of one rule that differ in nothing but the indices in their names. Those of Pods end in a hash and do not count."""
+    """Returns a key, equal for objects of one rule that differ only in the indices in their names. Pods' end in a hash and do not count."""
     name = "" if vertex.kind == "Pod" else _INDEX.sub("#", vertex.name)
     return vertex.kind, vertex.rule, vertex.namespace, name, *_shape(vertex)
 
@@ -28,5 +28,5 @@ def _shape(vertex: Vertex) -> tuple[Hashable, ...]:
 
 
 def first_to_last(names: list[str]) -> str:
-    """`a`, or `a to b`."""
+    """Returns `a`, or `a to b`."""
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

@@ -13,7 +13,7 @@ STRONG = ("#0b6bb8", "#b35a00", "#1c7c3c", "#b0306f", "#6246b0", "#7a6a00", "#00
 
 
 def topology_colours(domains: Iterable[Domain]) -> dict[str, int]:
-    """The colour of each gang with a topology constraint, by the gang's id: one a node label, the required one before the preferred.
+    """Returns the colour of each gang with a topology constraint, by its id: one a node label, the required one before the preferred.
 
     They are taken from the end, where the quiet ones are: MNNVL domains, which stand on top, take theirs from the beginning.
     """
@@ -28,7 +28,7 @@ def topology_colours(domains: Iterable[Domain]) -> dict[str, int]:
 
 
 def mnnvl_colours(domains: Iterable[Domain]) -> dict[str, int]:
-    """The colour of each object in a ComputeDomain, by its id; one a domain, in turn."""
+    """Returns the colour of each object in a ComputeDomain, by its id; one a domain, in turn."""
     colours: dict[str, int] = {}
     for position, domain in enumerate(domain for domain in domains if domain.type == "mnnvl"):
         colours.update((member, position % len(TINTS)) for member in domain.members)

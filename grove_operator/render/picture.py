@@ -55,7 +55,7 @@ class Picture:
 
 
 def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
-    """The picture of a graph. `declared` holds manifests of the user by their id, for owners that are not in the graph.
+    """Returns the picture of a graph. `declared` holds manifests of the user by their id, for owners that are not in the graph.
 
     Raises `GraphCycle` when objects wait for each other.
     """
@@ -68,7 +68,7 @@ def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
 
 
 def simplified(picture: Picture) -> Picture:
-    """The same order of the same objects, said with as few edges as we can: for people, and for what lays graphs out."""
+    """Returns the same order of the same objects, said with as few edges as we can: for people, and for what lays graphs out."""
     edges = without_detours(picture.edges, [vertex.id for vertex in picture.vertices])
     return Picture(picture.vertices, merged(edges), picture.domains)
 

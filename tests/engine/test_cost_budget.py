@@ -144,7 +144,7 @@ def test_what_has_run_can_be_traced() -> None:
     given = [RuleSource("rules/mine.yaml", text, "mine"), RuleSource("templates/mine.yaml", template, "mine")]
     nodes = build(given, VOCABULARY).generate(shop(), 100)
     tracer = Tracer(given, VOCABULARY)
-    assert [len(tracer.fields(node, shop())) for node in nodes] == [3] * 50
+    assert [len(tracer.trace(node, shop()).fields) for node in nodes] == [3] * 50
 
 
 class TestPaying:

@@ -102,7 +102,7 @@ MORE_WRONG_FORMS = {
         "a case without `when` always holds, so the cases after it are never reached",
     ),
     "policy: {create: never}": ("generate", "policy", "`create` is one of only; found 'never'"),
-    "policy: {adop: true}": ("generate", "policy", "`policy` has no key 'adop'; there are adopt, create, recreate, yield"),
+    "policy: {adop: true}": ("generate", "policy", "`policy` has no key 'adop'; there are adopt, create, operator, recreate, yield"),
     "policy: {adopt: 1}": ("generate", "policy", "`adopt` is true or false; found a number"),
     "with: {a-b: 1}": ("generate", "with", "'a-b' is not a name"),
     "with: {omit: 1}": ("generate", "with", "'omit' is not a name"),
@@ -135,8 +135,8 @@ def test_a_key_that_is_missing_is_reported(verb: str, word: str) -> None:
 
 @pytest.mark.parametrize("verb", VALID)
 def test_an_unknown_key_is_reported_with_the_nearest(verb: str) -> None:
-    (found,) = mistakes([VALID[verb] + "wehn: true\n", BOX_RULE], box=BOX)
-    assert (found.nearest, found.line, found.file) == ("when", VALID[verb].count("\n") + 1, "rules/shop.yaml")
+    (found,) = mistakes([VALID[verb] + "dco: true\n", BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})
+    assert (found.nearest, found.line, found.file) == ("doc", VALID[verb].count("\n") + 1, "rules/shop.yaml")
 
 
 @pytest.mark.parametrize("id", ["A", "a b", "a_b", "a//b", "/a", "a/", "ä", "a-", "x" * 10 + "!"])

@@ -10,6 +10,7 @@ import pytest
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.engine.tracing.provenance import Origin, Tracer
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.node import Node
 
 from .bookshop import CARD, CARD_RULE, VOCABULARY, program, shop, sources
 
@@ -71,7 +72,11 @@ def traced(scope: dict[str, Any] | None = None, number: int = 0) -> tuple[Any, d
     """An object as it was generated, and the origins of its fields."""
     scope = scope or shop()
     node = program(RULES, **TEMPLATES).generate(scope, 100)[number]
-    return node.object, Tracer(sources(RULES, TEMPLATES), VOCABULARY).fields(node, scope)
+    return node.object, origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, scope)
+
+
+def origins_of(tracer: Tracer, node: Node, scope: dict[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
+    return {path: field.origin for path, field in tracer.trace(node, scope, position).fields.items()}
 
 
 def scalars(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
@@ -141,14 +146,14 @@ def test_a_tracer_sees_the_same_object_as_the_program() -> None:
     seen = {}
     tracer = Tracer(sources(RULES, TEMPLATES), VOCABULARY)
     for node in program(RULES, **TEMPLATES).generate(shop(), 100):
-        origins = tracer.fields(node, shop())
+        origins = origins_of(tracer, node, shop())
         seen[node.id] = set(scalars(node.object)) - origins.keys()
     assert seen == {"Card/north-emma": set(), "Card/north-faust": set(), "Card/south-walden-pond": set()}
 
 
 def test_a_position_in_front_is_left_out() -> None:
     node = program(RULES, **TEMPLATES).generate(shop(), 100, (7,))[1]
-    origins = Tracer(sources(RULES, TEMPLATES), VOCABULARY).fields(node, shop(), position=1)
+    origins = origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, shop(), position=1)
     assert ("spec", "faust") in origins
 
 
@@ -157,7 +162,7 @@ def test_an_object_that_is_no_longer_generated_has_no_origins() -> None:
     scope = shop()
     del scope["shelves"][1]
     with pytest.raises(LookupError, match="no longer generates Card/south-walden-pond"):
-        Tracer(sources(RULES, TEMPLATES), VOCABULARY).fields(node, scope)
+        Tracer(sources(RULES, TEMPLATES), VOCABULARY).trace(node, scope)
 
 
 def test_rules_that_are_wrong_cannot_be_traced() -> None:

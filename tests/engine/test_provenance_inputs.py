@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -11,27 +12,22 @@ import pytest
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.codegen.trace_codegen import conjunction
 from grove_compiler.engine.sources import RuleSource, Vocabulary
-from grove_compiler.engine.tracing.observer import Observer
 from grove_compiler.engine.tracing.provenance import Trace, Tracer
-from grove_compiler.engine.tracing.tracking import Input, Recorder, WatchedMap, inputs_of, plain, watched
+from grove_compiler.engine.tracing.tracked_model import TrackedModel
+from grove_compiler.engine.tracing.tracking import Input, Recorder, TrackedDict, inputs_of, plain, tracked
 from grove_compiler.graph.field_path import FieldPath, render
 
+FOLLOWER = "follower()"
 
-class lazy:
-    """An attribute that is worked out once, as models have them."""
 
-    def __init__(self, func: Any) -> None:
-        self.func = func
-        self.__doc__ = func.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+class lazy(cached_property[Any]):
+    """An attribute that is worked out once, as models have them, unless somebody follows who reads it."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        instance.__dict__[self.name] = value = self.func(instance)
-        return value
+        follower = vars(instance).get(FOLLOWER)
+        return follower(instance, self) if follower else super().__get__(instance, owner)
 
 
 @dataclass(eq=False)
@@ -77,6 +73,8 @@ class Deck:
     is_top: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        if FOLLOWER in vars(self.ship) and FOLLOWER not in vars(self):
+            return  # only made to be copied
         self.title = f"{self.ship.name}-{self.manifest['name']}"
         self.is_top = bool(self.manifest.get("top"))
 
@@ -112,11 +110,8 @@ def trace_of(body: str, more: str = "", number: int = 0, ship: Any = None) -> Tr
     rules = [RuleSource("rules/a.yaml", RULE + more, "grove"), RuleSource("templates/sign.yaml", SIGN + indented(body), "grove")]
     vocabulary = Vocabulary({"ship": Ship})
     node = build(rules, vocabulary).generate({"ship": Ship(ship or SHIP)}, 9)[number]
-    recorder = Recorder()
-    observer = Observer(recorder, lazy, [Ship, Deck])
-    tracer = Tracer(rules, vocabulary, recorder)
-    with observer.observing():
-        trace = tracer.trace(node, {"ship": Ship(watched(ship or SHIP, recorder, "doc"))})
+    tracer = Tracer(rules, vocabulary, FOLLOWER)
+    trace = tracer.trace(node, {"ship": Ship(tracked(ship or SHIP, tracer.recorder, "doc"))})
     assert {path: plain(found.value) for path, found in trace.fields.items()} == dict(scalars(node.object))
     return trace
 
@@ -260,7 +255,7 @@ do: [{{op: add, path: /spec/paint, value: '{{{{ ship.name }}}}'}}]
         rule = RULE + "when: deck.is_top and deck.size > 9\n"
         sources = [RuleSource("rules/a.yaml", rule, "grove"), RuleSource("templates/sign.yaml", SIGN + "  a: 1\n", "grove")]
         tracer = Tracer(sources, Vocabulary({"ship": Ship}))
-        found = tracer.conditions("sign/deck", {"ship": Ship(SHIP)}).conditions
+        found = tracer.conditions("sign/deck", {"ship": Ship(SHIP)})
         assert [(one.text, one.holds) for one in found] == [("deck.is_top", True), ("deck.size > 9", False), ("deck.is_top", False)]
 
 
@@ -285,27 +280,58 @@ def test_a_conjunction_has_parts(text: str, parts: list[str]) -> None:
     assert conjunction(text) == parts
 
 
-class TestObserving:
-    def test_classes_are_afterwards_what_they_were(self) -> None:
-        before = [dict(vars(one)) for one in (Ship, Deck, lazy)]
-        trace_of("a: '{{ ship.crew }}'")
-        assert [dict(vars(one)) for one in (Ship, Deck, lazy)] == before
+class TestModels:
+    def model(self) -> tuple[TrackedModel, Ship, Any]:
+        """A model, and the copy of it that is read in its place."""
+        model = TrackedModel(Recorder(), FOLLOWER)
+        ship = Ship(tracked(SHIP, model.recorder, "doc"))
+        return model, ship, model.track(ship, {})
 
-    def test_so_they_are_when_something_fails(self) -> None:
-        before = dict(vars(Ship))
-        with pytest.raises(ZeroDivisionError), Observer(Recorder(), lazy, [Ship]).observing():
-            raise ZeroDivisionError
-        assert dict(vars(Ship)) == before
+    def read(self, model: TrackedModel, look: Any) -> list[str]:
+        return [render(one.path) for one in inputs_of(model.recorder.listen(look)[1])]
+
+    def test_classes_and_instances_stay_what_they_are(self) -> None:
+        before = [dict(vars(one)) for one in (Ship, Deck, lazy)]
+        model, ship, copy = self.model()
+        model.recorder.listen(lambda: [deck.title for deck in copy.decks])
+        assert [dict(vars(one)) for one in (Ship, Deck, lazy)] == before
+        assert vars(ship).keys() == {"manifest"}
+
+    def test_a_copy_is_an_instance_of_the_same_class(self) -> None:
+        _, ship, copy = self.model()
+        assert (isinstance(copy, Ship), type(copy) is Ship, copy.name) == (True, False, ship.name)
+
+    def test_what_is_reached_through_a_copy_is_a_copy_always_the_same(self) -> None:
+        _, _, copy = self.model()
+        deck = copy.decks[1]
+        assert (copy.decks[1] is deck, deck.ship is copy, type(deck) is Deck) == (True, True, False)
+
+    def test_a_copy_of_a_copy_is_the_copy(self) -> None:
+        model, ship, copy = self.model()
+        assert (model.track(ship, {}) is copy, model.track(copy, {}) is copy) == (True, True)
+
+    def test_what_the_instance_had_worked_out_before_is_worked_out_anew(self) -> None:
+        model, ship, copy = self.model()
+        assert ship.crew == 5
+        assert self.read(model, lambda: copy.crew) == ["decks[0].size", "decks[1].size"]
+
+    def test_every_reader_reads_all_of_it(self) -> None:
+        model, _, copy = self.model()
+        assert [self.read(model, lambda: copy.decks[0].title) for _ in range(2)] == [["name", "decks[0].name"]] * 2
+
+    def test_a_field_that_knows_nothing_rests_on_what_its_instance_was_made_of(self) -> None:
+        model, _, copy = self.model()
+        assert self.read(model, lambda: copy.decks[1].number) == ["decks"]
+
+    def test_a_tuple_with_names_stays_one(self) -> None:
+        model, _, _ = self.model()
+        assert model.track(Input("doc", ("a",)), {}) == Input("doc", ("a",))
 
     def test_an_instance_may_be_said_to_be_an_input_itself(self) -> None:
-        recorder = Recorder()
-        observer = Observer(recorder, lazy, [Deck])
-        with observer.observing():
-            deck = Deck(Ship(SHIP), {"name": "x"}, 3)
-            observer.describe(deck, lambda name: (Input("option", (name,)),))
-            recorder.open()
-            assert deck.number == 3
-            assert inputs_of(recorder.close()) == (Input("option", ("number",)),)
+        model, ship, _ = self.model()
+        deck = Deck(ship, {"name": "x"}, 3)
+        model.describe(deck, lambda name: (Input("option", (name,)),))
+        assert self.read(model, lambda: model.track(deck, {}).number) == ["number"]
 
 
 LOOKS: list[tuple[Any, list[str]]] = [
@@ -313,40 +339,38 @@ LOOKS: list[tuple[Any, list[str]]] = [
     (lambda ship: ship.get("captain"), ["captain"]),
     (lambda ship: "captain" in ship, ["captain"]),
     (lambda ship: ship["flag"]["stripes"][-1]["wide"], ["flag.stripes[1].wide"]),
-    (lambda ship: dict(ship["flag"]).keys(), ["flag.colour", "flag.old", "flag.stripes", "flag.nothing"]),
-    (lambda ship: {**ship["flag"]}, ["flag.colour", "flag.old", "flag.stripes", "flag.nothing"]),
+    (lambda ship: dict(ship["flag"]).keys(), ["flag.colour", "flag.old", "flag.nothing", "flag.stripes"]),
+    (lambda ship: {**ship["flag"]}, ["flag.colour", "flag.old", "flag.nothing", "flag.stripes"]),
     (lambda ship: [deck["name"] for deck in ship["decks"]], ["decks[0].name", "decks[1].name"]),
     (lambda ship: ship["flag"]["stripes"][:1], ["flag.stripes[0]"]),
     (lambda ship: len(ship["decks"]), ["decks"]),
 ]
 
 
-class TestWatching:
+class TestTracking:
     def read(self, look: Any) -> list[str]:
         recorder = Recorder()
-        value = watched(SHIP, recorder, "doc")
-        recorder.open()
-        look(value)
-        return [render(one.path) for one in inputs_of(recorder.close())]
+        value = tracked(SHIP, recorder, "doc")
+        return [render(one.path) for one in inputs_of(recorder.listen(lambda: look(value))[1])]
 
     @pytest.mark.parametrize(("look", "found"), LOOKS, ids=range(len(LOOKS)))
-    def test_whatever_is_looked_at_is_noted(self, look: Any, found: list[str]) -> None:
+    def test_whatever_is_read_is_noted(self, look: Any, found: list[str]) -> None:
         assert self.read(look) == found
 
-    def test_a_watched_document_is_equal_to_the_document(self) -> None:
-        copy = watched(SHIP, Recorder(), "doc")
+    def test_a_tracked_document_is_equal_to_the_document(self) -> None:
+        copy = tracked(SHIP, Recorder(), "doc")
         assert (copy, plain(copy), type(plain(copy)["decks"]), type(plain(copy)["name"])) == (SHIP, SHIP, list, str)
 
-    def test_frames_do_not_see_each_others_reads(self) -> None:
+    def test_who_listens_to_the_caller_does_not_learn_what_was_read(self) -> None:
         recorder = Recorder()
-        ship: WatchedMap = watched(SHIP, recorder, "doc")
-        recorder.open()
-        recorder.open()
-        ship.get("name")
-        inner = recorder.close()
-        assert (len(inner), recorder.close()) == (1, {})
+        ship: TrackedDict = tracked(SHIP, recorder, "doc")
+        (_, inner), outer = recorder.listen(lambda: recorder.listen(lambda: ship.get("name")))
+        assert (len(inner), outer) == (1, {})
 
-    def test_nothing_is_noted_while_nobody_asks(self) -> None:
+    def test_who_listens_no_longer_learns_nothing_though_it_failed(self) -> None:
         recorder = Recorder()
-        watched(SHIP, recorder, "doc").get("name")
-        assert not recorder.is_listening
+        ship = tracked(SHIP, recorder, "doc")
+        with pytest.raises(KeyError):
+            recorder.listen(lambda: ship["captain"])
+        assert ship.get("name") == "argo"
+        assert recorder.take() == {}

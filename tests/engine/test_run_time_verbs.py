@@ -276,4 +276,4 @@ def test_rules_about_what_runs_can_be_traced_beside_others() -> None:
     rules = [*ALL, BOX_RULE, CARD_RULE]
     files = sources(rules, {"status/box": STATUS_BODY, "box": BOX, "card": CARD})
     node = build(files, VOCABULARY).generate(shop(), 9)[0]
-    assert Tracer(files, VOCABULARY).fields(node, shop())[("kind",)].file == "templates/box.yaml"
+    assert Tracer(files, VOCABULARY).trace(node, shop()).fields[("kind",)].origin.file == "templates/box.yaml"

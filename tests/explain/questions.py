@@ -57,9 +57,7 @@ def asking(inputs: Inputs, snapshot_documents: Any = ()) -> Iterator[Question]:
     """The result of a compilation, and its explainer at work."""
     result = compile_inputs(inputs, PROGRAM)
     assert not has_errors(result.diagnostics), result.diagnostics
-    explainer = Explainer(inputs, SOURCES, snapshot_documents)
-    with explainer.opened():
-        yield Question(inputs, result, explainer)
+    yield Question(inputs, result, Explainer(inputs, SOURCES, snapshot_documents))
 
 
 def inputs_of(text: str, *, config: str = "", snapshot: str = "", **settings: Any) -> Inputs:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from grove_compiler.compile import Inputs
-from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.tracing.provenance import Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Said
 from grove_compiler.explain.said import scalars
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Node
-from grove_compiler.graph.replace import replace
-from grove_compiler.source.document import Document
 
 from .questions import PROGRAM, ROOT, SOURCES, asking, example_inputs
 
@@ -102,64 +98,6 @@ def name(field: Field) -> tuple[str, str]:
 def text_at(field: Field, count: int) -> list[str]:
     """The first lines at a field's origin."""
     return LINES[field.found.origin.file][field.found.origin.line - 1 :][:count]
-
-
-def flat(said: Said) -> Iterator[FieldPath]:
-    """The paths of an input, and of all that a default found it from."""
-    yield said.path
-    for one in said.inputs:
-        yield from flat(one)
-
-
-def lengths(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, int]]:
-    """How long each list is."""
-    if isinstance(value, list):
-        yield path, len(value)
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from lengths(part, (*path, key))
-
-
-def changed(value: Any) -> Any:
-    """Another value of the same type; none for what has no other."""
-    if isinstance(value, bool):
-        return not value
-    return value + 1 if isinstance(value, int) else f"{value}x" if isinstance(value, str) else None
-
-
-def changed_inputs(inputs: Inputs) -> Iterator[tuple[FieldPath, Inputs]]:
-    """The inputs with one field of the user's changed, for each field."""
-    for number, document in enumerate(inputs.documents):
-        for path, value in scalars(document.value):
-            if path and path[0] not in ("apiVersion", "kind") and changed(value) is not None:
-                documents = list(inputs.documents)
-                new = replace(document.value, path, changed(value))
-                documents[number] = Document(new, document.file, document.index, document.line, document.origin)
-                yield path, Inputs(documents, inputs.snapshot, [], inputs.config, inputs.settings)
-
-
-def differing(before: Node, after: Node) -> list[FieldPath]:
-    """The fields that differ, apart from those of lists that became longer or shorter: there, others stand at the same place."""
-    old, new = dict(scalars(before.object)), dict(scalars(after.object))
-    first, second = dict(lengths(before.object)), dict(lengths(after.object))
-    moved = [path for path in {*first, *second} if first.get(path) != second.get(path)]
-    both = [path for path in old if path in new and old[path] != new[path]]
-    return [path for path in both if not any(path[: len(one)] == one for one in moved)]
-
-
-def test_whoever_changes_a_field_of_an_object_is_among_its_inputs(asked: Asked) -> None:
-    """The proof by experiment: each field of the user's files is changed in turn, and everything compiled again."""
-    known = {(field.node.id, field.path): [path for said in field.said + field.passed for path in flat(said)] for field in asked.fields}
-    nodes = {node.id: node for node in asked.nodes}
-    missing = [
-        (render(path), node.id, render(field))
-        for path, inputs in changed_inputs(asked.inputs)
-        for node in compile_inputs(inputs, PROGRAM).graph.nodes
-        if node.id in nodes and nodes[node.id].rule == node.rule
-        for field in differing(nodes[node.id], node)
-        if not any(path[: len(read)] == read for read in known[node.id, field])
-    ]
-    assert missing == []
 
 
 def test_examples_are_there() -> None:

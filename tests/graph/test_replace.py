@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.graph.replace import ABSENT, replace
+from grove_compiler.graph.field_path import ABSENT, replace
 
 MANIFEST: dict[str, Any] = {"spec": {"cliques": [{"name": "a", "replicas": 1}, {"name": "b"}], "replicas": 2}, "kind": "X"}
 

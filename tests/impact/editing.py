@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from grove_compiler.compile import Inputs
-from grove_compiler.graph.field_path import parse
-from grove_compiler.graph.replace import ABSENT, replace
+from grove_compiler.graph.field_path import ABSENT, parse, replace
 from grove_compiler.impact.impact import Impact, impact
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.yaml_writer import write_yaml

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.field_path import render
+from grove_compiler.graph.field_path import ABSENT, render, replace
 from grove_compiler.graph.identical import identical
-from grove_compiler.graph.replace import ABSENT, replace
 from grove_compiler.impact.change import changes
 from grove_compiler.impact.edit import applied, as_declared, edits
 from grove_compiler.impact.edit import given as given_in

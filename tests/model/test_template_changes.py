@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.graph.field_path import parse
-from grove_compiler.graph.replace import ABSENT, replace
+from grove_compiler.graph.field_path import ABSENT, parse, replace
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate

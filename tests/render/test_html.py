@@ -19,7 +19,7 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.render import as_html as module
 from grove_operator.render.as_html import SCRIPTS, as_html, embedded
-from grove_operator.render.packing import unpack
+from grove_operator.render.packer import unpack
 from grove_operator.render.picture import draw, simplified
 
 from .sample import for_people, node, workload

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from grove_compiler.source.findings import Limits
 from grove_compiler.source.json_reader import read_json
-from grove_compiler.source.limits import Limits
 from grove_compiler.source.yaml_reader import read_yaml
 
 

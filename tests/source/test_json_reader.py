@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_compiler.source.findings import Limits
 from grove_compiler.source.json_reader import read_json
-from grove_compiler.source.limits import Limits
 
 VALUES: list[tuple[str, list[Any]]] = [
     ("", []),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.source.limits import Limits
+from grove_compiler.source.findings import Limits
 from grove_compiler.source.reader import read_bytes, read_text
 from grove_compiler.source.yaml_reader import read_yaml
 

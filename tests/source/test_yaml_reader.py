@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.source.limits import Limits
+from grove_compiler.source.findings import Limits
 from grove_compiler.source.yaml_reader import SYNTAX_ERRORS, TAG_DIRECTIVES, read_yaml
 
 

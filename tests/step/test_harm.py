@@ -10,7 +10,7 @@ import pytest
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects
+from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Unknown
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Gone, Hold, Key, Step, step
 from tests.features.compiling import program_with, shipped_program
@@ -130,7 +130,7 @@ class Unsynced(ObjectList):
 
     def by_owner(self, group: str, kind: str, owner: Any) -> list[Manifest]:
         if kind == "Pod":
-            raise LookupError("pods are not listed yet")
+            raise Unknown("pods are not listed yet")
         return super().by_owner(group, kind, owner)
 
 
@@ -143,7 +143,7 @@ def test_what_a_view_cannot_answer_holds() -> None:
 def test_a_view_that_does_not_know_the_sets_holds_and_says_not_that_they_are_gone() -> None:
     class Empty(ObjectList):
         def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-            raise LookupError(f"{kind} is not listed yet")
+            raise Unknown(f"{kind} is not listed yet")
 
     found = step(Empty(), Key("PodCliqueSet", "default", "a"), NOW, context())
     assert isinstance(found, Hold)

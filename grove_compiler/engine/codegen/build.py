@@ -62,8 +62,7 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
 
 def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodegen, traced: bool) -> Surroundings:
     constants = {name: constant.value for name, constant in rule_set.constants.items()}
-    resolver = Resolver(rule_set.templates, {} if traced else constants)
-    return Surroundings(vocabulary, module, resolver, constants, traced)
+    return Surroundings(vocabulary, module, Resolver(rule_set.templates, constants), constants, traced)
 
 
 def _code_of(source: str) -> CodeType | None:

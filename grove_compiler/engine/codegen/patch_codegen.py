@@ -31,19 +31,15 @@ class PatchCodegen:
         """All operations, inside the patch's own loops and guards."""
         self.rule, self.block, self.depth = function.rule, function.block, function.depth
         block, indent = function.block, function.block.indent
-        scope = function.scope.with_name("object", Name("seen(o)" if self.traced else "o", dict[str, Any], INNER))
+        scope = function.scope.with_name("object", Name("tracked_result(o)" if self.traced else "o", dict[str, Any], INNER))
         for word, text in self.patch.named("let").items():
             scope = self._let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope)
         scope = self._loops(self.patch.keys, self.patch.at(), scope)
         inside = block.indent
-        if self.traced:
-            block.add(f"said_by({self.patch.id!r})")
         for number, operation in enumerate(self.patch.keys["do"]):
             block.indent = inside
             self._operation(operation, self.patch.at("do", number), scope)
         block.indent = indent
-        if self.traced:
-            block.add(f"said_by({self.rule.id!r})")
 
     def _let(self, word: str, expression: Expression, scope: Scope) -> Scope:
         if scope.is_constant(word):
@@ -91,7 +87,7 @@ class PatchCodegen:
 
     def _call(self, word: str, at: Place) -> str:
         """The operation's function, up to its first argument."""
-        function = f"change({word!r}, {at.position!r}," if self.traced else f"patch_{word}("
+        function = f"change({word!r}, {self.patch.id!r}, {at.position!r}," if self.traced else f"patch_{word}("
         return f"{function}{self._mark(at)}"
 
     def _condition(self, expression: Expression, scope: Scope) -> str:

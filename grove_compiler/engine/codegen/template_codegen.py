@@ -150,16 +150,16 @@ class TemplateCodegen:
         kind = types.without_none(code.type)
         if types.is_model(kind) and isinstance(node, Text | Expression):
             node.at.fail(f"a {kind.__name__} cannot stand in a manifest; name one of its attributes")
-        return self._trace(code, node) if self.traced else code
+        return self._trace(code, node, scope) if self.traced else code
 
-    def _trace(self, code: Code, node: Literal | Text | Expression) -> Code:
-        return Code(traced_value(code.python, node), code.type, code.depth, code.may_omit)
+    def _trace(self, code: Code, node: Literal | Text | Expression, scope: Scope) -> Code:
+        return Code(traced_value(code.python, node, scope, self.rule), code.type, code.depth, code.may_omit)
 
     def _filled(self, code: Code, node: TemplateNode) -> Code:
         """A map or a list that turns out to be empty has a place as scalars have."""
         if not isinstance(node, MapNode | ListNode):
             return code
-        return Code(f"filled({code.python}, {node.at.position!r})", code.type, code.depth, code.may_omit)
+        return Code(f"filled({code.python}, {self.rule!r}, {node.at.position!r})", code.type, code.depth, code.may_omit)
 
     def _condition(self, expression: Expression, scope: Scope) -> str:
         """An `$if`."""
@@ -188,7 +188,7 @@ class TemplateCodegen:
                 expression.at.fail(f"{word!r} is the name of a constant")
             code = self._code(expression, scope)
             name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
-            if code.is_literal and not self.traced:  # a word that a part is given: no variable, no statement
+            if code.is_literal:  # a word that a part is given: no variable, no statement
                 name.python = code.python
             else:
                 python = traced_name(word, code.python, expression) if self.traced else code.python

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jinja2 import nodes
 
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
@@ -11,12 +13,17 @@ from grove_compiler.engine.language.template_ast import Expression, Literal, Tex
 from grove_compiler.graph.field_path import FieldPath
 
 
-def traced_value(python: str, node: Literal | Text | Expression) -> str:
-    """A scalar, or what a `$merge` brings in, with its place, what is written there, and where that is in the document."""
-    source = "" if isinstance(node, Literal) else node.text
+def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, rule: str) -> str:
+    """A scalar, or what a `$merge` brings in, with its rule and place, what is written there, and where that is in the document.
+
+    What is written with names of constants alone is as constant as what is written out.
+    """
+    used = _names(node)
+    names = tuple(word for word in used if word not in scope.names or scope.names[word].varies)
+    source = "" if isinstance(node, Literal) or (used and not names) else node.text
     if isinstance(node, Expression) and node.label:
         source = node.label
-    return f"trace(lambda: {python}, {node.at.position!r}, {source!r}, {_names(node)!r}, {node.path!r})"
+    return f"trace(lambda: {python}, {rule!r}, {node.at.position!r}, {source!r}, {names!r}, {node.path!r})"
 
 
 def traced_name(word: str, python: str, expression: Expression) -> str:
@@ -39,31 +46,25 @@ def traced_condition(compiler: ExpressionCompiler, condition: Expression, scope:
 
 
 def conjunction(text: str) -> list[str]:
-    """The parts of `a and b and c`; an expression that is no conjunction is its only part."""
-    if not isinstance(parse_expression(text), nodes.And):
-        return [text.strip()]
-    parts, start, depth, quote, position = [], 0, 0, "", 0
-    while position < len(text):
-        letter = text[position]
-        if quote:
-            position += letter == "\\"
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif depth == 0 and _is_and(text, position):
-            parts.append(text[start:position].strip())
-            start = position + 3
-        position += 1
-    return [*parts, text[start:].strip()]
+    """Returns the parts of `a and b and c`; an expression that is no conjunction is its only part.
+
+    Jinja2's syntax tree does not tell where a part begins, so each `and` is tried: one inside of brackets or quotes leaves nothing
+    that can be parsed on its left. Whatever binds less than `and` would have made the whole something else than a conjunction.
+    """
+    if isinstance(parse_expression(text), nodes.And):
+        for word in re.finditer(r"\band\b", text):
+            left, right = text[: word.start()], text[word.end() :]
+            if _is_expression(left) and _is_expression(right):
+                return [left.strip(), *conjunction(right)]
+    return [text.strip()]
 
 
-def _is_and(text: str, position: int) -> bool:
-    before, after = text[position - 1 : position], text[position + 3 : position + 4]
-    return text.startswith("and", position) and not any(letter.isalnum() or letter in "_." for letter in before + after)
+def _is_expression(text: str) -> bool:
+    try:
+        parse_expression(text)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:

@@ -55,8 +55,8 @@ def names_in(text: str) -> frozenset[str]:
     """The names that a bare expression uses, those of functions included. Raises `ExpressionError`."""
     root = parse_expression(text)
     with _mistakes():
-        found = {node.name for node in root.find_all(nodes.Name)}
-    return frozenset(found | {root.name} if isinstance(root, nodes.Name) else found)
+        names = {node.name for node in root.find_all(nodes.Name)}
+    return frozenset(names | {root.name} if isinstance(root, nodes.Name) else names)
 
 
 @contextmanager

@@ -20,6 +20,11 @@ class Name:
     may_omit: bool = False
     is_constant: bool = False
 
+    @property
+    def varies(self) -> bool:
+        """Whether it stands for anything but a constant, or for a word that a part is given."""
+        return not self.is_constant and not _is_literal(self.python)
+
 
 @dataclass(slots=True, eq=False)
 class Scope:
@@ -48,12 +53,16 @@ class Code:
     @property
     def is_literal(self) -> bool:
         """Whether it is a plain text or a whole number, written out."""
-        return re.fullmatch(r"'[^'\\]*'|\d+", self.python) is not None
+        return _is_literal(self.python)
 
     @property
     def calls(self) -> bool:
         """Whether evaluating it does real work, so that it is worth doing once."""
         return "(" in self.python
+
+
+def _is_literal(python: str) -> bool:
+    return re.fullmatch(r"'[^'\\]*'|\d+", python) is not None
 
 
 def variable(word: str) -> str:

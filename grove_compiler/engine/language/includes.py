@@ -33,13 +33,10 @@ from grove_compiler.graph.nearest import nearest
 
 @dataclass(slots=True, eq=False)
 class Resolver:
-    """Parses templates, with all that they include. `constants` are put in as the values that they are.
-
-    Traced rules are resolved without constants, so that `explain` can show the word that stands in the file.
-    """
+    """Parses templates, with all that they include. `constants` are put in as the values that they are."""
 
     templates: Mapping[str, Template]
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any]
     _open: list[str] = field(default_factory=list)
 
     def parse(self, value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:

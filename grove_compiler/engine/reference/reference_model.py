@@ -15,14 +15,14 @@ _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(Non
 
 def reachable_classes(starts: Iterable[Any]) -> list[type]:
     """Every model class that can be reached over attributes and results of methods, in order of discovery."""
-    found: dict[type, None] = {}
+    reached: dict[type, None] = {}
     waiting = [owner for start in starts for owner in _classes_in(start)]
     while waiting:
         owner = waiting.pop(0)
-        if owner not in found:
-            found[owner] = None
+        if owner not in reached:
+            reached[owner] = None
             waiting += [part for name in model_types.public_names(owner) for part in _classes_in(_member_type(owner, name))]
-    return list(found)
+    return list(reached)
 
 
 def document_classes(classes: list[type]) -> str:
@@ -30,8 +30,8 @@ def document_classes(classes: list[type]) -> str:
     names = [owner.__name__ for owner in classes]
     text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
     for owner in sorted(classes, key=lambda owner: owner.__name__):
-        said = _paragraph(_own_doc(owner))
-        text += f"\n### {owner.__name__}\n\n" + (f"{said}\n\n" if said else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
+        doc = _paragraph(_own_doc(owner))
+        text += f"\n### {owner.__name__}\n\n" + (f"{doc}\n\n" if doc else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
         for name in model_types.public_names(owner):
             kind = type_words(_member_type(owner, name), names)
             text += f"| `{_with_arguments(owner, name)}` | {kind} | {_member_doc(owner, name)} |\n"

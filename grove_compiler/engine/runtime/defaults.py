@@ -26,16 +26,16 @@ def parse_default_path(text: str) -> DefaultPath:
     while position < len(text):
         if text[position] == "." and 0 < position < len(text) - 1:
             position += 1
-        found = _STEP.match(text, position)
-        if not found:
+        step = _STEP.match(text, position)
+        if not step:
             raise ValueError(f"{text!r} is not a path such as `spec.cliques[*].{{containers,initContainers}}[*].name`")
-        braces, brackets, word = found.groups()
+        braces, brackets, word = step.groups()
         names = braces.split(",") if braces else [brackets or word]
         steps = [["each"]] if brackets == "*" else [["key", name.strip()] for name in names]
         if ["key", ""] in steps:
             raise ValueError(f"the path {text!r} names a field that has no name")
-        alternatives = [[*former, step] for former in alternatives for step in steps]
-        position = found.end()
+        alternatives = [[*path, one] for path in alternatives for one in steps]
+        position = step.end()
     if not alternatives[0] or any(path[-1][0] == "each" for path in alternatives):
         raise ValueError(f"the path {text!r} must end with a field")
     return alternatives

@@ -59,11 +59,11 @@ def patch_remove(value: Any, path: Pointer) -> Any:
 
 def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
     """The object as it is. Raises `EvaluationError` when it holds something else at the path."""
-    found = value
+    present = value
     for step in path:
-        found = found[_existing(found, step, path)]
-    if found != expected:
-        raise EvaluationError(f"at {_text(path)}: expected {expected!r}, found {found!r}")
+        present = present[_existing(present, step, path)]
+    if present != expected:
+        raise EvaluationError(f"at {_text(path)}: expected {expected!r}, found {present!r}")
     return value
 
 

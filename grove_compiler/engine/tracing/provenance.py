@@ -1,8 +1,8 @@
 """Which line of which rule or template made a field, from which expression, and what that expression read.
 
 Nothing is recorded while objects are generated. When somebody asks about one, its rule is written once more in a form that ties
-every scalar to its place, run for that object alone, and read off. What was read is known when the scope is made of watched values
-(see `watching`); otherwise origins have no inputs.
+every scalar to its place, run for that object alone, and read off. What was read is known when the scope is made of tracked documents
+(see `tracking`); otherwise origins have no inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
 from grove_compiler.engine.tracing.traced import Origin, Traced
-from grove_compiler.engine.tracing.tracking import Input, Recorder, inputs_of, marked, plain
+from grove_compiler.engine.tracing.tracked_model import TrackedModel
+from grove_compiler.engine.tracing.tracking import LISTED, PASSED, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
@@ -92,7 +93,7 @@ class Trace:
     omissions: list[Omission] = field(default_factory=list)
 
 
-class _Found(Exception):
+class _Made(Exception):
     """Carries the object out of the rule that made it."""
 
     def __init__(self, object: Any) -> None:
@@ -100,130 +101,112 @@ class _Found(Exception):
 
 
 class Tracer:
-    """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`."""
+    """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`.
 
-    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, recorder: Recorder | None = None) -> None:
+    It reads copies of the model that are its own, and changes nothing that anybody else sees: others may compile or trace meanwhile.
+    `follower` is what `TrackedModel` asks for.
+    """
+
+    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "") -> None:
         self.rule_set: RuleSet = load(sources)
         compiled = compile_rules(self.rule_set, vocabulary, traced=True)
         self.rules: list[RuleInfo] = compiled.rules
         self.roots = vocabulary.words
-        self.recorder = recorder or Recorder()
-        self._namespace = runtime(vocabulary.functions, _boundless()) | self._words()
+        self.recorder = Recorder()
+        self.model = TrackedModel(self.recorder, follower)
+        budget = CostBudget()
+        budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
+        self._namespace = runtime(vocabulary.functions, budget) | {
+            "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
+            "holds": self._holds, "change": self._change, "skips": lambda: self._is_dry, "merge": traced.merge,
+            "tracked_result": lambda made: traced.tracked_result(made, self.recorder),
+        }  # fmt: skip
         self._begin(None)
         exec(compiled.code, self._namespace)
         decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
-    def fields(self, node: Node, scope: Mapping[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
-        """The origin of every scalar of a node, by its path. `position` is how many loop positions the caller had put in front."""
-        return {path: found.origin for path, found in self.trace(node, scope, position).fields.items()}
-
     def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0, roots: Mapping[str, tuple[Input, ...]] | None = None) -> Trace:
-        """How a node came about. `roots` are the inputs that a root as a whole rests on, where its parts tell nothing.
+        """Returns how a node came about. `position` is how many loop positions the caller had put in front.
 
-        Raises `LookupError` when the rule does not generate the node any more.
+        `roots` are the inputs that a root as a whole rests on, where its parts tell nothing. Raises `LookupError` when the rule does
+        not generate the node any more.
         """
         self._begin(node.loop[position:])
         self._bound.update(roots or {})
         try:
-            self._call(node.rule, scope, self._found)
-        except _Found as found:
-            self._trace.fields = dict(traced.leaves(found.object))
+            self._call(node.rule, scope, self._made)
+        except _Made as made:
+            self._trace.fields = dict(traced.leaves(made.object))
             return self._trace
         raise LookupError(f"the rule {node.rule!r} no longer generates {node.id}")
 
-    def conditions(self, rule: str, scope: Mapping[str, Any]) -> Trace:
-        """The conditions of a rule for all items that it loops over, without making any object."""
-        self._begin(None)
-        self._is_dry = True
-        self._call(rule, scope, self._found)
-        return self._trace
+    def conditions(self, rule: str, scope: Mapping[str, Any]) -> list[Condition]:
+        """Returns the conditions of a rule for all items that it loops over, without making any object."""
+        self._begin(None, is_dry=True)
+        self._call(rule, scope, self._made)
+        return self._trace.conditions
 
-    def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, Trace, tuple[Input, ...]]:
-        """What a default rule gives, `OMIT` for nothing, what it decided, and what it read.
+    def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, list[Condition], tuple[Input, ...]]:
+        """Returns what a default rule gives, `OMIT` for nothing, with its conditions and what it read.
 
         `around` are the manifest, the map that lacks the field, and the map around that.
         """
         self._begin(())
         value = self._call(rule, scope, *around)
         inputs = dict.fromkeys(one for _, leaf in traced.leaves(value) for one in leaf.sources[0])
-        return plain(traced.untraced(value)), self._trace, tuple(inputs)
+        return plain(traced.untraced(value)), self._trace.conditions, tuple(inputs)
 
     # -- running -----------------------------------------------------------------------------------------------------------
 
-    def _begin(self, wanted: tuple[int, ...] | None) -> None:
+    def _begin(self, wanted: tuple[int, ...] | None, is_dry: bool = False) -> None:
         """Before a run; `wanted` is the only position of the loops that is of interest."""
-        self._trace, self._wanted, self._is_dry = Trace(), wanted, False
+        self._trace, self._wanted, self._is_dry = Trace(), wanted, is_dry
         self._bound: dict[str, tuple[Input, ...]] = {}
-        self._rule = ""
-
-    def _function(self, rule: str) -> Callable[..., Any]:
-        index = next(number for number, info in enumerate(self.rules) if info.id == rule)
-        self._loops = self.rules[index].loops
-        self._rule = rule
-        function: Callable[..., Any] = self._namespace[f"rule_{index}"]
-        return function
+        self._parts: dict[str, tuple[Input, ...]] = {}
 
     def _call(self, rule: str, scope: Mapping[str, Any], *rest: Any) -> Any:
-        function = self._function(rule)
-        self.recorder.open()
-        try:
-            return function(*[scope.get(word) for word in self.roots], *rest)
-        finally:
-            self.recorder.close()
+        index = next(number for number, info in enumerate(self.rules) if info.id == rule)
+        self._loops = self.rules[index].loops
+        arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
+        return self._namespace[f"rule_{index}"](*arguments, *rest)
 
-    def _found(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
+    def _made(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
         if loop == self._wanted:
-            raise _Found(object)
+            raise _Made(object)
 
     # -- what traced rules call --------------------------------------------------------------------------------------------
 
-    def _words(self) -> dict[str, Any]:
-        return {
-            "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
-            "holds": self._holds,
-            "change": self._change, "said_by": self._said_by, "skips": lambda: self._is_dry, "seen": self._seen,
-            "merge": traced.merge,
-        }  # fmt: skip
+    def _evaluate(self, thunk: Thunk, names: tuple[str, ...] = ()) -> tuple[Any, Reads]:
+        """A value and what was read for it; where neither tells anything, what the names in it rest on."""
+        value, reads = self.recorder.listen(thunk)
+        if not reads and not isinstance(value, Tracked):
+            reads = {one: LISTED for name in names for one in self._bound.get(name, ())}
+        parts = {one: PASSED for name in names for one in self._parts.get(name, ())}
+        return value, parts | reads
 
-    def _evaluated(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...], tuple[Input, ...]]:
-        """A value, what was read for it, and what was only passed on the way."""
-        self.recorder.open()
-        try:
-            value = thunk()
-        finally:
-            reads = self.recorder.close()
-        return value, inputs_of(reads), inputs_of({one: True for one, is_value in reads.items() if not is_value})
-
-    def _evaluate(self, thunk: Thunk) -> tuple[Any, tuple[Input, ...]]:
-        value, inputs, _ = self._evaluated(thunk)
-        return value, inputs
-
-    def _value(self, thunk: Thunk, place: tuple[str, int], said: str, names: tuple[str, ...], path: FieldPath) -> Any:
-        value, inputs, passed = self._evaluated(thunk)
-        inputs = inputs or self._inputs_of_names(names)
-        origin = Origin(*place, said)
+    def _value(self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath) -> Any:
+        value, reads = self._evaluate(thunk, names)
+        origin = Origin(*place, text)
         if value is OMIT:
-            self._trace.omissions.append(Omission(self._rule, origin, path, inputs))
+            self._trace.omissions.append(Omission(rule, origin, path, inputs_of(reads)))
             return OMIT
-        return Traced(value, origin, self._rule, inputs, names, passed=passed)
+        return traced.opened(Traced(value, origin, rule, reads, names))
 
-    def _filled(self, value: Any, place: tuple[str, int]) -> Any:
-        return Traced(value, Origin(*place, ""), self._rule) if value in ({}, []) else value
-
-    def _inputs_of_names(self, names: tuple[str, ...]) -> tuple[Input, ...]:
-        return tuple(dict.fromkeys(one for name in names for one in self._bound.get(name, ())))
+    def _filled(self, value: Any, rule: str, place: tuple[str, int]) -> Any:
+        return Traced(value, Origin(*place, ""), rule) if value in ({}, []) else value
 
     def _name(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
-        value, inputs = self._evaluate(thunk)
-        self._bound[name] = inputs or self._inputs_of_names(names)
-        return _derived(value, self._bound[name])
+        value, reads = self._evaluate(thunk, names)
+        self._bound[name] = inputs_of(reads)
+        return self.model.track(value, reads)
 
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
-        value, inputs = self._evaluate(lambda: _all_of(thunk()))
-        self._bound[name] = inputs or self._inputs_of_names(names)
-        items = access.each(value)
-        return [marked(item, self._bound[name]) for item in list.__iter__(items)] if isinstance(items, list) else items
+        value, reads = self._evaluate(lambda: access.each(thunk()), names)
+        self._bound[name] = inputs_of(reads)
+        if name not in dict(self._loops):
+            self._parts[name] = tuple(reads)
+        return self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads)
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:
         """A loop of the rule: all positions, or the wanted one. Loops are entered from the outermost on."""
@@ -241,51 +224,15 @@ class Tracer:
 
     def _holds(self, rule: str, place: tuple[str, int], parts: tuple[tuple[str, Thunk, Thunk], ...], path: FieldPath) -> bool:
         for text, test, about in parts:
-            value, inputs = self._evaluate(test)
+            value, reads = self._evaluate(test)
             subject = None if value else self._evaluate(about)[0]
-            self._trace.conditions.append(Condition(rule, *place, text, bool(value), subject, inputs, path))
+            self._trace.conditions.append(Condition(rule, *place, text, bool(value), subject, inputs_of(reads), path))
             if not value:
                 return False
         return True
 
-    def _seen(self, object: Any) -> Any:
-        return traced.seen(object, self.recorder)
-
-    def _said_by(self, rule: str) -> None:
-        self._rule = rule
-
-    def _change(self, word: str, place: tuple[str, int], object: Any, path: tuple[str, ...], *new: Any) -> Any:
+    def _change(self, word: str, rule: str, place: tuple[str, int], object: Any, path: tuple[str, ...], *new: Any) -> Any:
         if new and new[0] is OMIT:
             return object
-        self._trace.operations.append(Operation(self._rule, word, path, *place))
-        return _CHANGES[word](object, path, *new)
-
-
-def _all_of(items: Any) -> Any:
-    """A list that makes its items on demand makes them all now, so that what they are made of is read for the loop."""
-    return list(items) if isinstance(items, Sequence) and not isinstance(items, list | str) else items
-
-
-def _boundless() -> CostBudget:
-    """What is traced has run before, within its bounds."""
-    budget = CostBudget()
-    budget.start(range(sys.maxsize))
-    return budget
-
-
-def _derived(value: Any, inputs: tuple[Input, ...]) -> Any:
-    """A value that a name stands for: its texts and numbers rest on what its expression read."""
-    if type(value) is list:
-        return [marked(item, inputs) for item in value]
-    if type(value) is dict:
-        return {key: marked(item, inputs) for key, item in value.items()}
-    return marked(value, inputs)
-
-
-_CHANGES: dict[str, Callable[..., Any]] = {
-    "add": traced.patch_add,
-    "replace": traced.patch_replace,
-    "remove": traced.patch_remove,
-    "merge": traced.patch_merge,
-    "test": traced.patch_test,
-}
+        self._trace.operations.append(Operation(rule, word, path, *place))
+        return traced.patch(word, object, path, *new)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import patching
-from grove_compiler.engine.tracing import tracking as watching
-from grove_compiler.engine.tracing.tracked_result import SeenList, SeenMap
-from grove_compiler.engine.tracing.tracking import Input, Reads, Recorder, inputs_of_entry, marked
+from grove_compiler.engine.tracing.tracking import (
+    LISTED,
+    PASSED,
+    READ,
+    Input,
+    Reads,
+    Recorder,
+    Tracked,
+    TrackedDict,
+    TrackedList,
+    entries_of,
+    inputs_of,
+    tracked_container,
+    tracked_scalar,
+)
 from grove_compiler.graph.field_path import FieldPath
-
-_KNOWN = (watching.Text, watching.Whole, watching.Decimal)
 
 
 class Origin(NamedTuple):
@@ -25,145 +35,135 @@ class Origin(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Traced:
-    """A value and its origin; containers that an expression gave are one traced value until something goes into them.
+    """A scalar or an empty container of an object, and where it comes from.
 
-    `rule` is the rule or patch that says it, `inputs` what its expression read, `names` the names that the expression uses.
-    `direct` says that it is the value of its one input, unchanged. `passed` are fields that decide which parts of the model there are,
-    if the expression went through such parts.
+    `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that are no constants. `copied`
+    is the field of a document that it is, where the value itself cannot know it.
     """
 
     value: Any
     origin: Origin
-    rule: str = ""
-    inputs: tuple[Input, ...] = ()
+    rule: str
+    reads: Reads = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    direct: bool = False
-    passed: tuple[Input, ...] = ()
+    copied: tuple[Input, ...] = ()
 
     @property
     def sources(self) -> tuple[tuple[Input, ...], bool]:
-        """The inputs of a scalar, and whether it is one of them unchanged: then nothing else that was read counts."""
-        if not isinstance(self.value, _KNOWN):
-            return self.inputs, self.direct
-        known = self.value.inputs
-        return (known, True) if self.value.direct else (tuple(dict.fromkeys(known + self.inputs)), False)
+        """The inputs that its value was made of, and whether it is the value of one of them, unchanged."""
+        if not isinstance(self.value, Tracked):
+            return self.copied or inputs_of(self.reads), bool(self.copied)
+        if self.value.direct:
+            return self.value.inputs, True
+        more = inputs_of({one: how for one, how in self.reads.items() if how})
+        return tuple(dict.fromkeys(self.value.inputs + more)), False
 
     @property
-    def reads(self) -> Reads:
-        """What is read of a scalar by who looks at it; nothing of a container, which is only gone through."""
-        return {} if isinstance(self.value, dict | list) else dict.fromkeys(self.passed, False) | dict.fromkeys(self.sources[0], True)
+    def passed(self) -> tuple[Input, ...]:
+        """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
+        inputs, is_copied = self.sources
+        reads = self.reads if is_copied else {one: how for one, how in self.reads.items() if not how}
+        others = [one for one in reads if not any(self._leads_to(one, source) for source in inputs)]
+        return inputs_of(dict.fromkeys(sorted(others, key=lambda one: -(reads[one] & READ)), READ))
+
+    def _leads_to(self, one: Input, source: Input) -> bool:
+        """Whether an input was read on the way to a source: something around it or in it, or listed with something around it."""
+        around = one.path[:-1] if self.reads.get(source, LISTED) & LISTED and self.sources[1] else one.path
+        return one.source == source.source and (source.path[: len(around)] == around or one.path[: len(source.path)] == source.path)
+
+    @property
+    def rests(self) -> Reads:
+        """What is read by who reads this value."""
+        return dict.fromkeys(self.passed, PASSED) | dict.fromkeys(self.sources[0], READ)
 
     def part(self, key: Any, value: Any) -> Traced:
-        """An entry of its container. Booleans and nulls cannot know their input: it is the entry read of that name."""
-        found = inputs_of_entry(self.value, key)
-        if not found and (value is None or isinstance(value, bool)):
-            found = tuple(one for one in self.inputs if one.path[-1:] == (key,))
-        return Traced(value, self.origin, self.rule, found or self.inputs, self.names, len(found) == 1, self.passed)
+        """An entry of the container that the expression gave."""
+        place = getattr(self.value, "place", None)
+        copied = tuple(place.reads(key)) if isinstance(place, Input) else ()
+        if not copied and (value is None or isinstance(value, bool)):  # these cannot know their input: it is the entry of that name
+            copied = tuple(one for one in inputs_of(self.reads) if one.path[-1:] == (key,))
+        return replace(self, value=value, copied=copied if len(copied) == 1 else ())
+
+
+class Made(NamedTuple):
+    """A container of an object under construction, as the place of what a patch reads of it."""
+
+    value: dict[Any, Any] | list[Any]
+
+    def reads(self, *key: Any) -> Reads:
+        """Returns what an entry rests on; nothing for a container, which is only gone through."""
+        part = dict(entries_of(self.value)).get(*key) if key else None
+        return part.rests if isinstance(part, Traced) else {}
+
+
+def opened(traced: Traced) -> Any:
+    """Returns a container that an expression gave as containers of traced scalars, at any depth; a scalar as it is."""
+    value = traced.value
+    if isinstance(value, TrackedDict | TrackedList) and isinstance(value.place, Made):
+        return value.place.value  # a patch hands on what others made
+    if not isinstance(value, dict | list) or not value:
+        return traced
+    parts = {key: opened(traced.part(key, part)) for key, part in entries_of(value)}
+    return parts if isinstance(value, dict) else list(parts.values())
 
 
 def untraced(value: Any) -> Any:
-    """The value that was traced. Maps and lists of the input stay what they are."""
+    """Returns the value that was traced."""
     if isinstance(value, Traced):
         return value.value
-    if isinstance(value, watching.WatchedMap | watching.WatchedList):
-        return value
     if isinstance(value, dict):
         return {key: untraced(part) for key, part in value.items()}
     return [untraced(part) for part in value] if isinstance(value, list) else value
 
 
-def seen(value: Any, recorder: Recorder) -> Any:
-    """What was made so far, without traces: who looks at a scalar of it reads what that rests on."""
-    made = opened(value)
-    if isinstance(made, dict):
-        found: SeenMap | SeenList = SeenMap((key, seen(part, recorder)) for key, part in made.items())
-    elif isinstance(made, list):
-        found = SeenList(seen(part, recorder) for part in made)
-    else:
-        return marked(made.value, *made.sources) if isinstance(made, Traced) and made.inputs else untraced(made)
-    parts = {key: part for key, part in watching.entries_of(made) if isinstance(part, Traced)}
-    found.made, found.recorder, found.rests = made, recorder, {key: part.reads for key, part in parts.items()}
-    return found
-
-
-def opened(value: Any) -> Any:
-    """A traced container as a container of traced values, a traced none as none; anything else as it is."""
-    if not isinstance(value, Traced):
-        return value
-    inner = value.value
-    if isinstance(inner, SeenMap | SeenList):
-        return inner.made  # a patch hands on what others made
-    if isinstance(inner, dict):
-        return {key: value.part(key, part) for key, part in watching.entries_of(inner)}
-    if isinstance(inner, list):
-        return [value.part(index, part) for index, part in watching.entries_of(inner)]
-    return None if inner is None else value
+def tracked_result(value: Any, recorder: Recorder) -> Any:
+    """Returns what was made so far as patches read it: without traces, but who reads a scalar of it reads what that rests on."""
+    if isinstance(value, Traced):
+        inputs, is_copied = value.sources
+        return tracked_scalar(value.value, inputs, is_copied) if inputs else value.value
+    parts: Any = {key: tracked_result(part, recorder) for key, part in entries_of(value)}
+    return tracked_container(parts if isinstance(value, dict) else list(parts.values()), recorder, Made(value))
 
 
 def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Traced]]:
-    """Every scalar and every empty container of an object, with its path."""
+    """Goes through every scalar and every empty container of an object, with its path."""
     if isinstance(value, Traced):
-        if isinstance(value.value, dict | list) and value.value:
-            yield from leaves(opened(value), path)
-        else:
-            yield path, value
+        yield path, value
     elif isinstance(value, dict | list):
-        for key, part in watching.entries_of(value):
+        for key, part in entries_of(value):
             yield from leaves(part, (*path, key))
 
 
 def merge(target: dict[str, Any], extra: Any) -> None:
-    """`$merge` of a traced value."""
-    extra = opened(extra)
-    if isinstance(extra, list):
-        for part in extra:
-            merge(target, part)
-    else:
-        patching.merge(target, extra)
+    """Does what `$merge` does, with traced values."""
+    extra = extra.value if isinstance(extra, Traced) else extra
+    for part in extra if isinstance(extra, list) else [extra]:
+        patching.merge(target, part.value if isinstance(part, Traced) else part)
 
 
-def patch_merge(value: Any, path: tuple[str, ...], new: Any) -> Any:
-    """The operation `merge` on traced values."""
-    return patching.patch_merge(_opened_along(_wholly_opened(value), path), path, _removing(_wholly_opened(new)))
+def patch(word: str, value: Any, path: tuple[str, ...], *new: Any) -> Any:
+    """Does what an operation does, with traced values and with the function that compilations call."""
+    if word == "test":
+        patching.patch_test(untraced(value), path, untraced(new[0]))
+        return value
+    arguments = map(_removing, new) if word == "merge" else new
+    return getattr(patching, f"patch_{word}")(_enterable(value, path), path, *arguments)
 
 
-def patch_test(value: Any, path: tuple[str, ...], expected: Any) -> Any:
-    """The operation `test` on traced values."""
-    patching.patch_test(untraced(value), path, untraced(expected))
-    return value
-
-
-def _patched(change: Callable[..., Any]) -> Callable[..., Any]:
-    def patch(value: Any, path: tuple[str, ...], *new: Any) -> Any:
-        return change(_opened_along(value, path), path, *new)
-
-    return patch
-
-
-patch_add = _patched(patching.patch_add)
-patch_replace = _patched(patching.patch_replace)
-patch_remove = _patched(patching.patch_remove)
-
-
-def _opened_along(value: Any, path: Sequence[str]) -> Any:
-    """The value with everything opened that a change at the path goes through."""
-    value = opened(value)
-    if len(path) > 1 and isinstance(value, dict) and path[0] in value:
-        return {**value, path[0]: _opened_along(value[path[0]], path[1:])}
-    if len(path) > 1 and isinstance(value, list) and path[0].isdigit():
-        return [_opened_along(part, path[1:]) if number == int(path[0]) else part for number, part in enumerate(value)]
-    return value
+def _enterable(value: Any, path: tuple[str, ...]) -> Any:
+    """The value, where empty containers and nones that the path goes through have no trace: what is put into them has its own."""
+    if isinstance(value, Traced) and (value.value is None or isinstance(value.value, dict | list)):
+        value = value.value
+    step: Any = int(path[0]) if isinstance(value, list) and path[0].isdecimal() else path[0]
+    if len(path) == 1 or not isinstance(value, dict | list) or step not in dict(entries_of(value)):
+        return value
+    copy = value.copy()
+    copy[step] = _enterable(value[step], path[1:])
+    return copy
 
 
 def _removing(new: Any) -> Any:
     """What is merged, with the nones that remove a key as nones."""
-    return {key: _removing(opened(part)) for key, part in new.items()} if isinstance(new, dict) else new
-
-
-def _wholly_opened(value: Any) -> Any:
-    """Everything as containers of traced scalars, at any depth; a traced none stays one, for it is a scalar that has an origin."""
-    if not (isinstance(value, Traced) and value.value is None):
-        value = opened(value)
-    if isinstance(value, dict):
-        return {key: _wholly_opened(part) for key, part in value.items()}
-    return [_wholly_opened(part) for part in value] if isinstance(value, list) else value
+    if isinstance(new, Traced) and new.value is None:
+        return None
+    return {key: _removing(part) for key, part in new.items()} if isinstance(new, dict) else new

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.replace import ABSENT, replace
+from grove_compiler.graph.field_path import ABSENT, FieldPath, render, replace
 from grove_compiler.model.spec.templates import CliqueTemplate
 
 MOST_CHANGES = 100

@@ -14,7 +14,7 @@ from functools import partial
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetInContext, scheduler_of
-from grove_compiler.model.lazy import MadeOnDemand, lazy
+from grove_compiler.model.lazy import MadeOnDemand, is_draft, lazy
 from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
@@ -44,6 +44,8 @@ class Replica:
     address: str = field(init=False)
 
     def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
         self.name = names.replica(self.set.name, self.index)
         self.address = names.service_address(self.name, self.set.namespace)
 
@@ -166,6 +168,8 @@ class Clique:
     min_available: int = field(init=False)
 
     def __post_init__(self) -> None:
+        if is_draft(self, self.set):
+            return
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
         self.name = names.clique(owner.name, self.template.name)
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name

@@ -11,11 +11,19 @@ FINISHED_PHASES = ("Succeeded", "Failed")
 PART_OF = "app.kubernetes.io/part-of"
 
 
+class Unknown(Exception):
+    """A question that whoever answers cannot answer now, as a cache that has not listed a kind yet.
+
+    No rule is at fault, and nothing that was worked out meanwhile may be kept; so it is none of the errors that expressions may raise.
+    """
+
+
 class Objects(Protocol):
     """Answers what exists: a watch cache in a cluster, a list of manifests offline.
 
     Three questions are all that a compilation asks. Each is one look into an index of whoever answers, so what a set costs does not
     depend on what else there is. Groups are API groups without their version, for the versions of one group are one object.
+    Each raises `Unknown` rather than say that nothing is there.
     """
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:

@@ -29,14 +29,16 @@ class AutoScaling:
 
 @dataclass(eq=False)
 class CliqueTemplate:
-    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3).
-
-    `group` is the scaling group that names this clique, found by its exact name; of several (an error) the first.
-    """
+    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
 
     manifest: Manifest
     index: int
-    group: ScalingGroupTemplate | None = field(default=None, repr=False)
+    _groups: list[ScalingGroupTemplate] = field(default_factory=list, repr=False)
+
+    @lazy
+    def group(self) -> ScalingGroupTemplate | None:
+        """The scaling group that names this clique, found by its exact name; of several (an error) the first."""
+        return next((group for group in self._groups if self.name in group.clique_names), None)
 
     @lazy
     def path(self) -> str:
@@ -137,14 +139,17 @@ class CliqueTemplate:
 
 @dataclass(eq=False)
 class ScalingGroupTemplate:
-    """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4).
-
-    `cliques` holds the templates that `clique_names` names, in that order; names that nobody has are left out.
-    """
+    """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 
     manifest: Manifest
     index: int
-    cliques: list[CliqueTemplate] = field(default_factory=list, repr=False)
+    _cliques: list[CliqueTemplate] = field(default_factory=list, repr=False)
+
+    @lazy
+    def cliques(self) -> list[CliqueTemplate]:
+        """The templates that `clique_names` names, in that order; names that nobody has are left out, of two of a name the first counts."""
+        named = {clique.name: clique for clique in reversed(self._cliques)}
+        return [named[name] for name in self.clique_names if name in named]
 
     @lazy
     def path(self) -> str:
@@ -192,15 +197,11 @@ class ScalingGroupTemplate:
 
 def read_templates(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
     """Returns the cliques and scaling groups of `spec.template` in the manifest's order, knowing each other."""
-    cliques = [CliqueTemplate(entry, index) for index, entry in enumerate(template.get("cliques") or [])]
-    named = {clique.name: clique for clique in reversed(cliques)}
-    groups = []
-    for index, entry in enumerate(template.get("podCliqueScalingGroups") or []):
-        group = ScalingGroupTemplate(entry, index)
-        group.cliques = [named[name] for name in group.clique_names if name in named]
-        groups.append(group)
-    for clique in cliques:
-        clique.group = next((group for group in groups if clique.name in group.clique_names), None)
+    # Who is whose is found when somebody asks, so that `explain` does not take an index to rest on the names of all.
+    cliques: list[CliqueTemplate] = []
+    groups: list[ScalingGroupTemplate] = []
+    cliques += [CliqueTemplate(entry, index, groups) for index, entry in enumerate(template.get("cliques") or [])]
+    groups += [ScalingGroupTemplate(entry, index, cliques) for index, entry in enumerate(template.get("podCliqueScalingGroups") or [])]
     return cliques, groups
 
 

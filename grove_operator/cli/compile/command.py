@@ -9,7 +9,7 @@ import click
 
 from grove_compiler.compile import Result
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.options import Context, input_options, max_objects_option, output_option, pods_option
 
 

@@ -35,14 +35,14 @@ class Branch(NamedTuple):
 
 
 def summarize(result: Result, terminal: Terminal) -> str:
-    """A section for each set, and one for what belongs to none."""
+    """Returns a section for each set, and one for what belongs to none."""
     statuses = {status.ref.id: status for status in result.statuses}
     sections = [section(objects, _facts(statuses.get(objects.owner)), terminal) for objects in objects_by_set(result.graph.nodes)]
     return "\n".join(sections)
 
 
 def _facts(status: SubjectResult | None) -> Iterator[Fact]:
-    """The generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
+    """Yields the generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
     if status is None:
         return
     yield Fact("generation", f"hash {status.generation_hash}")
@@ -60,7 +60,7 @@ def _facts(status: SubjectResult | None) -> Iterator[Fact]:
 
 
 def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> str:
-    """A set's section, lines ended. `facts` stand below the counts."""
+    """Returns a set's section, lines ended. `facts` stand below the counts."""
     kind, _, name = objects.owner.partition("/")
     heading = f"{kind} {name}" if kind else "Objects that belong to no set"
     rows = [*_counts(objects), *facts]
@@ -74,7 +74,7 @@ def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> s
 
 
 def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
-    """The text after its start, on a terminal broken at spaces and indented below itself."""
+    """Returns the text after its start, on a terminal broken at spaces and indented below itself."""
     if not terminal.wraps or len(start) + len(text) <= terminal.width:
         return [start + text]
     import textwrap  # only for people
@@ -94,7 +94,7 @@ def _counts(objects: SetObjects) -> Iterator[Fact]:
 
 
 def _gpus(objects: SetObjects) -> str:
-    """`16 per replica, 32 in all`."""
+    """Returns `16 per replica, 32 in all`."""
     each = [sum(clique.pods * clique.gpus for clique in replica.cliques) for replica in objects.replicas]
     if not any(each):
         return "none"
@@ -132,7 +132,7 @@ def _number(count: int, word: str) -> str:
 
 
 def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
-    """Each thing's branch; of neighbours with one shape only the first ones, and a line for the rest."""
+    """Returns each thing's branch; of neighbours with one shape only the first ones, and a line for the rest."""
     branches: list[Branch] = []
     for position, alike in enumerate(list(run) for _, run in groupby(things, _shape)):
         if position == MOST_SHAPES:
@@ -156,7 +156,7 @@ def _shape(thing: Replica | Gang | Clique) -> Hashable:
 
 
 def _draw(tree: Branch, terminal: Terminal) -> list[str]:
-    """The tree with its details in one column, as far as the width allows."""
+    """Returns the tree with its details in one column, as far as the width allows."""
     rows = list(_rows(tree, "", ""))
     column = min(max((len(left) for left, detail in rows if detail), default=0), terminal.width * 2 // 3)
     return [f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left) for left, detail in rows]

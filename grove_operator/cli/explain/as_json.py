@@ -58,8 +58,7 @@ def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:
 
 
 def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
-    is_copied = found.sources[1]
-    how = "copied" if is_copied else "computed" if found.origin.expression else "constant"
+    how = "copied" if found.sources[1] else "computed" if found.origin.expression else "constant"
     return {
         "path": render(path),
         "value": plain(found.value),
@@ -69,7 +68,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "line": found.origin.line,
         "expression": found.origin.expression,
         "inputs": [_said(one) for one in words.said(found)],
-        "byWayOf": [] if is_copied else _inputs(found.passed, words),
+        "byWayOf": _inputs(found.passed, words),
     }
 
 

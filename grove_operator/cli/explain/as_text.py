@@ -122,7 +122,7 @@ def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     elif found.origin.expression:
         yield "from       nothing that you gave: " + _loops(answer, found)
 
-    passed = [] if found.sources[1] else [render(one.path) for one in found.passed]
+    passed = [render(one.path) for one in found.passed]
     if passed:
         yield f"by way of  {several(passed, MOST_PASSED)}"
 

@@ -14,7 +14,7 @@ from grove_compiler.explain.said import scalars
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.explain.target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
 from grove_operator.cli.explain.words import Words
 from grove_operator.cli.options import Context, context_options, filenames_option, pods_option, text_or_json_option
@@ -64,8 +64,7 @@ def command(
         return 1
     book = compiled.rules.book
     explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
-    with explainer.opened():
-        return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
+    return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
 
 
 class _Question:

@@ -40,9 +40,9 @@ class Words:
         return self.place(found.origin.file, found.origin.line, self.explainer.rule(found.rule).origin if is_rule and found.rule else "")
 
     def said(self, found: Traced) -> list[Said]:
-        """What a field rests on; inputs that have its value come first."""
+        """What a field rests on; inputs that have its value come first, and those that are not there last."""
         inputs = [self.explainer.said(one) for one in found.sources[0]]
-        return sorted(inputs, key=lambda said: said.value != found.value)
+        return sorted(inputs, key=lambda said: (said.value != found.value, said.how == "absent"))
 
     def input(self, said: Said) -> str:
         """One input: its field, its value, and who says it."""
@@ -54,6 +54,8 @@ class Words:
         where = f"{said.file}:{said.line}" if said.line else said.file
         if said.how == "absent":
             return f"{name}{render(said.path)} is not set" + (f"   {where}" if where else "")
+        if isinstance(said.value, dict | list) and said.value:
+            return f"{name}{render(said.path)}   {where or 'snapshot'}"
         field = f"{name}{render(said.path)} = {value(said.value)}"
         if said.how == "default":
             rule = self.explainer.rule(said.rule)

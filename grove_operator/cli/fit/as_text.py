@@ -22,7 +22,7 @@ LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgr
 
 
 def tell(report: Report, terminal: Terminal) -> str:
-    """The whole answer, lines ended."""
+    """Returns the whole answer, lines ended."""
     lines = []
     for owner in report.sets:
         own = [gang for gang in report.gangs if (gang.gang.namespace, gang.gang.set_name) == (owner.namespace, owner.name)]
@@ -74,7 +74,7 @@ def _facts(report: GangReport) -> Iterator[str]:
 
 
 def _sentences(report: GangReport) -> Iterator[str]:
-    """Why there is no place, from the verdict to the resource."""
+    """Returns why there is no place, from the verdict to the resource."""
     if report.verdict == FITS:
         yield from (f"assumed that {text}" for text in report.gang.assumed)
         return

@@ -19,7 +19,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compiling import compile_files
+from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.options import FILES, Context, input_options, text_or_json_option
 from grove_operator.reading.files import STDIN, InputFile, UnreadableInput, read_all
 from grove_operator.terminal import terminal_of
@@ -73,16 +73,16 @@ def command(
     if compiled is None:
         return 1
     given = _NodeFiles(nodes)
-    found = compiled.found
-    found += given.problems
+    result = compiled.findings
+    result += given.problems
     report = None
-    if not has_errors(found):
+    if not has_errors(result):
         report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
-        found += more
+        result += more
     if output == "json":
-        outputs.write([_as_json(report, found)])
+        outputs.write([_as_json(report, result)])
     else:
-        findings.write(found, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
+        findings.write(result, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
         outputs.write([_as_text(report)])
     fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1
@@ -107,12 +107,12 @@ class _NodeFiles:
 def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[Report, list[Diagnostic]]:
     gangs = read_gangs(objects)
     nodes: Nodes = read_nodes(documents, {(gang.namespace, gang.name) for gang in gangs})
-    found = nodes.findings + lint_nodes(nodes, gangs)
-    return fit(nodes.cluster, gangs, steps), found
+    result = nodes.findings + lint_nodes(nodes, gangs)
+    return fit(nodes.cluster, gangs, steps), result
 
 
-def _as_json(report: Report | None, found: Sequence[Diagnostic]) -> bytes:
-    manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(found)}
+def _as_json(report: Report | None, result: Sequence[Diagnostic]) -> bytes:
+    manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)}
     return outputs.json_report(manifest)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.gangs.clique import Clique
-from grove_compiler.graph.field_path import render
-from grove_compiler.graph.replace import ABSENT
+from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import Amounts, ReplicaRestart
@@ -15,15 +14,15 @@ from grove_operator.cli.impact.words import gangs_of
 from grove_operator.cli.output import json_report
 
 
-def as_json(found: Impact) -> bytes:
-    """The whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
+def as_json(result: Impact) -> bytes:
+    """Returns the whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
     value = {
-        "allowed": not any(one.severity == "error" for one in found.forbidden),
-        "changes": found.touches,
-        "forbidden": findings.as_manifest(found.forbidden),
-        "findings": findings.as_manifest(found.findings),
-        "sets": [_set(one, whole=True) for one in found.sets],
-        "causes": [_cause(one) for one in found.causes],
+        "allowed": not any(one.severity == "error" for one in result.forbidden),
+        "changes": result.touches,
+        "forbidden": findings.as_manifest(result.forbidden),
+        "findings": findings.as_manifest(result.findings),
+        "sets": [_set(one, whole=True) for one in result.sets],
+        "causes": [_cause(one) for one in result.causes],
     }
     return json_report(value)
 
@@ -46,8 +45,8 @@ def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
 
 
 def _fate(fate: Fate) -> dict[str, Any]:
-    said = {"fields": fate.fields, "reason": fate.reason, "kept": fate.kept}
-    return {"what": fate.what, "object": fate.node.id, "rule": fate.node.rule} | {key: value for key, value in said.items() if value}
+    fields = {"fields": fate.fields, "reason": fate.reason, "kept": fate.kept}
+    return {"what": fate.what, "object": fate.node.id, "rule": fate.node.rule} | {key: value for key, value in fields.items() if value}
 
 
 def _amounts(amounts: Amounts) -> dict[str, int]:
@@ -68,9 +67,9 @@ def _cliques(cliques: list[Clique]) -> list[dict[str, Any]]:
 
 def _cause(cause: Cause) -> dict[str, Any]:
     edit = cause.edit
-    found: dict[str, Any] = {"object": edit.subject, "path": render(edit.change.path), "file": edit.file, "line": edit.line}
+    result: dict[str, Any] = {"object": edit.subject, "path": render(edit.change.path), "file": edit.file, "line": edit.line}
     values = {"before": edit.change.before, "after": edit.change.after}
-    found |= {key: value for key, value in values.items() if value is not ABSENT}
+    result |= {key: value for key, value in values.items() if value is not ABSENT}
     if cause.alone is None:
-        return found | {"effect": None, "reason": cause.reason}
-    return found | {"effect": [_set(one, whole=False) for one in cause.alone]}
+        return result | {"effect": None, "reason": cause.reason}
+    return result | {"effect": [_set(one, whole=False) for one in cause.alone]}

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grove_compiler.gangs.clique import Clique
-from grove_compiler.graph.field_path import render
-from grove_compiler.graph.replace import ABSENT
+from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import GroupRestart, ReplicaRestart
@@ -21,14 +20,14 @@ LONGEST_VALUE = 60
 NO_EFFECT = "no effect on objects that exist"
 
 
-def tell(found: Impact, terminal: Terminal) -> str:
-    """Set by set, then edit by edit; empty when nothing is known."""
-    if not found.is_known:
+def tell(result: Impact, terminal: Terminal) -> str:
+    """Yields lines, set by set, then edit by edit; empty when nothing is known."""
+    if not result.is_known:
         return ""
-    if not found.causes:
+    if not result.causes:
         return "Nothing changes.\n"
-    sections = ["\n".join(_set(one, terminal)) for one in found.sets] or ["No object changes."]
-    return "\n\n".join([*sections, "\n".join(_causes(found.causes, terminal))]) + "\n"
+    sections = ["\n".join(_set(one, terminal)) for one in result.sets] or ["No object changes."]
+    return "\n\n".join([*sections, "\n".join(_causes(result.causes, terminal))]) + "\n"
 
 
 def _set(one: SetImpact, terminal: Terminal) -> Iterator[str]:
@@ -58,7 +57,7 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
 
 
 def _differences(fates: Sequence[Fate]) -> Iterator[str]:
-    """What differs in objects that stay; alike ones are counted."""
+    """Yields what differs in objects that stay; alike ones are counted."""
     groups: dict[tuple[Any, ...], list[Fate]] = {}
     for fate in fates:
         if fate.what in ("changed", "replaced", "left"):
@@ -112,8 +111,8 @@ def _gpus(clique: Clique) -> str:
 
 
 def _indices(group: GroupRestart) -> str:
-    found = list(group.replicas)
-    return f"replica {found[0]}" if len(found) == 1 else f"replicas {', '.join(map(str, found))} one after the other"
+    result = list(group.replicas)
+    return f"replica {result[0]}" if len(result) == 1 else f"replicas {', '.join(map(str, result))} one after the other"
 
 
 def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:

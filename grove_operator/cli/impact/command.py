@@ -58,21 +58,21 @@ def command(
     program = book.program()
     if program is None:
         return ERRORS
-    found = Impact(findings=reader.problems)
-    if found.is_known:
-        found = impact(before, Inputs(after.documents, before.snapshot, [], before.config, settings), program)
-        found.findings = reader.problems + found.findings
-    told = [*found.forbidden, *found.findings]
+    result = Impact(findings=reader.problems)
+    if result.is_known:
+        result = impact(before, Inputs(after.documents, before.snapshot, [], before.config, settings), program)
+        result.findings = reader.problems + result.findings
+    told = [*result.forbidden, *result.findings]
     if output == "json":
         from grove_operator.cli.impact.as_json import as_json
 
-        outputs.write([as_json(found)])
+        outputs.write([as_json(result)])
     else:
         from grove_operator.cli.impact.as_text import tell
         from grove_operator.terminal import terminal_of
 
         findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        outputs.write([outputs.encoded(tell(found, terminal_of(sys.stdout)))])
-    if not found.is_known or (context.strict and told):
+        outputs.write([outputs.encoded(tell(result, terminal_of(sys.stdout)))])
+    if not result.is_known or (context.strict and told):
         return ERRORS
-    return CHANGES if found.touches else NOTHING_CHANGES
+    return CHANGES if result.touches else NOTHING_CHANGES

@@ -12,18 +12,18 @@ WORDS: tuple[What, ...] = ("made", "changed", "replaced", "deleted", "left")
 
 
 def number(count: int, word: str) -> str:
-    """`1 pod`, `2 pods`."""
+    """Returns `1 pod`, `2 pods`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}".replace(",", " ")
 
 
 def gangs_of(one: SetImpact) -> dict[str, int]:
-    """How many gangs are made, changed, deleted, and lose pods to a restart."""
-    found = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
-    return {**found, "restarted": len(one.pods.restarted_gangs)}
+    """Returns how many gangs are made, changed, deleted, and lose pods to a restart."""
+    result = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
+    return {**result, "restarted": len(one.pods.restarted_gangs)}
 
 
 def kinds(fates: Iterable[Fate]) -> str:
-    """`2 Service, 2 PodClique`."""
+    """Returns `2 Service, 2 PodClique`."""
     counts: dict[str, int] = {}
     for fate in fates:
         counts[fate.kind] = counts.get(fate.kind, 0) + 1
@@ -31,19 +31,19 @@ def kinds(fates: Iterable[Fate]) -> str:
 
 
 def objects(fates: Sequence[Fate]) -> list[tuple[What, str]]:
-    """What happens to objects, and how many of each kind; nothing for what does not happen."""
+    """Returns what happens to objects, and how many of each kind; nothing for what does not happen."""
     pairs = [(word, [fate for fate in fates if fate.what == word]) for word in WORDS]
-    return [(word, f"{len(found)}: {kinds(found)}") for word, found in pairs if found]
+    return [(word, f"{len(result)}: {kinds(result)}") for word, result in pairs if result]
 
 
-def amounts(found: Amounts) -> str:
-    """`10 restarted, 4 made`; empty for none at all."""
-    pairs = ((found.restarted, "restarted"), (found.made, "made"), (found.deleted, "deleted"))
+def amounts(result: Amounts) -> str:
+    """Returns `10 restarted, 4 made`; empty for none at all."""
+    pairs = ((result.restarted, "restarted"), (result.made, "made"), (result.deleted, "deleted"))
     return ", ".join(f"{count} {word}" for count, word in pairs if count)
 
 
 def consequence(alone: Sequence[SetImpact]) -> str:
-    """What one edit does, in a line."""
+    """Returns what one edit does, in a line."""
     parts = []
     for one in alone:
         parts += [f"{word} {kinds(fate for fate in one.fates if fate.what == word)}" for word in WORDS[:4] if any_of(one, word)]
@@ -54,5 +54,5 @@ def consequence(alone: Sequence[SetImpact]) -> str:
 
 
 def any_of(one: SetImpact, word: What) -> bool:
-    """Whether that happens to any object."""
+    """Tells whether that happens to any object."""
     return any(fate.what == word for fate in one.fates)

@@ -10,7 +10,7 @@ from grove_operator.cli.output import encoded
 
 
 def as_github(findings: Sequence[Diagnostic], file_names: Mapping[str, str]) -> bytes:
-    """One `::error` or `::warning` a finding. `file_names` are the names by which people know the files of findings."""
+    """Returns one `::error` or `::warning` a finding. `file_names` are the names by which people know the files of findings."""
     return encoded("".join(_command(finding, file_names) + "\n" for finding in findings))
 
 
@@ -23,12 +23,12 @@ def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:
         if finding.line and finding.column:
             properties["col"] = str(finding.column)
     properties["title"] = finding.code
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{finding.severity} {said}::{_data(message_of(finding))}"
+    labels = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {labels}::{_data(message_of(finding))}"
 
 
 def _data(text: str) -> str:
-    """A message, escaped as the runner reads it: it would take a line break for the end of the command."""
+    """Returns a message, escaped as the runner reads it: it would take a line break for the end of the command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -29,7 +29,7 @@ TOPICS = {
 
 
 def as_sarif(findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names: Mapping[str, str]) -> bytes:
-    """One run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings."""
+    """Returns one run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings."""
     codes = list(dict.fromkeys(finding.code for finding in findings))
     driver = {
         "name": "grove",
@@ -68,7 +68,7 @@ def _result(finding: Diagnostic, index: int, file_names: Mapping[str, str]) -> d
 
 
 def message_of(finding: Diagnostic) -> str:
-    """The whole sentence: the kind of error, the field, what is wrong, what would be right."""
+    """Returns the whole sentence: the kind of error, the field, what is wrong, what would be right."""
     text = ": ".join(part for part in (finding.path, finding.type, finding.message) if part)
     if finding.nearest:
         text += f'; did you mean "{finding.nearest}"?'
@@ -76,6 +76,6 @@ def message_of(finding: Diagnostic) -> str:
 
 
 def _uri(name: str) -> str:
-    """A file's name as a URI, relative where the name is."""
+    """Returns a file's name as a URI, relative where the name is."""
     path = quote(name.encode("utf-8", "surrogateescape").replace(b"\\", b"/"), safe="/-._~")
     return f"file://{path}" if path.startswith("/") else path.removeprefix("./")

@@ -48,27 +48,27 @@ def command(
     program = book.program()
     if program is None:
         return 1
-    found = reader.problems + lint(inputs, program)
+    result = reader.problems + lint(inputs, program)
     if output == "text":
-        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     else:
-        names = {one.file: known.name for one in found if (known := reader.find_file(one.file) or book.find_file(one.file))}
-        outputs.write([_rendered(found, output, {rule.id: rule.doc for rule in program.rules}, names)])
-    return 1 if has_errors(found) or (context.strict and found) else 0
+        names = {one.file: known.name for one in result if (known := reader.find_file(one.file) or book.find_file(one.file))}
+        outputs.write([_rendered(result, output, {rule.id: rule.doc for rule in program.rules}, names)])
+    return 1 if has_errors(result) or (context.strict and result) else 0
 
 
-def _rendered(found: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
+def _rendered(result: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
     if output == "sarif":
         from grove_operator.cli.lint.as_sarif import as_sarif
 
-        return as_sarif(found, docs, names)
+        return as_sarif(result, docs, names)
     if output == "github":
         from grove_operator.cli.lint.as_github import as_github
 
-        return as_github(found, names)
-    return _as_json(found)
+        return as_github(result, names)
+    return _as_json(result)
 
 
-def _as_json(found: list[Diagnostic]) -> bytes:
-    errors, warnings = findings.count(found)
-    return outputs.json_report({"errors": errors, "warnings": warnings, "findings": findings.as_manifest(found)})
+def _as_json(result: list[Diagnostic]) -> bytes:
+    errors, warnings = findings.count(result)
+    return outputs.json_report({"errors": errors, "warnings": warnings, "findings": findings.as_manifest(result)})

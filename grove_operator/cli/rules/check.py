@@ -18,26 +18,26 @@ TYPING_ERROR = 2
 
 
 def check(book: Rulebook) -> list[Diagnostic]:
-    """Every error in the rules of all folders together, and warnings about the user's."""
+    """Returns every error in the rules of all folders together, and warnings about the user's."""
     sources = book.sources()
-    found = load(sources)
+    result = load(sources)
     shipped = load([source for source in sources if source.origin == SHIPPED])
-    warnings = [*_doubtful_ids(found, shipped), *_other_verbs(found, shipped), *_idle_templates(found, sources)]
+    warnings = [*_doubtful_ids(result, shipped), *_other_verbs(result, shipped), *_idle_templates(result, sources)]
     try:
-        compile_rules(found, VOCABULARY)
+        compile_rules(result, VOCABULARY)
     except InvalidRules as invalid:
         return [*invalid.diagnostics, *warnings]
     return warnings
 
 
-def _own(found: RuleSet) -> list[Rule]:
-    return [rule for rule in found.rules if rule.origin != SHIPPED]
+def _own(result: RuleSet) -> list[Rule]:
+    return [rule for rule in result.rules if rule.origin != SHIPPED]
 
 
-def _doubtful_ids(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
-    """New ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
+def _doubtful_ids(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
+    """Finds new ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
     ids = [rule.id for rule in shipped.rules]
-    for rule in _own(found):
+    for rule in _own(result):
         if rule.id in ids:
             continue
         folded = fold(rule.id)
@@ -47,19 +47,19 @@ def _doubtful_ids(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
             yield _warning("rules/doubtful-id", message, rule, ("rule",), close)
 
 
-def _other_verbs(found: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
+def _other_verbs(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
     """Replacements that do something else than what they replace."""
     verbs = {rule.id: rule.verb for rule in shipped.rules}
-    for rule in _own(found):
+    for rule in _own(result):
         verb = verbs.get(rule.id, rule.verb)
         if verb != rule.verb:
             message = f"replaces {rule.id!r}, a {verb} rule, by a {rule.verb} rule: what it did is not done any more"
             yield _warning("rules/other-verb", message, rule, ("rule",))
 
 
-def _idle_templates(found: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
+def _idle_templates(result: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
     """Templates of the user's that no rule renders: the rule may have been replaced, disabled, or never written."""
-    used = {rule.template for rule in found.rules} | found.included
+    used = {rule.template for rule in result.rules} | result.included
     for source in sources:
         if source.is_template and source.origin != SHIPPED and source.template_name not in used:
             message = f"no rule renders the template {source.template_name!r}"

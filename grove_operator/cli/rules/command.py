@@ -61,7 +61,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
 
 
 def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
-    """What each rule did for these manifests; none, and the findings printed, when there are errors."""
+    """Returns what each rule did for these manifests; none, and the findings printed, when there are errors."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
     from grove_compiler.engine.codegen.counting import CountingProgram
@@ -71,11 +71,11 @@ def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
     reader = InputReader()
     inputs = reader.read(files, Settings(pods=True))
     program = CountingProgram(book.book.sources(), VOCABULARY)
-    found = reader.problems + compile_inputs(inputs, program).diagnostics
-    if has_errors(found):
+    result = reader.problems + compile_inputs(inputs, program).diagnostics
+    if has_errors(result):
         from grove_operator import findings
 
-        findings.write(found, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
         return None
     return dict(program.counts)
 
@@ -162,25 +162,25 @@ def _check(folders: tuple[str, ...], strict: bool, is_json: bool) -> int:
 
     book = Rules(folders)
     try:
-        found = check(book.book)
+        result = check(book.book)
     except UnreadableRules as error:
         raise UnreadableInput([str(error)]) from None
     files = [file for file in book.book.files if file.origin != SHIPPED]
     if is_json:
-        errors, warnings = findings.count(found)
+        errors, warnings = findings.count(result)
         paths = [file.path for file in files]
         outputs.write(
-            [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(found)})]
+            [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(result)})]
         )
     else:
-        findings.write(found, book.find_file, sys.stderr)
-        if not found:
+        findings.write(result, book.find_file, sys.stderr)
+        if not result:
             outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, nothing to find fault with\n".encode()])
-    return 1 if has_errors(found) or (strict and found) else 0
+    return 1 if has_errors(result) or (strict and result) else 0
 
 
 def _listed_json(listed: Any) -> dict[str, Any]:
-    found = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
+    result = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
     file, _, line = listed.place.rpartition(":")
-    found |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
-    return found if listed.count is None else {**found, "count": listed.count}
+    result |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
+    return result if listed.count is None else {**result, "count": listed.count}

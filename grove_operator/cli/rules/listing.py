@@ -54,7 +54,7 @@ class Listed:
 
 
 def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
-    """Every rule in the order in which they run, and then those that were disabled."""
+    """Returns every rule in the order in which they run, and then those that were disabled."""
     history = _history(book)
     listed = []
     for rule in program.rules:
@@ -81,19 +81,19 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
 
 
 def place(book: Rulebook, file: str, line: int, origin: str) -> str:
-    """`file:line`; a user's file is named by its path, one that ships by its name in the package."""
-    found = next((one for one in book.files if one.name == file and one.origin == origin), None)
-    return f"{file if found is None or found.origin == SHIPPED else found.path}:{line}"
+    """Returns `file:line`; a user's file is named by its path, one that ships by its name in the package."""
+    result = next((one for one in book.files if one.name == file and one.origin == origin), None)
+    return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
 
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
-    """The patches that may change the objects of a rule."""
+    """Returns the patches that may change the objects of a rule."""
     patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb in ("generate", "status")]
     return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
-    """A rule as it is written, from its first line to its last."""
+    """Returns a rule as it is written, from its first line to its last."""
     for source in sources:
         if source.file != rule.file or source.origin != rule.origin:
             continue
@@ -104,7 +104,7 @@ def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
 
 
 def template_text(sources: Sequence[RuleSource], name: str) -> str:
-    """A template as it is written; of several of one name the last."""
+    """Returns a template as it is written; of several of one name the last."""
     return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
 
 
@@ -113,7 +113,7 @@ def _means(word: str, rule: RuleInfo) -> bool:
 
 
 def _history(book: Rulebook) -> dict[str, list[Rule]]:
-    """All rules of each id, those that later ones replace first."""
+    """Returns all rules of each id, those that later ones replace first."""
     history: dict[str, list[Rule]] = {}
     sources = book.sources()
     for origin in dict.fromkeys(source.origin for source in sources):

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import FieldPath, replace
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.replace import replace
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text

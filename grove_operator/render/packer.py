@@ -23,7 +23,7 @@ class Packer:
         self._packed: dict[tuple[str, int], int] = {}
 
     def pack(self, text: str, depth: int = 0) -> int:
-        """The number of the part that unpacks to the text."""
+        """Returns the number of the part that unpacks to the text."""
         if (text, depth) not in self._packed:
             self._packed[text, depth] = self._pack(text, depth)
         return self._packed[text, depth]
@@ -45,7 +45,7 @@ class Packer:
 
 
 def unpack(parts: list[Part], number: int) -> str:
-    """The text that `Packer.pack` gave this number."""
+    """Returns the text that `Packer.pack` gave this number."""
     part = parts[number]
     return part if isinstance(part, str) else "".join(_each(parts, part))
 

@@ -26,22 +26,22 @@ class Compilation:
     program: Program
     inputs: Inputs
     result: Result
-    found: list[Diagnostic]
+    findings: list[Diagnostic]
 
     def find_file(self, name: str) -> InputFile | None:
-        """The file that a finding names: a manifest, or rules."""
+        """Returns the file that a finding names: a manifest, or rules."""
         return self.reader.find_file(name) or self.rules.find_file(name)
 
     def fails(self, strict: bool) -> bool:
-        """Whether there are errors; with `strict` any findings."""
-        return bool(self.found) and (strict or has_errors(self.found))
+        """Tells whether there are errors; with `strict` any findings."""
+        return bool(self.findings) and (strict or has_errors(self.findings))
 
     def report(self) -> None:
         """Writes the findings to standard error."""
-        if self.found:
-            from grove_operator import findings  # only when something is wrong
+        if self.findings:
+            from grove_operator.findings import write  # only when something is wrong
 
-            findings.write(self.found, self.find_file, sys.stderr)
+            write(self.findings, self.find_file, sys.stderr)
 
 
 def compile_files(files: Sequence[str], context: Context, **settings: Any) -> Compilation | None:

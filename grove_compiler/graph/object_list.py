@@ -9,12 +9,12 @@ from grove_compiler.graph.field_path import FieldPath
 
 
 def is_list(value: Any) -> bool:
-    """Whether a manifest stands for its items."""
+    """Tells whether a manifest stands for its items."""
     return isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list)
 
 
 def objects_in(value: Any, at: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
-    """A manifest with its path, or the items of a list, those of lists in it too, as kubectl takes them.
+    """Yields a manifest with its path, or the items of a list, those of lists in it too, as kubectl takes them.
 
     An item without a kind gets that of its typed list, where the API leaves it out. Nothing says that what comes is a map.
     """

@@ -1,0 +1,118 @@
+"""Tracks what is read of the model: copies of its instances, whose attributes tell what they were worked out from at every read.
+
+Rules see inputs through model classes whose attributes are worked out once and then kept, which would hide what they rest on from a
+second reader. So an explanation reads copies, of subclasses of its own. Patching the classes themselves would be less code, but they
+are everybody's: a compilation beside the explanation would take part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
+from functools import cached_property
+from typing import Any
+
+from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, Reads, Recorder, Tracked, TrackedDict, TrackedList, inputs_of
+from grove_compiler.engine.tracing.tracking import tracked_scalar as scalar
+
+Describe = Callable[[str], tuple[Input, ...]]
+"""The inputs that a field of one certain instance stands for."""
+
+
+class TrackedModel:
+    """Holds the copies of one explanation. The model must not change while they are in use.
+
+    A copy has the fields of its instance, and works out its lazy attributes itself, however many of them were known. Every instance
+    that is reached through a copy is a copy as well, and always the same one, so that `is` means what it meant.
+    """
+
+    def __init__(self, recorder: Recorder, follower: str = "") -> None:
+        """`follower` is the entry of an instance's `__dict__` in which its lazy attributes look for who works them out."""
+        self.recorder = recorder
+        self.follower = follower
+        self._classes: dict[type, type] = {}
+        self._copies: dict[int, tuple[Any, Any]] = {}  # by the id of the instance, which is kept so that nobody else gets its id
+        self._rests: dict[tuple[int, str], Reads] = {}
+        self._described: dict[int, Describe] = {}
+        self._results: dict[tuple[int, int], tuple[Any, Reads]] = {}
+
+    def describe(self, instance: Any, inputs: Describe) -> None:
+        """Says what the fields of one instance stand for: settings are inputs themselves."""
+        self._described[id(self.track(instance, {}))] = inputs
+
+    def track(self, value: Any, reads: Reads) -> Any:
+        """Returns a value with copies in place of model instances, and with scalars that know their inputs.
+
+        `reads` is what was read to make the value. Whatever in it does not know its inputs by itself rests on all of that.
+        """
+        if isinstance(value, TrackedDict | TrackedList):
+            return value
+        if isinstance(value, dict):
+            return {key: self.track(part, reads) for key, part in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, str):  # a list, or one that makes its items on demand
+            parts = [self.track(part, reads) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts) if isinstance(value, tuple) else parts
+        if is_dataclass(value):
+            return self._copy(value, reads)
+        return scalar(value, inputs_of(reads)) if reads else value
+
+    def _copy(self, instance: Any, reads: Reads) -> Any:
+        kind: Any = type(instance)
+        if kind in self._classes.values():
+            return instance
+        if id(instance) not in self._copies:
+            copy: Any = object.__new__(self._classes.setdefault(kind, self._subclass(kind)))
+            self._copies[id(instance)] = instance, copy
+            for name, field in kind.__dataclass_fields__.items():
+                if field.init or not hasattr(kind, "__post_init__"):
+                    object.__setattr__(copy, name, object.__getattribute__(instance, name))
+                self._rests[id(copy), name] = reads
+            if hasattr(copy, "__dict__"):
+                copy.__dict__[self.follower] = self._lazy
+            if hasattr(kind, "__post_init__"):
+                self.recorder.listen(copy.__post_init__)
+        return self._copies[id(instance)][1]
+
+    def _subclass(self, kind: Any) -> type:
+        """A class of the same layout, whose instances tell what is read of their fields."""
+        fields = kind.__dataclass_fields__
+
+        def getattribute(copy: Any, name: str) -> Any:
+            value = object.__getattribute__(copy, name)
+            return self._field(copy, name, value) if name in fields else value
+
+        def setattribute(copy: Any, name: str, value: Any) -> None:
+            """What a copy gives itself when it is made rests on what it read since the field before."""
+            self._rests[id(copy), name] = reads = self.recorder.take()
+            object.__setattr__(copy, name, self.track(value, reads))
+
+        return type(kind.__name__, (kind,), {"__slots__": (), "__getattribute__": getattribute, "__setattr__": setattribute})
+
+    def _field(self, copy: Any, name: str, value: Any) -> Any:
+        reads = self._rests[id(copy), name]
+        value = self.track(value, reads)
+        if id(copy) in self._described:
+            self.recorder.read(dict.fromkeys(self._described[id(copy)](name), READ))
+        elif isinstance(value, Tracked):
+            self.recorder.read(dict.fromkeys(reads, PASSED) | dict.fromkeys(value.inputs, READ))
+        elif not isinstance(value, TrackedDict | TrackedList) and not _is_model(value):
+            # None says that a part of the model is not there, and the items of a list know their own inputs.
+            self.recorder.read(reads, PASSED if value is None or isinstance(value, list | dict) else None)
+        return value
+
+    def _lazy(self, copy: Any, attribute: cached_property[Any]) -> Any:
+        """The value of a lazy attribute, of which every reader reads what it was worked out from."""
+        key = (id(copy), id(attribute))
+        if key not in self._results:
+            value, reads = self.recorder.listen(lambda: attribute.func(copy))
+            self._results[key] = self.track(value, reads), reads
+        value, reads = self._results[key]
+        self.recorder.read(reads, PASSED if _is_model(value) else None)
+        return value
+
+
+def _is_model(value: Any) -> bool:
+    """Whether it is a part of the model, or a list of parts: a step on the way to a value, not a value."""
+    while type(value) in (list, tuple):
+        value = next(iter(value), None)
+    return is_dataclass(value)

@@ -1,0 +1,1 @@
+"""What joins the compiler's step and the applier's loop in a cluster."""

@@ -1,0 +1,65 @@
+"""Answers the compiler's questions about what exists from the applier's view of its cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from applier.cache import Wanted
+from applier.errors import NotSynced
+from applier.loop import View
+from applier.ref import Kind, Manifest, Ref
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.inputs.snapshot import Unknown
+from grove_operator.cluster.snapshot import DRIVER
+
+T = TypeVar("T")
+
+COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
+WATCHED = (
+    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
+    Wanted(Kind("grove.io", "v1alpha1", "PodClique")),
+    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
+    Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
+    Wanted(Kind("", "v1", "Pod")),
+    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopology")),
+    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
+    Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
+    Wanted(COMPUTE_DOMAIN, optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+)
+"""The kinds that every step may ask for. Schedulers' and drivers' kinds need not be installed: then there are no objects of theirs."""
+
+
+class LiveObjects:
+    """Answers from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each question is one look into an index of the cache.
+
+    `not_synced` is why the cache could not answer, if there was such a question.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.not_synced: NotSynced | None = None
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """See `Objects.get`."""
+        if kind == DRIVER["kind"]:
+            # Reading definitions may not be permitted; that the server serves the driver's kind says the same.
+            return DRIVER if COMPUTE_DOMAIN not in self._view.unserved() else None
+        return self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
+
+    def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.by_owner`. What has no UID does not exist, so it owns nothing."""
+        return self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)])) if owner.uid else []
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        """See `Objects.by_label`."""
+        return self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace))
+
+    def _answer(self, question: Callable[[], T]) -> T:
+        """The answer. Raises `Unknown` where there is none: the applier's `NotSynced` is a KeyError, which a rule may raise as well."""
+        try:
+            return question()
+        except NotSynced as error:
+            self.not_synced = error
+            raise Unknown(str(error)) from error
