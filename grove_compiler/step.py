@@ -180,7 +180,9 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     snapshot = Snapshot((), view)
     topologies = _topologies(snapshot, context)
     peers = [one for one, _ in topologies if not one.is_replaced]
-    expanded = expand(generation.entry.manifest, context.config, context.settings, snapshot, peers, context.program)
+    # A generation is declared once, but what a set reports and its metadata change under it, and later decisions rest on them.
+    current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
+    expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
     expanded.template_hashes = generation.declared.template_hashes
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]

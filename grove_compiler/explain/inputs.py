@@ -122,7 +122,7 @@ class TrackedInputs:
     # -- defaults ------------------------------------------------------------------------------------------------------------
 
     def _take(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:
-        """The document that a manifest comes from: intake shares what it does not change."""
+        """Returns the document that a manifest comes from: decoding shares what it does not change."""
         for position, (document, at, value) in enumerate(self._waiting):
             if value is manifest or (value.get("kind") == kind and value.get("metadata") is manifest.get("metadata")):
                 del self._waiting[position]

@@ -154,6 +154,23 @@ def test_a_configuration_with_errors_holds_everything() -> None:
     assert reasons(outcomes(stored([named("a"), TOPOLOGY]), context(config=config))).keys() == {"a", "lab"}
 
 
+def test_what_a_set_reports_is_seen_without_a_new_generation() -> None:
+    rule = """
+rule: own/phase
+doc: A label that follows what the set reports.
+patch: Service
+do: [{op: add, path: /metadata/labels/phase, value: "{{ set.manifest.status.phase or 'none' }}"}]
+"""
+    shared = context(program=program_with(rule))
+
+    def phase(**status: str) -> str:
+        made = outcomes(stored([{**named("a"), "status": status}]), shared)["a"]
+        assert isinstance(made, Step)
+        return next(str(node.object["metadata"]["labels"]["phase"]) for node in made.graph.nodes if node.object["kind"] == "Service")
+
+    assert [phase(), phase(phase="Running"), phase(phase="Failed")] == ["none", "Running", "Failed"]
+
+
 def test_too_many_objects_hold() -> None:
     found = outcomes(stored([named("a"), named("b")]), context(Settings(max_objects=3)))
     assert reasons(found).keys() == {"a", "b"}

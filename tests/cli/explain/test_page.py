@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```console\n\$ grove (.+)\n((?:.*\n)*?)```$", PAGE, re.MU
 
 def settled(text: str) -> list[str]:
     """Lines without what every edit of the shipped rules changes: their line numbers, and patches that have nothing to do here."""
-    lines = re.sub(r"\b((?:rules|templates)/[a-z-]+\.yaml):\d+", r"\1:#", text).splitlines()
+    lines = re.sub(r"\b((?:rules|templates)/[a-z/-]+\.yaml):\d+", r"\1:#", text).splitlines()
     return [line for line in lines if not line.startswith("skipped ") and "did not apply" not in line]
 
 
