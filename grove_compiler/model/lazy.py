@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -72,6 +72,9 @@ class MadeOnDemand(Sequence[T]):
 
     def __len__(self) -> int:
         return self._count
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self.__getitem__, range(self._count))  # the loop of `Sequence` asks until it fails, which takes twice as long
 
     @overload
     def __getitem__(self, index: int) -> T: ...

@@ -97,14 +97,16 @@ class Snapshot:
     takes its name, but its UID, its fields and its children count no longer.
     """
 
-    __slots__ = ("_given", "_view")
+    __slots__ = ("_given", "_is_known", "_view")
 
     def __init__(self, objects: Iterable[Manifest] = (), view: Objects | None = None) -> None:
         self._given = ObjectList(objects)
         self._view = view
+        # Asked for each object of a set, so it is worked out once. A cache that is empty is a cluster all the same, an empty list is none.
+        self._is_known = bool(self._given) or (view is not None and (not isinstance(view, ObjectList) or bool(view)))
 
     def __bool__(self) -> bool:
-        return bool(self._given) or (self._view is not None and not (isinstance(self._view, ObjectList) and not self._view))
+        return self._is_known
 
     def get(self, api_version: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """Returns the object of that name, being deleted or not. Versions of one API group are not told apart."""
