@@ -203,7 +203,9 @@ def _of_topology(view: Objects, key: Key, now: float, context: Context) -> Step 
     snapshot = Snapshot((), view)
     named = [(one, entry) for one, entry in _topologies(snapshot, context) if (one.kind, one.name) == (key.kind, key.name)]
     if not named:
-        return Gone("the topology does not exist")
+        # One that is there and cannot be read (an unknown version, a default rule that fails) must not be taken for one that is gone.
+        is_there = view.get(GROUP, key.kind, "", key.name) is not None
+        return Hold("the topology cannot be read") if is_there else Gone("the topology does not exist")
     topology, entry = named[0]
     topology.find_sets = lambda: live_sets(snapshot)
     findings = entry.findings if entry else []

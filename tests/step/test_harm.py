@@ -89,6 +89,14 @@ def test_a_bad_topology_holds_itself_and_the_sets_that_are_placed_by_it() -> Non
     assert reasons(found).keys() == {"lab", "placed"}
 
 
+@pytest.mark.parametrize("rule", ["", "value: '{{ object.spec.levels.none }}'"], ids=["an unknown version", "a default rule that fails"])
+def test_a_topology_that_cannot_be_read_holds_and_is_not_gone(rule: str) -> None:
+    head = "rule: own/default\ndoc: A default that fails.\ndefault: spec.none\nof: ClusterTopology\n"
+    shared = context(config=TAS, program=program_with(head + rule) if rule else None)
+    written = TOPOLOGY if rule else {**TOPOLOGY, "apiVersion": "grove.io/v9"}
+    assert reasons(outcomes(stored([written]), shared)) == {"lab": "the topology cannot be read"}
+
+
 def test_a_topology_that_is_good_again_frees_them() -> None:
     broken = copy.deepcopy(TOPOLOGY)
     broken["spec"]["levels"] = "none"
