@@ -8,12 +8,13 @@ from enum import StrEnum
 
 from applier.decision.fast_path import surely_same
 from applier.decision.fields import Fields, members, path_of
-from applier.decision.intent import hide_secrets, is_secret, prepared, yield_fields
+from applier.decision.intent import hide_secrets, prepared, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
     Managers,
     applier_of,
+    entries_of,
     has,
     managers_of,
     owner_of,
@@ -43,10 +44,10 @@ class Verdict(StrEnum):
 class Decision:
     """A verdict and its grounds.
 
-    `intent` is what to send: the prepared manifest without what is yielded. `force` says that it has to be sent with force, since it
-    takes fields from managers that may be taken from. `changes` are the values that would differ (and, for `YIELDED`, those that are
-    left to others), with old values as they are; `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the
-    others, changes and conflicts are the grounds, and a CHANGE without any changes only who owns what. `refilled` are those of the
+    `intent` is what to send: the prepared manifest without what is yielded, values of Secrets hidden (`applier.decision.intent.revealed`
+    gives them back). `force` says that it has to be sent with force, since it takes fields from managers that may be taken from.
+    `changes` are the values that would differ (and, for `YIELDED`, those that are left to others), with old values as they are;
+    `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the others, changes and conflicts are the grounds, and a CHANGE without any changes only who owns what. `refilled` are those of the
     changes that take a field out which the server may fill in again, perhaps with what is there now.
     `unsure` says of a CHANGE that something is written for sure, but that only the server can say what comes out.
     """
@@ -78,7 +79,8 @@ def decide(
     so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing
     else, and the schema is one `with_status`. Nothing is raised for any object that a server could hand out.
     """
-    intent = prepared(manifest, schema)
+    plain = prepared(manifest, schema)
+    intent = hide_secrets(plain)
     if live is None:
         return Decision(Verdict.CREATE, intent)
     if schema is None:
@@ -86,25 +88,16 @@ def decide(
     read_in, version = live.get("apiVersion"), manifest.get("apiVersion")
     if read_in is not None and read_in != version:
         return Decision(Verdict.UNKNOWN, intent, why=f"the live object was read in {read_in}, not in {version}")
+    live = hide_secrets(live)
+    differing: list[FieldChange] = []
     try:
+        if intent is not plain:
+            check(schema, plain)  # before they are hidden, since hashes are texts whatever they stand for
         if yields:
-            return _decide_yielding(intent, live, schema, manager, yields, force)
-        return _decide(intent, live, schema, manager, force, subresource)
+            intent, differing = yield_fields(intent, live, schema, managers_of(live), yields, manager=manager)
+        decision = _decide(intent, live, schema, manager, force, subresource)
     except (Misfit, BadManagedFields) as error:
         return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
-
-
-def _decide_yielding(
-    intent: Manifest, live: Manifest, schema: Type, manager: str, yields: Sequence[str], force: Collection[str]
-) -> Decision:
-    shown = hide_secrets(live)
-    reduced, differing = yield_fields(hide_secrets(intent), shown, schema, managers_of(live), yields, manager=manager)
-    if not is_secret(intent):
-        intent = reduced
-    elif differing:
-        # Hidden values cannot be sent: the intent for the server is worked out on the plain ones.
-        intent = yield_fields(intent, live, schema, managers_of(live), yields, manager=manager).intent
-    decision = _decide(intent, live, schema, manager, force)
     if differing and decision.verdict is Verdict.SAME:
         return Decision(Verdict.YIELDED, intent, differing, why=_left_to(differing))
     return decision
@@ -115,19 +108,16 @@ def _left_to(differing: list[FieldChange]) -> str:
     return f"differs only in what is left to {', '.join(names) or 'whoever sets it'}"
 
 
-def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str], subresource: str = "") -> Decision:
-    if is_secret(intent):
-        check(schema, intent)  # here, since hashes are texts whatever they stand for
-    sent, stored = hide_secrets(intent), hide_secrets(live)
+def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str], subresource: str) -> Decision:
     version = str(intent.get("apiVersion", ""))
     owned = _owned_by(live, manager, version, subresource)
     double = recorded_twice(live)
-    if owned is not None and not double and surely_same(sent, stored, schema, owned):
+    if owned is not None and not double and surely_same(intent, live, schema, owned):
         return Decision(Verdict.SAME, intent)
     managers = managers_of(live)
-    applied = simulate(stored, sent, schema, managers, manager=manager, version=version, subresource=subresource)
+    applied = simulate(live, intent, schema, managers, manager=manager, version=version, subresource=subresource)
     ours = applier_of(manager, subresource)
-    differing = differences(stored, applied.object, schema)
+    differing = differences(live, applied.object, schema)
     changes, doubts, refilled = _weigh(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
     if applied.strangers and (changes or doubts or refused):
@@ -144,7 +134,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
 
 def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> Fields | None:
     """What we own of an object in this API version; None when there is no such entry."""
-    for entry in (live.get("metadata") or {}).get("managedFields") or ():
+    for entry in entries_of(live):
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and (entry.get("subresource") or "") == subresource:
             fields: Fields = entry.get("fieldsV1") or {}
             return fields if entry.get("apiVersion") == version and entry.get("fieldsType") == "FieldsV1" else None

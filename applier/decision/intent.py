@@ -138,12 +138,13 @@ class Yielded(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A place in an intent: the keys and the steps of FieldsV1 that lead there, the types on the way and its own, its value."""
+    """A place in an intent: the keys and the steps of FieldsV1 that lead there, its type, its value, and the live one."""
 
     keys: tuple[Any, ...]
     steps: tuple[str, ...]
-    types: tuple[Type, ...]
+    type: Type
     value: Any
+    live: Any
 
 
 def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Managers, pointers: Sequence[str], *, manager: str) -> Yielded:
@@ -151,10 +152,10 @@ def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Manager
     differing: list[FieldChange] = []
     ours = applier_of(manager)
     mine = managers.get(ours)
-    for place in _outermost(place for place in (_place(intent, type, pointer) for pointer in pointers) if place is not None):
-        now = _value_at(live, place)
+    for place in _outermost(place for place in (_place(intent, live, type, pointer) for pointer in pointers) if place is not None):
+        now = place.live
         owners = tuple(owners_among(managers, place.steps, besides=ours))
-        if not equal(now, place.value) and not same_form(place.types[-1].form, now, place.value):
+        if not equal(now, place.value) and not same_form(place.type.form, now, place.value):
             differing.append(FieldChange(path_of(place.steps), now, place.value, owners))
         alone = not owners and mine is not None and owns(mine.fields, place.steps)
         if not alone:
@@ -162,6 +163,10 @@ def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Manager
         elif now is not ABSENT and not _holds_hash(now):
             intent = _replaced(intent, place.keys, now)
     return Yielded(intent, differing[::-1])
+
+
+def _holds_hash(value: Any) -> bool:
+    return any(map(_holds_hash, value.values())) if isinstance(value, dict) else is_hidden(value)
 
 
 def _outermost(places: Iterable[_Place]) -> list[_Place]:
@@ -173,37 +178,34 @@ def _outermost(places: Iterable[_Place]) -> list[_Place]:
     return kept[::-1]
 
 
-def _holds_hash(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_holds_hash, value.values()))
-    return is_hidden(value)
-
-
-def _place(intent: Manifest, type: Type, pointer: str) -> _Place | None:
-    """Where a pointer leads in an intent; None when nothing is there."""
+def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place | None:
+    """Where a pointer leads; None when the intent has nothing there."""
     value: Any = intent
+    now: Any = live
     keys: list[Any] = []
     steps: list[str] = []
-    types = [type]
     for token in pointer.split("/")[1:]:
-        name, around = token.replace("~1", "/").replace("~0", "~"), types[-1]
-        below: Type | None
-        if isinstance(value, dict) and name in value:
-            keys.append(name)
-            steps.append(f"f:{name}")
-            value = value[name]
-            below = around.fields[name][1] if name in around.fields else around.element
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-            keys.append(int(name))
-            steps.append(_item_step(value, int(name), around))
-            below = around.item if around.is_list else None
-        else:
+        name = token.replace("~1", "/").replace("~0", "~")
+        key: Any = int(name) if isinstance(value, list) and name.isdigit() else name
+        if not (key in value if isinstance(value, dict) else isinstance(key, int) and key < len(value)):
             return None
+        value = value[key]
+        step = _item_step(value, key, type) if isinstance(key, int) else f"f:{key}"
+        now = _live_below(now, step, type)
+        below = type.below(step)
         if below is None:
             return None
-        types.append(below)
-    return _Place(tuple(keys), tuple(steps), tuple(types), value) if keys else None
+        keys.append(key)
+        steps.append(step)
+        type = below
+    return _Place(tuple(keys), tuple(steps), type, value, now) if keys else None
+
+
+def _live_below(live: Any, step: str, type: Type) -> Any:
+    """The live value behind one step; ABSENT when there is none."""
+    if isinstance(live, list):
+        return next((item for position, item in enumerate(live) if _item_step(item, position, type) == step), ABSENT)
+    return live.get(step[2:], ABSENT) if isinstance(live, dict) else ABSENT
 
 
 def _item_step(item: Any, position: int, type: Type) -> str:
@@ -211,19 +213,6 @@ def _item_step(item: Any, position: int, type: Type) -> str:
         return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
     except Misfit:
         return f"i:{position}"
-
-
-def _value_at(live: Any, place: _Place) -> Any:
-    """The live value of a place; ABSENT when there is none."""
-    value = live
-    for step, type in zip(place.steps, place.types, strict=False):
-        if isinstance(value, dict):
-            value = value.get(step[2:], ABSENT)
-        elif isinstance(value, list):
-            value = next((item for position, item in enumerate(value) if _item_step(item, position, type) == step), ABSENT)
-        else:
-            return ABSENT
-    return value
 
 
 def _replaced(value: Any, keys: tuple[Any, ...], new: Any) -> Any:

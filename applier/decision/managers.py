@@ -47,24 +47,24 @@ def applier_of(manager: str, subresource: str = "") -> Identity:
 def managers_of(live: Manifest) -> Managers:
     """All managers of an object. Raises `BadManagedFields`."""
     managers: Managers = {}
-    for entry in (live.get("metadata") or {}).get("managedFields") or ():
-        operation, version = entry.get("operation"), entry.get("apiVersion")
-        if operation not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1":
+    for entry in entries_of(live):
+        version = entry.get("apiVersion")
+        if entry.get("operation") not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1":
             raise BadManagedFields("an entry without operation, API version or FieldsV1")
-        identity = Identity(entry.get("manager") or "", operation, entry.get("subresource") or "", version if operation == "Update" else "")
-        managers[identity] = Entry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
+        managers[_identity_of(entry)] = Entry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
     return managers
 
 
 def recorded_twice(live: Manifest) -> bool:
     """Whether a manager has two entries, as a server leaves them after a scale; it keeps the last of them on the next write."""
-    entries = (live.get("metadata") or {}).get("managedFields") or ()
-    return len(entries) > 1 and len({_name_of(entry) for entry in entries}) != len(entries)
+    entries = entries_of(live)
+    return len(entries) > 1 and len({_identity_of(entry) for entry in entries}) != len(entries)
 
 
-def _name_of(entry: dict[str, Any]) -> tuple[Any, ...]:
-    operation = entry.get("operation")
-    return entry.get("manager"), operation, entry.get("subresource"), entry.get("apiVersion") if operation == "Update" else ""
+def _identity_of(entry: dict[str, Any]) -> Identity:
+    operation = entry.get("operation") or ""
+    version = (entry.get("apiVersion") or "") if operation == "Update" else ""
+    return Identity(entry.get("manager") or "", operation, entry.get("subresource") or "", version)
 
 
 def written(managers: Managers) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from applier.decision.managers import Entry, Identity, Managers, applier_of, man
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate, without_managed_fields
-from applier.decision.values import LIST, Misfit, is_empty, is_leaf, steps_to
+from applier.decision.values import LIST, Misfit, is_empty, is_leaf, json_of, steps_to
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ABSENT, ItemKey
 from applier.ref import Manifest
@@ -39,7 +39,8 @@ def merged(
         applied = simulate(before, manifest, schema, managers_of(before), manager=manager, version=version, subresource=subresource)
     except Misfit as misfit:
         raise Invalid(422, "Invalid", f"failed to create typed patch object: .{misfit}") from misfit
-    refused = {one: lost for one, lost in applied.conflicts.items() if not (force is True or (force and _may_take(one, force)))}
+    taken = ("*",) if force is True else force or ()
+    refused = {one: lost for one, lost in applied.conflicts.items() if "*" not in taken and one.manager not in taken}
     if refused:
         raise _conflict(refused, applied.before)
     ours = applier_of(manager, subresource)
@@ -53,10 +54,6 @@ def merged(
         managers[ours] = managers[ours]._replace(time=now)
     entries = {"managedFields": written(managers)} if managers else {}
     return {**result, "metadata": {**(result.get("metadata") or {}), **entries}}
-
-
-def _may_take(identity: Identity, force: bool | Collection[str]) -> bool:
-    return not isinstance(force, bool) and ("*" in force or identity.manager in force)
 
 
 def _bare(managers: Managers) -> dict[Identity, tuple[Fields, str]]:
@@ -78,8 +75,7 @@ def _stored(value: Any, type: Type) -> Any:
         return value
     kept: dict[str, Any] = {}
     for name, member in value.items():
-        known = type.fields.get(name)
-        below = known[1] if known else type.element
+        below = type.member(name)
         if below is None:
             continue
         member = _stored(member, below)
@@ -120,14 +116,8 @@ def _named(identity: Identity, entry: Entry) -> str:
 def _written(step: str) -> str:
     element = read_step(step)
     if isinstance(element, ItemKey):
-        return "[" + ",".join(f"{name}={_value(value)}" for name, value in element.fields) + "]"
+        return "[" + ",".join(f"{name}={json_of(value)}" for name, value in element.fields) + "]"
     return f"[{element}]" if isinstance(element, int) else f".{element}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def as_kept(live: Any, sent: Any, type: Type, owned: Fields) -> Any:
@@ -149,8 +139,7 @@ def as_kept(live: Any, sent: Any, type: Type, owned: Fields) -> Any:
 def _map_as_kept(live: dict[str, Any], sent: dict[str, Any], type: Type, owned: Fields) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name in dict.fromkeys([*live, *sent]):
-        known = type.fields.get(name)
-        below = known[1] if known else type.element
+        below = type.member(name)
         value = sent.get(name, ABSENT)
         if value is ABSENT:
             if below is not None and stored_alike(live[name], ABSENT, below):

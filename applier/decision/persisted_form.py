@@ -79,8 +79,7 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
     """All differences between a stored object and one that has been merged from it, but for what only the server sets."""
     walk = Walk(type.name)
     for name in live.keys() | sent.keys():
-        known = type.fields.get(name)
-        below = known[1] if known else type.element
+        below = type.member(name)
         if name in _IDENTITY or (name == "status" and type.status) or below is None:
             continue
         old, new = live.get(name, ABSENT), sent.get(name, ABSENT)
@@ -189,8 +188,7 @@ class Walk:
 
     def _maps(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool) -> None:
         for name in old.keys() | new.keys():
-            known = type.fields.get(name)
-            below = known[1] if known else type.element
+            below = type.member(name)
             if below is None:
                 continue
             if whole and name not in new:

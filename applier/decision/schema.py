@@ -95,12 +95,14 @@ class Type:
             return self._table.named(spec)
         return Type(self._table, spec, f"{self.name}/", go=self.go)
 
+    def member(self, name: str) -> Type | None:
+        """The type of a map's member; None where the map may not have it."""
+        known = self.fields.get(name)
+        return known[1] if known else self.element
+
     def below(self, step: str) -> Type | None:
         """The type behind a step of FieldsV1; None when the schema has no such place."""
-        if step.startswith("f:"):
-            known = self.fields.get(step[2:])
-            return known[1] if known else self.element
-        return self.item if self.is_list else None
+        return self.member(step[2:]) if step.startswith("f:") else self.item if self.is_list else None
 
 
 _COMMON: dict[str, Any] = {

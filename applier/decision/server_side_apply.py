@@ -232,28 +232,13 @@ class Comparison:
         self.modified: Fields = {}
         self.removed: Fields = {}
 
-
-def compare(first: Any, second: Any, type: Type) -> Comparison:
-    """Raises `Misfit` where one of them breaks the schema. Parts that both share are not looked into."""
-    comparison = Comparison()
-    _Walk(comparison).visit(first, second, type, ())
-    return comparison
-
-
-class _Walk:
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-
     def visit(self, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> None:
         if first is second:
             return
         for shape in dict.fromkeys(shape_of(type, value) for value in (first, second) if value is not ABSENT):
             leaf = self._shaped(shape, first, second, type, path)
-        if not leaf and path:
-            if first is ABSENT:
-                add(self.comparison.added, path)
-            elif second is ABSENT:
-                add(self.comparison.removed, path)
+        if not leaf and path and (first is ABSENT or second is ABSENT):
+            self._note(first, second, path)
 
     def _shaped(self, shape: str, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> bool:
         """Compares as one shape; says whether that was a leaf."""
@@ -262,7 +247,7 @@ class _Walk:
         upper = second if isinstance(second, kind) else None
         if is_leaf(type, shape) or (not lower and not upper):
             if path:
-                self._leaf(first, second, path)
+                self._note(first, second, path)
             return True
         if shape == LIST:
             self._lists(lower or [], upper or [], type, path)
@@ -270,13 +255,13 @@ class _Walk:
             self._maps(lower or {}, upper or {}, type, path)
         return False
 
-    def _leaf(self, first: Any, second: Any, path: tuple[str, ...]) -> None:
+    def _note(self, first: Any, second: Any, path: tuple[str, ...]) -> None:
         if first is ABSENT:
-            add(self.comparison.added, path)
+            add(self.added, path)
         elif second is ABSENT:
-            add(self.comparison.removed, path)
+            add(self.removed, path)
         elif not equal(first, second):
-            add(self.comparison.modified, path)
+            add(self.modified, path)
 
     def _maps(self, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> None:
         for name in first.keys() | second.keys():
@@ -293,15 +278,15 @@ class _Walk:
             self.visit(first[0] if first else ABSENT, second[0] if second else ABSENT, type.item, path)
         elif len(first) > 1 and len(second) > 1:
             if not equal(first, second):
-                add(self.comparison.modified, path)
+                add(self.modified, path)
         elif len(first) > 1:
             if second:
                 self.visit(ABSENT, second[0], type.item, path)
-            add(self.comparison.removed, path)
+            add(self.removed, path)
         else:
             if first:
                 self.visit(first[0], ABSENT, type.item, path)
-            add(self.comparison.added, path)
+            add(self.added, path)
 
 
 def _grouped(items: list[Any], type: Type) -> dict[str, list[Any]]:
@@ -309,3 +294,10 @@ def _grouped(items: list[Any], type: Type) -> dict[str, list[Any]]:
     for step, item in zip(steps_to(items, type), items, strict=True):
         by_step.setdefault(step, []).append(item)
     return by_step
+
+
+def compare(first: Any, second: Any, type: Type) -> Comparison:
+    """Raises `Misfit` where one of them breaks the schema. Parts that both share are not looked into."""
+    comparison = Comparison()
+    comparison.visit(first, second, type, ())
+    return comparison

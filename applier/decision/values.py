@@ -193,12 +193,10 @@ def is_leaf(type: Type, shape: str) -> bool:
 
 def member_type(type: Type, name: str) -> Type:
     """The type of a map's member. Raises `Misfit` when the map may not have it."""
-    known = type.fields.get(name)
-    if known is not None:
-        return known[1]
-    if type.element is None:
+    member = type.member(name)
+    if member is None:
         raise Misfit("field not declared in schema")
-    return type.element
+    return member
 
 
 _PYTHON: dict[str, tuple[object, ...]] = {

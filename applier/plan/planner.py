@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from applier.cluster import Live
-from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide, hide_secrets
+from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide
 from applier.decision.managers import applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.desired import Desired, Graph
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
@@ -207,7 +207,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
     # Kept for whoever carries the step out: deciding again there cost 260 us for each written object, more than the 110 us of its request.
-    step.intent, step.force = hide_secrets(decision.intent), decision.force
+    step.intent, step.force = decision.intent, decision.force
     _judge(step, desired, live, decision)
     if patch and step.action in QUIET and not policy.create_only:
         others = ", ".join(others_in(live, intent.manager, intent.take_over))

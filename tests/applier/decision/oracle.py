@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from applier.decision import Decision, Schemas, Verdict, decide, hide_secrets, merged, read_openapi
+from applier.decision.intent import revealed
 from applier.decision.server_side_apply import without_managed_fields
 from applier.errors import ApiError
 from applier.ref import Kind
@@ -202,7 +203,7 @@ def _judged(server: Server, pair: Pair, schemas: Schemas) -> tuple[str, str]:
     schema = schemas.get(Kind.of(pair.intent))
     force = ("*",) if pair.force else ()
     decision = decide(pair.intent, pair.live, schema, manager=US, force=force)
-    reply = server.apply(pair.path, decision.intent, US, force=decision.force, dry_run=True)
+    reply = server.apply(pair.path, revealed(decision.intent, pair.intent), US, force=decision.force, dry_run=True)
     complaint = _complaint(decision, reply, pair)
     if not complaint and schema is not None and reply.status in (200, 409):
         complaint = _other_owners(decision, reply, pair, schema)
@@ -239,7 +240,8 @@ def _causes(reply: Reply) -> list[tuple[str, str, str]]:
 def _other_owners(decision: Decision, reply: Reply, pair: Pair, schema: Any) -> str:
     """Whether our merged object has other owners than the server's."""
     try:
-        ours = merged(decision.intent, pair.live, schema, manager=US, force=decision.force, now="2026-01-01T00:00:00Z")
+        sent = revealed(decision.intent, pair.intent)
+        ours = merged(sent, pair.live, schema, manager=US, force=decision.force, now="2026-01-01T00:00:00Z")
     except ApiError as error:
         here, there = (sorted((cause[1], cause[2].partition(" at ")[0]) for cause in causes) for causes in (error.causes, _causes(reply)))
         return "" if here == there and reply.status == 409 else f"other conflicts: {error}\nserver {json.dumps(reply.body)}"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from applier.decision import Verdict, hide_secrets, prepared
+from applier.decision.intent import revealed
 
 from .building import applied, config, decided
 
@@ -73,7 +74,8 @@ def test_changes_of_secrets_show_hashes_only() -> None:
 
 
 def test_what_is_sent_holds_the_values() -> None:
-    assert decided(_secret(stringData={"a": "b"}), applied(_secret({"a": "YQ=="}))).intent["data"] == {"a": "Yg=="}
+    manifest = _secret(stringData={"a": "b"})
+    assert revealed(decided(manifest, applied(_secret({"a": "YQ=="}))).intent, manifest)["data"] == {"a": "Yg=="}
 
 
 @pytest.mark.parametrize("texts", ["secret", ["secret"], {"a": 1, "b": "secret"}, {"a": ["secret"]}])
@@ -83,5 +85,6 @@ def test_what_is_no_map_of_texts_is_hidden_too(name: str, texts: Any) -> None:
 
 
 def test_a_number_in_stringdata_is_left_for_the_server_to_refuse() -> None:
-    decision = decided(_secret(stringData={"port": 8080}), applied(_secret({"a": "YQ=="})))
-    assert (decision.verdict, decision.intent["stringData"]) == (Verdict.UNKNOWN, {"port": 8080})
+    manifest = _secret(stringData={"port": 8080})
+    decision = decided(manifest, applied(_secret({"a": "YQ=="})))
+    assert (decision.verdict, revealed(decision.intent, manifest)["stringData"]) == (Verdict.UNKNOWN, {"port": 8080})

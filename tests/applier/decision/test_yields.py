@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from applier.decision import Verdict, hide_secrets
+from applier.decision.intent import revealed
 from applier.outcome import FieldChange, Owner
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
@@ -136,15 +137,16 @@ def test_an_item_of_a_list_is_the_one_with_its_key_wherever_it_stands() -> None:
 @pytest.mark.parametrize("pointer", ["/data/a", "/data"])
 def test_a_hash_of_a_secret_value_is_never_sent_for_it(pointer: str) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "YQ=="}}
-    decision = decided({**secret, "data": {"a": "Yg=="}}, hide_secrets(applied(secret)), yields=(pointer,))
-    assert decision.intent["data"] == {"a": "Yg=="}
+    manifest = {**secret, "data": {"a": "Yg=="}}
+    decision = decided(manifest, hide_secrets(applied(secret)), yields=(pointer,))
+    assert revealed(decision.intent, manifest)["data"] == {"a": "Yg=="}
 
 
 def test_a_secret_yields_by_hash_and_sends_plain_values() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "YQ==", "b": "Yg=="}}
     live = applied({**secret, "data": {"a": "eHg="}}, by="them")
     decision = decided(secret, live, yields=("/data/a",))
-    assert (decision.verdict, decision.intent["data"]) == (Verdict.CHANGE, {"b": "Yg=="})
+    assert (decision.verdict, revealed(decision.intent, secret)["data"]) == (Verdict.CHANGE, {"b": "Yg=="})
 
 
 @pytest.mark.cluster
