@@ -128,16 +128,6 @@ class WatchCache:
         """How many objects are known."""
         return self._objects.count()
 
-    def age(self, kind: Kind) -> float:
-        """Seconds since the server last proved that what we know of a kind is up to date; infinite before the first time.
-
-        Quiet kinds grow up to a minute old between two bookmarks. Raises KeyError for what is not watched.
-        """
-        heard = [source.heard for key, source in self._sources.items() if key[:2] == (kind.group, kind.kind)]
-        if not heard:
-            raise KeyError(f"{kind.kind} is not watched")
-        return asyncio.get_running_loop().time() - min(heard)
-
     def sources(self) -> list[Source]:
         """What is listened to, with its counts and troubles: for metrics."""
         return list(self._sources.values())

@@ -47,9 +47,10 @@ class Decision:
     `intent` is what to send: the prepared manifest without what is yielded, values of Secrets hidden (`applier.decision.intent.revealed`
     gives them back). `force` says that it has to be sent with force, since it takes fields from managers that may be taken from.
     `changes` are the values that would differ (and, for `YIELDED`, those that are left to others), with old values as they are;
-    `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the others, changes and conflicts are the grounds, and a CHANGE without any changes only who owns what. `refilled` are those of the
-    changes that take a field out which the server may fill in again, perhaps with what is there now.
-    `unsure` says of a CHANGE that something is written for sure, but that only the server can say what comes out.
+    `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the others, changes and conflicts are the grounds,
+    and a CHANGE without any changes only who owns what. `refilled` are those of the changes that take a field out which the server may
+    fill in again, perhaps with what is there now. `unsure` says of a CHANGE that something is written for sure, but that only the
+    server can say what comes out.
     """
 
     verdict: Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from applier.ref import Kind
@@ -21,27 +21,6 @@ class Type:
     order of name, `key_defaults` what stands for a key that an item lacks. `defaults` are those the document declares. `go` marks what
     the server reads into Go structs, where empty values vanish. Attributes are worked out on first use, since most types never are used.
     """
-
-    __slots__ = (
-        "_spec",
-        "_table",
-        "deduced",
-        "defaults",
-        "element",
-        "fields",
-        "form",
-        "go",
-        "is_list",
-        "is_map",
-        "item",
-        "key_defaults",
-        "keys",
-        "list_kind",
-        "map_atomic",
-        "name",
-        "scalar",
-        "status",
-    )  # fmt: skip
 
     name: str
     scalar: str
@@ -68,7 +47,7 @@ class Type:
 
     def __getattr__(self, attribute: str) -> Any:
         """Only called for what is not there yet: works the type out, once."""
-        if attribute.startswith("_") or attribute not in Type.__slots__:
+        if attribute not in Type.__annotations__:
             raise AttributeError(attribute)
         self._work_out()
         return getattr(self, attribute)
@@ -153,12 +132,6 @@ class Schemas:
                 name, status = table.kinds[key]
                 return table.named(name, status=bool(status))
         return None
-
-    def kinds(self) -> Iterator[Kind]:
-        """Every kind that is known here."""
-        for table in self._tables:
-            for key in table.kinds:
-                yield Kind(*key.rsplit("/", 2)) if key.count("/") == 2 else Kind("", *key.split("/"))
 
     @classmethod
     def joined(cls, parts: Iterable[Schemas]) -> Schemas:

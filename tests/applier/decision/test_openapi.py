@@ -101,7 +101,8 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_documents_are_joined() -> None:
     joined = Schemas.joined([recorded(), read_openapi(_document({}))])
-    assert {Kind("example.com", "v1", "Thing"), Kind("apps", "v1", "Deployment"), Kind("", "v1", "Pod")} <= set(joined.kinds())
+    kinds = (Kind("example.com", "v1", "Thing"), Kind("apps", "v1", "Deployment"), Kind("", "v1", "Pod"))
+    assert all(joined.get(kind) is not None for kind in kinds)
 
 
 @pytest.mark.parametrize(("name", "go"), [("Deployment", True), ("Gadget", False)])
