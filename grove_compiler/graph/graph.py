@@ -33,10 +33,6 @@ class Graph:
         for node in self.nodes:
             yield node, [self.nodes[position] for position in order.before(node)]
 
-    def edges(self) -> Iterator[tuple[Node, Node]]:
-        """Yields every pair of an object and one that must be there before it."""
-        return ((node, before) for node, dependencies in self.with_dependencies() for before in dependencies)
-
     def levels(self) -> list[list[Node]]:
         """Returns waves: every object stands in a later wave than all that it waits for. Linear in objects. Raises `GraphCycle`."""
         levels = Order(self.nodes, self.after).levels()

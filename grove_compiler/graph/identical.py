@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 
@@ -22,10 +21,5 @@ def identical(one: Any, other: Any) -> bool:
             for first, second in zip(one, other, strict=True)
         )
     if kind is list:
-        return identical_all(one, other)
+        return len(one) == len(other) and all(map(identical, one, other))
     return repr(one) == repr(other) if kind is float else bool(one == other)
-
-
-def identical_all(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Tells whether as many values are identical, one by one."""
-    return len(some) == len(others) and all(map(identical, some, others))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from grove_compiler.graph.node import Node, ObjectRef
 
@@ -66,12 +66,12 @@ class Order:
     def levels(self) -> list[int]:
         """Returns the level of each node in turn: one more than that of all it waits for. Linear in nodes. Raises `GraphCycle`."""
         levels = self._levels
+        # In apply order, which is nearly every graph's, all that a node waits for is known by now, and nothing is sorted.
         for position, node in enumerate(self.nodes):
-            if levels[position] == UNKNOWN:
-                # In apply order, which is nearly every graph's, all that a node waits for is known by now, and nothing is searched.
-                levels[position] = level = self._level(node)
-                if level == UNKNOWN:
-                    self._search(position)
+            levels[position] = self._level(node)
+        if UNKNOWN in levels:
+            for position in self._sorted():
+                levels[position] = self._level(self.nodes[position])
         return levels
 
     def _level(self, node: Node) -> int:
@@ -101,28 +101,21 @@ class Order:
         level = self._group_levels[key] = max(levels, default=NONE)
         return level
 
-    def _search(self, start: int) -> None:
-        """Settles a node and all that it waits for, depth first and without recursion: chains of owners may be long."""
-        path: dict[int, None] = {}
-        stack = [(start, False)]
-        while stack:
-            position, is_done = stack.pop()
-            if is_done:
-                del path[position]
-                self._levels[position] = self._level(self.nodes[position])
-            elif position in path:
-                ids = [self.nodes[other].id for other in path]
-                raise GraphCycle([*ids[list(path).index(position) :], self.nodes[position].id])
-            elif self._levels[position] == UNKNOWN:
-                path[position] = None
-                stack.append((position, True))
-                stack += [(other, False) for other in self._unknown_before(self.nodes[position])]
+    def _sorted(self) -> Iterator[int]:
+        """Yields every position behind those that it waits for. Groups take part as a whole: their members' edges are not multiplied."""
+        from graphlib import CycleError, TopologicalSorter  # hardly any graph comes here, and each start would pay for it
 
-    def _unknown_before(self, node: Node) -> list[int]:
-        keys = [(rule, node.loop[:share]) for share, rules in self._joins[node.rule] for rule in rules]
-        positions = [other for key in keys if key not in self._group_levels for other in self._groups.get(key, ())]
-        owner = self._owner(node)
-        return [other for other in ([*positions] if owner is None else [*positions, owner]) if self._levels[other] == UNKNOWN]
+        edges: TopologicalSorter[int | Key] = TopologicalSorter(self._groups)
+        for position, node in enumerate(self.nodes):
+            owner = self._owner(node)
+            keys = [(rule, node.loop[:share]) for share, rules in self._joins[node.rule] for rule in rules]
+            edges.add(position, *keys, *([] if owner is None else [owner]))
+        try:
+            order = list(edges.static_order())
+        except CycleError as error:
+            ids = [self.nodes[step].id for step in reversed(error.args[1]) if isinstance(step, int)]
+            raise GraphCycle(ids if ids[0] == ids[-1] else [*ids, ids[0]]) from None
+        return (step for step in order if isinstance(step, int))
 
     def _owner(self, node: Node) -> int | None:
         return None if node.owner is None else self._owners[id(node.owner)]

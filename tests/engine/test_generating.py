@@ -220,7 +220,8 @@ def waits(keys: str, box_loops: str = "{shelf: shelves}", card_loops: str = "{sh
     card = CARD_RULE.replace("{shelf: shelves, book: shelf.books}", card_loops) + keys
     made = program([box, card], box=BOX, card=CARD)
     graph = Graph(made.generate(shop(), 100), {rule.id: rule.after for rule in made.rules})
-    return [(node.object["metadata"]["name"], before.object["metadata"]["name"]) for node, before in graph.edges()]
+    pairs = ((node, before) for node, dependencies in graph.with_dependencies() for before in dependencies)
+    return [(node.object["metadata"]["name"], before.object["metadata"]["name"]) for node, before in pairs]
 
 
 def test_objects_wait_for_those_of_the_same_item_of_loops_that_both_share() -> None:

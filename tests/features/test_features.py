@@ -33,7 +33,8 @@ def test_a_feature_compiles_to_what_is_expected(folder: Path, snapshot: Snapshot
 def test_objects_stand_after_all_that_they_wait_for(folder: Path) -> None:
     graph = compile_folder(folder).graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}
-    assert [(node.id, before.id) for node, before in graph.edges() if place[before.id] >= place[node.id]] == []
+    pairs = ((node, before) for node, dependencies in graph.with_dependencies() for before in dependencies)
+    assert [(node.id, before.id) for node, before in pairs if place[before.id] >= place[node.id]] == []
 
 
 def test_every_case_says_what_it_shows() -> None:

@@ -149,7 +149,7 @@ def test_objects_stand_after_what_they_wait_for_in_order_and_in_waves(asking: As
     graph = compiled(asking.manifest, shape).graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
-    edges = list(graph.edges())
+    edges = [(node, before) for node, dependencies in graph.with_dependencies() for before in dependencies]
     assert [(node.id, before.id) for node, before in edges if place[before.id] >= place[node.id] or wave[before.id] >= wave[node.id]] == []
     owned = {(node.id, node.owner.id) for node in graph.nodes if node.owner and node.owner.kind == "PodGang"}
     assert owned <= {(node.id, before.id) for node, before in edges}

@@ -188,7 +188,9 @@ def test_no_container_has_a_variable_twice_and_groves_come_first(manifest: Manif
 def test_objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest: Manifest) -> None:
     graph = compiled(manifest).graph
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
-    assert [(node.id, before.id) for node, before in graph.edges() if wave[before.id] >= wave[node.id]] == []
+    assert [
+        (node.id, before.id) for node, befores in graph.with_dependencies() for before in befores if wave[before.id] >= wave[node.id]
+    ] == []
     assert len(wave) == len(graph.nodes)
 
 

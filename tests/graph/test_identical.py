@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.identical import identical, identical_all
+from grove_compiler.graph.identical import identical
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, -0.0, 1.0, 1.5]) | st.text("01", max_size=2),
@@ -43,8 +43,3 @@ def test_a_copy_is_identical(value: Any) -> None:
 @given(JSON, JSON)
 def test_identical_values_are_those_that_are_written_alike(one: Any, other: Any) -> None:
     assert identical(one, other) is (json.dumps(one) == json.dumps(other))
-
-
-def test_lists_of_values_are_compared_one_by_one() -> None:
-    assert identical_all([{"a": 1}, 2], ({"a": 1}, 2))
-    assert not identical_all([1, 2], [1])

@@ -40,9 +40,9 @@ def test_in_apply_order_levels_are_the_topological_generations(graph: Graph) -> 
 
 
 @given(ordered_graphs())
-def test_in_apply_order_nothing_is_searched(graph: Graph) -> None:
+def test_in_apply_order_nothing_is_sorted(graph: Graph) -> None:
     order = Order(graph.nodes, graph.after)
-    with mock.patch.object(order, "_search", side_effect=AssertionError):
+    with mock.patch.object(order, "_sorted", side_effect=AssertionError):
         order.levels()
 
 

@@ -34,7 +34,7 @@ def inside(graph: Graph, found: set[Pair]) -> set[Pair]:
 
 def test_edges_are_those_of_the_graph() -> None:
     graph = workload(replicas=2, members=3)
-    expected = {(before.id, later.id) for later, before in graph.edges()}
+    expected = {(before.id, later.id) for later, befores in graph.with_dependencies() for before in befores}
     assert inside(graph, pairs(edges_of(graph.nodes, graph.after))) == expected
 
 

@@ -64,7 +64,7 @@ def test_what_was_declared_has_neither_level_nor_rule() -> None:
 def test_the_pairs_of_all_edges_are_those_of_the_graph() -> None:
     graph = workload(replicas=2, members=3)
     found = {pair for edge in graph_of(graph)["edges"] for pair in product(edge["from"], edge["to"]) if "PodCliqueSet/ml/demo" not in pair}
-    assert found == {(before.id, later.id) for later, before in graph.edges()}
+    assert found == {(before.id, later.id) for later, befores in graph.with_dependencies() for before in befores}
 
 
 def test_an_edge_of_type_owner_agrees_with_its_nodes() -> None:

@@ -10,11 +10,11 @@ from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.nearest import edit_distance, fold
+from grove_compiler.graph.nearest import nearest
 from grove_operator.rulebook import SHIPPED, Rulebook
 
-TYPING_ERROR = 2
-"""Ids that differ by no more letters than this are probably meant to be the same."""
+TYPING_ERROR = 0.9
+"""Ids this much alike are probably meant to be the same: one letter in ten may differ, for new rules often resemble ours."""
 
 
 def check(book: Rulebook) -> list[Diagnostic]:
@@ -40,8 +40,7 @@ def _doubtful_ids(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
     for rule in _own(result):
         if rule.id in ids:
             continue
-        folded = fold(rule.id)
-        close = next((id for id in ids if edit_distance(folded, fold(id), TYPING_ERROR + 1) <= TYPING_ERROR), "")
+        close = nearest(rule.id, ids, TYPING_ERROR)
         if close:
             message = f"adds the rule {rule.id!r}, though there is {close!r}, which it does not replace"
             yield _warning("rules/doubtful-id", message, rule, ("rule",), close)
