@@ -5,14 +5,12 @@ All bounds are about what is free at first. They hold for any order and any plac
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import gcd
 
 from grove_compiler.fit.problem import Family, Place, PodType, Problem
-from grove_compiler.fit.room import Room, bits
-
-LARGEST_SUM = 1024
-"""Amounts up to this many steps are added up exactly, larger ones only bounded by their total."""
+from grove_compiler.fit.room import Room, bits, union
 
 FINE = 8
 """Things of which a bin holds this many are not counted one by one."""
@@ -27,8 +25,6 @@ class Bounds:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._room = Room(problem)
-        self._most: dict[PodType, int] = {}
-        self._domains = {family: [list(bits(mask)) for mask in family.masks] for family in problem.families.values()}
 
     def refute(self, inside: Sequence[Place], place: Place) -> str:
         """Returns why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
@@ -46,23 +42,19 @@ class Bounds:
 
     def _has_area(self, place: Place) -> bool:
         areas = place.required.masks if place.required else [self.problem.everywhere]
-        wanted = _wanted([place])
+        wanted = place.wanted
         return any(all(self._room.holds(kind, count, area) for kind, count in wanted.items()) for area in areas)
 
     def _on_nodes(self, places: Sequence[Place]) -> str:
         """Pods as things, nodes as bins, for each resource."""
         wanted = _wanted(places)
         for kind, count in wanted.items():
-            if kind not in self._most:
-                self._most[kind] = self._room.most(kind, self.problem.everywhere)
-            if self._most[kind] < count:
+            if not self._room.holds(kind, count, self.problem.everywhere):
                 return f"all nodes together hold fewer than {count} pods of one kind"
         for position, resource in enumerate(self.problem.resources):
             asking = {kind: count for kind, count in wanted.items() if kind.need[position]}
             items = _items((kind.need[position], count) for kind, count in asking.items())
-            eligible = _union(kind.eligible for kind in asking)
-            nodes = range(len(self.problem.free)) if eligible == self.problem.everywhere else bits(eligible)
-            if overflows(items, [(self.problem.free[node][position], 1) for node in nodes]):
+            if overflows(items, [(self.problem.free[node][position], 1) for node in bits(union(kind.eligible for kind in asking))]):
                 return f"the pods ask for more {resource} than the nodes have in usable pieces"
         return ""
 
@@ -79,64 +71,20 @@ class Bounds:
     def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
         """Returns what pods of these scopes can use in each domain: on each node only sums of what single pods ask for."""
         wanted = _wanted(tops)
-        eligible = _union(kind.eligible for kind in wanted if kind.need[position])
-        free = [have[position] for have in self.problem.free]
-        sums = Sums(_items((kind.need[position], count) for kind, count in wanted.items()), max(free))
-        everywhere = eligible == self.problem.everywhere
-        return [
-            (sum(sums.largest(free[node]) for node in nodes if everywhere or eligible >> node & 1), 1) for nodes in self._domains[family]
-        ]
+        eligible = union(kind.eligible for kind in wanted if kind.need[position])
+        items = _items((kind.need[position], count) for kind, count in wanted.items())
+        pieces = [usable(items, have[position]) for have in self.problem.free]
+        return [(sum(pieces[node] for node in bits(domain & eligible)), 1) for domain in family.masks]
 
 
-class Sums:
-    """The sums of some of these things up to `most`, each thing used at most as often as there are of it."""
-
-    def __init__(self, items: Sequence[Item], most: int) -> None:
-        self._unit = gcd(*(size for size, _ in items)) or 1
-        self._all = sum(size * count for size, count in items)
-        self._known: dict[int, int] = {}
-        steps = min(most, self._all) // self._unit
-        self._reached = _reach([(size // self._unit, count) for size, count in items], steps) if steps <= LARGEST_SUM else 0
-
-    def largest(self, most: int) -> int:
-        """Returns the largest sum that is not above `most`, which is at most the one given before.
-
-        Where that would be costly it is a bound on it.
-        """
-        if most not in self._known:
-            self._known[most] = self._largest(most)
-        return self._known[most]
-
-    def _largest(self, most: int) -> int:
-        if self._all <= most:
-            return self._all
-        steps = most // self._unit
-        if not self._reached:
-            return steps * self._unit
-        return ((self._reached & (1 << steps + 1) - 1).bit_length() - 1) * self._unit
+def usable(items: Sequence[Item], free: int) -> int:
+    """Returns no less than the largest sum of some of these things that is not above `free`."""
+    unit = gcd(*(size for size, _ in items)) or 1
+    return min(sum(size * count for size, count in items), free // unit * unit)
 
 
-def _reach(items: Sequence[Item], steps: int) -> int:
-    """Returns the sums up to `steps` as the bits of a number."""
-    reached, whole = 1, (1 << steps + 1) - 1
-    for size, count in items:
-        left, power = min(count, steps // size), 1
-        while left:
-            used = min(power, left)
-            reached |= reached << size * used & whole
-            left -= used
-            power *= 2
-    return reached
-
-
-def _wanted(places: Iterable[Place]) -> dict[PodType, int]:
-    """Returns how many pods there are of each type."""
-    wanted: dict[PodType, int] = {}
-    for place in places:
-        for leaf in place.leaves:
-            if leaf.type is not None and leaf.count:
-                wanted[leaf.type] = wanted.get(leaf.type, 0) + leaf.count
-    return wanted
+def _wanted(places: Iterable[Place]) -> Counter[PodType]:
+    return sum((place.wanted for place in places), Counter())
 
 
 def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
@@ -147,8 +95,7 @@ def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
     bins = _items(bins)
     if not bins:
         return bool(items)
-    sums = Sums(items, max(size for size, _ in bins))
-    if sum(size * count for size, count in items) > sum(sums.largest(size) * count for size, count in bins):
+    if sum(size * count for size, count in items) > sum(usable(items, size) * count for size, count in bins):
         return True
     largest, at_least = max(size for size, _ in bins), 0
     for size, count in sorted(items, reverse=True):
@@ -167,13 +114,6 @@ def _items(pairs: Iterable[Item]) -> list[Item]:
         if size > 0 and count > 0:
             result[size] = result.get(size, 0) + count
     return list(result.items())
-
-
-def _union(masks: Iterable[int]) -> int:
-    whole = 0
-    for mask in masks:
-        whole |= mask
-    return whole
 
 
 def _topmost(place: Place, family: Family) -> list[Place]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
+from grove_compiler.gangs.clique import maps, section
+from grove_compiler.graph.node import Manifest
 
 REPELLING = ("NoSchedule", "NoExecute")
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
@@ -18,9 +20,9 @@ class Requirements:
 
     def __init__(self, pod_spec: Mapping[str, Any]) -> None:
         self._name = pod_spec.get("nodeName")
-        self._selector = _map(pod_spec.get("nodeSelector"))
+        self._selector = section(pod_spec, "nodeSelector")
         self._terms = _terms(pod_spec)
-        self._tolerations = [_map(item) for item in _list(pod_spec.get("tolerations"))]
+        self._tolerations = maps(pod_spec.get("tolerations"))
 
     @property
     def key(self) -> str:
@@ -61,27 +63,23 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
     return _compare(operator, taint.value, wanted)
 
 
-def _terms(pod_spec: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+def _terms(pod_spec: Mapping[str, Any]) -> list[Manifest] | None:
     """Returns the alternatives of the required node affinity; None when there is no such affinity."""
-    affinity = _map(_map(pod_spec.get("affinity")).get("nodeAffinity"))
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return None if required is None else [_map(term) for term in _list(_map(required).get("nodeSelectorTerms"))]
+    required = section(pod_spec, "affinity", "nodeAffinity").get("requiredDuringSchedulingIgnoredDuringExecution")
+    return None if required is None else maps(section(required).get("nodeSelectorTerms"))
 
 
 def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
-    """Returns an empty term matches no node."""
-    expressions, fields = _list(term.get("matchExpressions")), _list(term.get("matchFields"))
-    if not expressions and not fields:
-        return False
-    own_fields = {"metadata.name": node.name}
-    return all(_matches(_map(expression), node.labels) for expression in expressions) and all(
-        _matches(_map(expression), own_fields) for expression in fields
-    )
+    """Tells whether a node meets all of a term's expressions; an empty term matches no node."""
+    pairs = [(one, node.labels) for one in maps(term.get("matchExpressions"))]
+    pairs += [(one, {"metadata.name": node.name}) for one in maps(term.get("matchFields"))]
+    return bool(pairs) and all(_matches(expression, values) for expression, values in pairs)
 
 
 def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
     value = values.get(expression.get("key", ""))
-    wanted = _list(expression.get("values"))
+    wanted = expression.get("values")
+    wanted = wanted if isinstance(wanted, list) else []
     match expression.get("operator"):
         case "In":
             return value is not None and value in wanted
@@ -103,11 +101,3 @@ def _compare(operator: str, value: str, limit: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return {"Gt": difference > 0, "Lt": difference < 0}.get(operator, False)
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

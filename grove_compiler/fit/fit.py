@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from grove_compiler.fit.cluster import Cluster
 from grove_compiler.fit.gang import Gang
 from grove_compiler.fit.joint import FITS, UNKNOWN, Answer, Joint, Verdict
-from grove_compiler.fit.levels import Explanation, pour
+from grove_compiler.fit.levels import Explanation, Pouring
 from grove_compiler.fit.problem import Place, Problem
 from grove_compiler.fit.report import GangReport, Report, overall
 from grove_compiler.fit.room import Take
@@ -70,8 +70,7 @@ def _explain(problem: Problem, joint: Joint, reports: Sequence[GangReport], answ
 
 def _objections(place: Place) -> dict[str, int]:
     """Returns why nodes are ruled out for pods of the gang, and how many; for the podgroup for which most are."""
-    result = [leaf.type.objections for leaf in place.leaves if leaf.type is not None and leaf.count]
-    return max(result, key=lambda objections: sum(objections.values()), default={})
+    return max((kind.objections for kind in place.wanted), key=lambda objections: sum(objections.values()), default={})
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:
@@ -124,15 +123,4 @@ def _top_up(problem: Problem, joint: Joint, place: Place) -> int:
     for take in joint.room.takes:
         homes.setdefault(take.slot, set()).add(take.node)
     more = problem.resized(place, {leaf.slot: leaf.scope.replicas - leaf.count for leaf in place.leaves})
-    return _into(problem, joint, more, problem.everywhere, homes)
-
-
-def _into(problem: Problem, joint: Joint, place: Place, mask: int, homes: dict[int, set[int]]) -> int:
-    nodes = {node for leaf in place.leaves for node in homes.get(leaf.slot, ())}
-    if place.required is not None and nodes:
-        mask &= place.required.masks[place.required.home[next(iter(nodes))]]
-    elif place.required is not None:
-        return pour(problem, joint.room, place, mask)
-    if place.type is not None:
-        return joint.pour(place, mask)
-    return sum(_into(problem, joint, part, mask, homes) for part in place.places)
+    return Pouring(problem, joint.room, homes).pour(more, problem.everywhere)[0]

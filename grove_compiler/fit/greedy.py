@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grove_compiler.fit.problem import Family, Place, PodType, Problem, Vector
+from grove_compiler.fit.problem import Family, Leaf, Place, Problem, Vector
 from grove_compiler.fit.room import Room, bits
 
 
@@ -23,7 +23,7 @@ class Greedy:
         """Places all pods of a place on nodes of a mask, or none of them."""
         if not any(place.demand):
             return True
-        if place.type is not None:
+        if isinstance(place, Leaf):
             return any(self._fill(place, area) for area in self._areas(place, mask))
         mark = self.room.mark()
         for area in self._areas(place, mask):
@@ -57,7 +57,7 @@ class Greedy:
         for family in (place.preferred, None) if place.preferred is not None else (None,):
             for outer in self.areas(place, place.required, mask):
                 for area in self.areas(place, family, outer):
-                    if area not in tried and all(self.room.holds(leaf.type, leaf.count, area) for leaf in place.leaves if leaf.type):
+                    if area not in tried and all(self.room.holds(leaf.type, leaf.count, area) for leaf in place.leaves):
                         tried.add(area)
                         yield area
 
@@ -71,16 +71,16 @@ class Greedy:
     def _hardest_first(self, place: Place) -> list[Place]:
         return sorted(place.places, key=lambda part: (part.required is None, -self.value(part.demand)))
 
-    def _fill(self, leaf: Place, mask: int) -> bool:
+    def _fill(self, leaf: Leaf, mask: int) -> bool:
         mark = self.room.mark()
-        assert leaf.type is not None
-        if self.pour(leaf, leaf.type, leaf.count, mask) == leaf.count:
+        if self.pour(leaf, mask) == leaf.count:
             return True
         self.room.undo(mark)
         return False
 
-    def pour(self, leaf: Place, kind: PodType, count: int, mask: int) -> int:
-        """Places as many of `count` pods as fit on nodes of a mask, which says how many; where they go is a matter of tightness."""
+    def pour(self, leaf: Leaf, mask: int) -> int:
+        """Places as many pods of a podgroup as fit on nodes of a mask and says how many; where they go is a matter of tightness."""
+        kind, count = leaf.type, leaf.count
         placed, states = 0, self.room.states_in(mask & kind.eligible)
         holding = {free: nodes for free, nodes in states.items() if self.room.capacity(kind, free)}
         worth = self.value(kind.need)

@@ -58,11 +58,6 @@ class Joint:
             self._closed[place.shape] = answer
         return answer
 
-    def pour(self, leaf: Place, mask: int) -> int:
-        """Places as many more pods of a podgroup as fit on nodes of a mask, beside all that is in; says how many."""
-        assert leaf.type is not None
-        return self._greedy.pour(leaf, leaf.type, leaf.count, mask)
-
     def _insist(self, place: Place) -> Answer:
         """Bounds, then other orders, then the search."""
         places = [*self.inside, place]
@@ -101,7 +96,7 @@ class Joint:
         return False
 
     def _replace(self, takes: Iterable[Take], places: Sequence[Place]) -> None:
-        kinds = {leaf.slot: leaf.type for place in places for leaf in place.leaves if leaf.type is not None}
+        kinds = {leaf.slot: leaf.type for place in places for leaf in place.leaves}
         self.room.copy_from(list(takes), kinds)
 
 

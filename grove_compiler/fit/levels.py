@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grove_compiler.fit.greedy import Greedy
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, Joint, Verdict
-from grove_compiler.fit.problem import Place, PodType, Problem, Vector
+from grove_compiler.fit.problem import Leaf, Place, Problem, Vector
 from grove_compiler.fit.report import LevelReport, Short, Tight
-from grove_compiler.fit.room import Room, bits
+from grove_compiler.fit.room import Room, bits, union
 from grove_compiler.fit.search import Steps
 from grove_compiler.gangs.gang import LEVELS, LevelName
 
@@ -39,7 +39,7 @@ class Explanation:
     def _level(self, name: str, keys: list[str], levels: tuple[LevelName, ...]) -> None:
         place = self.problem.resized(self.place, {}, levels)
         verdict = self._verdict(self.problem, place)
-        asked = sum(leaf.count for leaf in place.leaves)
+        asked = place.wanted.total()
         pods, area = self._pour(place)
         if verdict == FITS:
             pods = asked
@@ -53,7 +53,7 @@ class Explanation:
 
     def _pour(self, place: Place) -> tuple[int, int]:
         """Returns how many pods of a place fit, were it the only one, and the area that holds them."""
-        return _Pouring(self.problem, Room(self.problem)).pour(place, self.problem.everywhere)
+        return Pouring(self.problem, Room(self.problem)).pour(place, self.problem.everywhere)
 
     def _tightest(self, place: Place, level: str) -> tuple[Place, Tight, int] | None:
         """Returns the scope of a level that lacks the most pods although it has its best domain to itself."""
@@ -61,7 +61,7 @@ class Explanation:
         for part in place.walk():
             if part.required is None or part.scope.level != level:
                 continue
-            asked = sum(leaf.count for leaf in part.leaves)
+            asked = part.wanted.total()
             pods, area = self._pour(part)
             if asked - pods > (worst[1].asked - worst[1].pods if worst else 0):
                 worst = part, Tight(part.scope.name, _name(part, area), pods, asked), area
@@ -73,12 +73,8 @@ class Explanation:
     def _bound(self, place: Place) -> int:
         """Returns no more pods than this fit into one domain of the place, counting each kind of pod as if it were alone."""
         room = Room(self.problem)
-        wanted: dict[PodType, int] = {}
-        for leaf in place.leaves:
-            if leaf.type is not None:
-                wanted[leaf.type] = wanted.get(leaf.type, 0) + leaf.count
         areas = place.required.masks if place.required else [self.problem.everywhere]
-        return max((sum(min(count, room.most(kind, area)) for kind, count in wanted.items()) for area in areas), default=0)
+        return max((sum(min(count, room.most(kind, area)) for kind, count in place.wanted.items()) for area in areas), default=0)
 
     def _short(self, place: Place, area: int) -> list[Short]:
         """Returns the resources each of which keeps the gang out even when there is enough of all others."""
@@ -95,25 +91,26 @@ class Explanation:
         return result
 
     def _amounts(self, place: Place, area: int, position: int, resource: str) -> Short:
-        kinds = [leaf.type for leaf in place.leaves if leaf.type and leaf.count and leaf.type.need[position]]
-        eligible = 0
-        for kind in kinds:
-            eligible |= kind.eligible
-        free = [self.problem.free[node][position] for node in bits(eligible & area)]
+        kinds = [kind for kind in place.wanted if kind.need[position]]
+        free = [self.problem.free[node][position] for node in bits(union(kind.eligible for kind in kinds) & area)]
         per_pod = max(kind.need[position] for kind in kinds)
         return Short(resource, place.demand[position], sum(free), per_pod, max(free, default=0))
 
 
-class _Pouring:
-    """Places as many pods as it can, each scope's in the domain that holds most of them."""
+class Pouring:
+    """Places as many pods as it can, each scope's in the domain that holds most of them.
 
-    def __init__(self, problem: Problem, room: Room) -> None:
+    `homes` are the nodes of slots that have pods already: their scopes stay in the domains that they have.
+    """
+
+    def __init__(self, problem: Problem, room: Room, homes: Mapping[int, set[int]] | None = None) -> None:
         self.room = room
         self.greedy = Greedy(problem, room)
+        self.homes = homes or {}
 
     def pour(self, place: Place, mask: int) -> tuple[int, int]:
         """Returns how many pods were placed, and the area that the place took."""
-        wanted = sum(leaf.count for leaf in place.leaves)
+        wanted = place.wanted.total()
         mark = self.room.mark()
         most, best = -1, 0
         for area in self._areas(place, mask):
@@ -126,15 +123,17 @@ class _Pouring:
         return (self._into(place, best), best) if best else (0, 0)
 
     def _into(self, place: Place, area: int) -> int:
-        if place.type is not None:
-            return self.greedy.pour(place, place.type, place.count, area)
+        if isinstance(place, Leaf):
+            return self.greedy.pour(place, area)
         parts = sorted(place.places, key=lambda part: (part.required is None, -self.greedy.value(part.demand)))
         return sum(self.pour(part, area)[0] for part in parts)
 
     def _areas(self, place: Place, mask: int) -> list[int]:
         if place.required is None:
             return [mask]
-        return [area for domain in place.required.masks if (area := domain & mask)]
+        home = next((node for leaf in place.leaves for node in self.homes.get(leaf.slot, ())), None)
+        domains = place.required.masks if home is None else [place.required.masks[place.required.home[home]]]
+        return [area for domain in domains if (area := domain & mask)]
 
 
 def _name(place: Place, area: int) -> str:
@@ -142,8 +141,3 @@ def _name(place: Place, area: int) -> str:
     if place.required is None:
         return ""
     return next((name for name, mask in zip(place.required.names, place.required.masks, strict=True) if mask & area == area and area), "")
-
-
-def pour(problem: Problem, room: Room, place: Place, mask: int) -> int:
-    """Places as many pods of a place as it can and says how many."""
-    return _Pouring(problem, room).pour(place, mask)[0]

@@ -5,9 +5,11 @@ Everything here is built once and only read afterwards. Node `n` is the bit `1 <
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode
 from grove_compiler.fit.eligibility import Requirements
@@ -27,20 +29,16 @@ class Family:
 
     def __init__(self, key: DomainKey, cluster: Cluster) -> None:
         self.key = key
-        self.names: list[str] = []
-        self.masks: list[int] = []
-        self.home: list[int] = []
-        result: dict[tuple[str, ...], int] = {}
-        for number, node in enumerate(cluster):
-            if not all(label in node.labels for label in key.needed):
-                self.home.append(-1)
-                continue
-            domain = result.setdefault(tuple(node.labels[label] for label in key.labels), len(result))
-            if domain == len(self.masks):
-                self.masks.append(0)
-                self.names.append(node.labels[key.name])
-            self.masks[domain] |= 1 << number
-            self.home.append(domain)
+        domains: dict[tuple[str, ...], int] = {}  # the nodes of each, in the order of their first ones
+        inside = [node if all(label in node.labels for label in key.needed) else None for node in cluster]
+        places = [None if node is None else tuple(node.labels[label] for label in key.labels) for node in inside]
+        for number, place in enumerate(places):
+            if place is not None:
+                domains[place] = domains.get(place, 0) | 1 << number
+        numbers = {place: number for number, place in enumerate(domains)}
+        self.names = [place[-1] for place in domains]
+        self.masks = list(domains.values())
+        self.home = [-1 if place is None else numbers[place] for place in places]
         self.largest = max((mask.bit_count() for mask in self.masks), default=0)
 
 
@@ -59,22 +57,25 @@ class PodType:
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A scope in numbers: its pods need one domain of `required`. Leaves have a type and a count; `slot` is unique among leaves."""
+    """A scope in numbers: its pods need one domain of `required`. `demand` is what all of them ask for together."""
 
     scope: Scope
     required: Family | None
     preferred: Family | None
     places: list[Place]
-    type: PodType | None = None
-    count: int = 0
-    slot: int = -1
-    demand: Vector = ()
+    demand: Vector
 
     @property
-    def leaves(self) -> list[Place]:
-        if self.type is not None:
-            return [self]
+    def leaves(self) -> list[Leaf]:
         return [leaf for place in self.places for leaf in place.leaves]
+
+    @property
+    def wanted(self) -> Counter[PodType]:
+        """How many pods of each type there are, types without pods left out."""
+        wanted: Counter[PodType] = Counter()
+        for leaf in self.leaves:
+            wanted[leaf.type] += leaf.count
+        return +wanted
 
     def walk(self) -> Iterator[Place]:
         """This place and all in it, outermost first."""
@@ -85,10 +86,24 @@ class Place:
     @property
     def shape(self) -> Hashable:
         """Equal for places that can stand wherever the other can."""
-        family = None if self.required is None else self.required.key
-        if self.type is not None:
-            return family, self.type.number, self.count
-        return family, tuple(sorted((place.shape for place in self.places), key=repr))
+        return self.required and self.required.key, tuple(sorted((place.shape for place in self.places), key=repr))
+
+
+@dataclass(slots=True, eq=False)
+class Leaf(Place):
+    """A podgroup: `count` pods of one type. `slot` is unique among the leaves of a problem."""
+
+    type: PodType
+    count: int
+    slot: int
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        return [self]
+
+    @property
+    def shape(self) -> Hashable:
+        return self.required and self.required.key, self.type.number, self.count
 
 
 class Problem:
@@ -100,48 +115,38 @@ class Problem:
         self.families: dict[DomainKey, Family] = {}
         self.types: list[PodType] = []
         self._by_key: dict[str, PodType] = {}
-        self._by_spec: dict[int, tuple[Manifest, PodType]] = {}
-        self._node_kinds: list[int] | None = None
-        self.slots = 0
-        self.addresses = {port for node in cluster for port in node.ports} | _ports(gangs)
-        places = [self._place(gang.scope) for gang in gangs]
+        self._by_spec: dict[int, PodType] = {}
+        podgroups = [group for gang in gangs for group in gang.scope.podgroups]
+        taken = {port for node in cluster for port in node.ports}
+        self.addresses = taken.union(*(host_ports(group.pod_spec) for group in podgroups))
+        kinds = [self._type(group.pod_spec) for group in podgroups]  # all of them before any vector: they say what its columns are
         self.resources = sorted({resource for kind in self.types for resource in kind.asked})
         for kind in self.types:
-            kind.need = self.vector(kind.asked)
-        self.gangs = [_weighed(place, len(self.resources)) for place in places]
+            kind.need = tuple(kind.asked.get(resource, 0) for resource in self.resources)
+        slots = enumerate(kinds)
+        self.gangs = [self._place(gang.scope, slots) for gang in gangs]
         self.free = [tuple(self._free(node, resource) for resource in self.resources) for node in cluster]
-
-    def vector(self, asked: Amounts) -> Vector:
-        """Amounts in the order of `resources`."""
-        return tuple(asked.get(resource, 0) for resource in self.resources)
 
     def resized(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName] = LEVELS) -> Place:
         """Returns a copy with other counts by slot, in which only constraints of the given levels are required."""
-        return _weighed(self._copy(place, sizes, levels), len(self.resources))
-
-    def _copy(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName]) -> Place:
         required = place.required if place.scope.level in levels else None
-        places = [self._copy(part, sizes, levels) for part in place.places]
-        count = sizes.get(place.slot, place.count)
-        return Place(place.scope, required, place.preferred, places, place.type, count, place.slot)
+        if isinstance(place, Leaf):
+            return _leaf(place.scope, required, place.preferred, place.type, sizes.get(place.slot, place.count), place.slot)
+        return self._nest(place.scope, required, place.preferred, [self.resized(part, sizes, levels) for part in place.places])
 
-    @property
+    @cached_property
     def node_kinds(self) -> list[int]:
         """A number for each node, equal for those that all types of pods may run on alike."""
-        if self._node_kinds is None:
-            numbers: dict[Hashable, int] = {}
-            choosy = {kind.eligible for kind in self.types if kind.eligible != self.everywhere}
-            kinds = (tuple([eligible >> node & 1 for eligible in choosy]) for node in range(len(self.cluster)))
-            self._node_kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-        return self._node_kinds
+        numbers: dict[Hashable, int] = {}
+        choosy = {kind.eligible for kind in self.types if kind.eligible != self.everywhere}
+        kinds = (tuple([eligible >> node & 1 for eligible in choosy]) for node in range(len(self.cluster)))
+        return [numbers.setdefault(kind, len(numbers)) for kind in kinds]
 
     def family(self, key: DomainKey | None) -> Family | None:
         """Returns the domains of a key, made once."""
-        if key is None:
-            return None
-        if key not in self.families:
+        if key is not None and key not in self.families:
             self.families[key] = Family(key, self.cluster)
-        return self.families[key]
+        return None if key is None else self.families[key]
 
     def with_free(self, free: Sequence[Vector]) -> Problem:
         """Returns the same problem with other amounts free."""
@@ -149,35 +154,33 @@ class Problem:
         other.free = list(free)
         return other
 
-    def _place(self, scope: Scope) -> Place:
+    def _place(self, scope: Scope, slots: Iterator[tuple[int, PodType]]) -> Place:
         required, preferred = self.family(scope.required), self.family(scope.preferred)
-        if scope.level != "podgroup":
-            return Place(scope, required, preferred, [self._place(inner) for inner in scope.scopes])
-        self.slots += 1
-        return Place(scope, required, preferred, [], self._type(scope.pod_spec), scope.minimum, self.slots - 1)
+        if scope.level == "podgroup":
+            slot, kind = next(slots)
+            return _leaf(scope, required, preferred, kind, scope.minimum, slot)
+        return self._nest(scope, required, preferred, [self._place(inner, slots) for inner in scope.scopes])
+
+    def _nest(self, scope: Scope, required: Family | None, preferred: Family | None, places: list[Place]) -> Place:
+        nothing = (0,) * len(self.resources)  # the width of a vector, for scopes without pods
+        demand = tuple(map(sum, zip(nothing, *(part.demand for part in places), strict=True)))
+        return Place(scope, required, preferred, places, demand)
 
     def _type(self, spec: Manifest) -> PodType:
-        known = self._by_spec.get(id(spec))
-        if known is not None:
-            return known[1]
-        requirements = Requirements(spec)
-        asked = request(spec) | {resource: 1 for port in host_ports(spec) for resource in self._conflicts(port)}
-        key = f"{sorted(asked.items())} {requirements.key}"
-        if key not in self._by_key:
-            self._by_key[key] = self._judge(asked, requirements)
-        self._by_spec[id(spec)] = (spec, self._by_key[key])  # the spec is kept, so that its id stays its own
-        return self._by_key[key]
+        known = self._by_spec.get(id(spec))  # gangs share specs, and live longer than this table, so that an id stays its own
+        if known is None:
+            requirements = Requirements(spec)
+            asked = request(spec) | {resource: 1 for port in host_ports(spec) for resource in self._conflicts(port)}
+            key = f"{sorted(asked.items())} {requirements.key}"
+            if key not in self._by_key:
+                self._by_key[key] = self._judge(asked, requirements)
+            known = self._by_spec[id(spec)] = self._by_key[key]
+        return known
 
     def _judge(self, asked: Amounts, requirements: Requirements) -> PodType:
-        eligible = 0
-        objections: dict[str, int] = {}
-        for number, node in enumerate(self.cluster):
-            objection = requirements.objection(node)
-            if objection:
-                objections[objection] = objections.get(objection, 0) + 1
-            else:
-                eligible |= 1 << number
-        kind = PodType(len(self.types), asked, eligible, objections)
+        objections = [requirements.objection(node) for node in self.cluster]
+        eligible = sum(1 << number for number, objection in enumerate(objections) if not objection)
+        kind = PodType(len(self.types), asked, eligible, dict(Counter(filter(None, objections))))
         self.types.append(kind)
         return kind
 
@@ -193,16 +196,5 @@ class Problem:
         return 0 if any(resource in self._conflicts(port) for port in node.ports) else 1
 
 
-def _ports(gangs: Iterable[Gang]) -> set[HostPort]:
-    return {port for gang in gangs for group in gang.scope.podgroups for port in host_ports(group.pod_spec)}
-
-
-def _weighed(place: Place, width: int) -> Place:
-    """Returns the place with what all its pods ask for together, and so for the places in it."""
-    for part in place.places:
-        _weighed(part, width)
-    if place.type is not None:
-        place.demand = tuple(place.count * need for need in place.type.need)
-    else:
-        place.demand = tuple(sum(part.demand[position] for part in place.places) for position in range(width))
-    return place
+def _leaf(scope: Scope, required: Family | None, preferred: Family | None, kind: PodType, count: int, slot: int) -> Leaf:
+    return Leaf(scope, required, preferred, [], tuple(count * need for need in kind.need), kind, count, slot)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from grove_compiler.fit.problem import Family, PodType, Problem, Vector
@@ -22,6 +24,11 @@ def bits(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest
+
+
+def union(masks: Iterable[int]) -> int:
+    """Returns the nodes of all these masks."""
+    return reduce(or_, masks, 0)
 
 
 class Room:

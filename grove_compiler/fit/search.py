@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grove_compiler.fit.greedy import Greedy
-from grove_compiler.fit.problem import Family, Place, PodType, Vector
+from grove_compiler.fit.problem import Family, Leaf, Place, PodType, Vector
 from grove_compiler.fit.room import Room, Take, bits
 from grove_compiler.fit.symmetry import Symmetry
 
@@ -69,7 +69,7 @@ class Search:
 
     def run(self) -> list[Take] | None:
         """Returns a placement of all pods, or None when there is none. Raises `OutOfSteps` when neither is known. Leaves the room empty."""
-        too_many = any(item.place.type is not None and item.place.count > MOST_PODS_A_GROUP for item in self._items)
+        too_many = any(isinstance(item.place, Leaf) and item.place.count > MOST_PODS_A_GROUP for item in self._items)
         if len(self._items) > MOST_ITEMS or too_many:
             raise OutOfSteps
         self._prepare()
@@ -98,7 +98,7 @@ class Search:
         key = (index, self._symmetry.form(self.room.free, [self._areas[scope] for scope in item.live]))
         if key in self._failed:
             return False
-        if self._spread(index, item) if item.place.type is not None else self._open(index, item):
+        if self._spread(index, item, item.place) if isinstance(item.place, Leaf) else self._open(index, item):
             return True
         self._failed.add(key)
         return False
@@ -112,17 +112,15 @@ class Search:
                 return True
         return False
 
-    def _spread(self, index: int, item: _Item) -> bool:
+    def _spread(self, index: int, item: _Item, leaf: Leaf) -> bool:
         """Tries each way to put the pods of a podgroup on nodes."""
-        kind, slot = item.place.type, item.place.slot
-        assert kind is not None
         outer = self._areas[item.parent] if item.parent >= 0 else self._mask
         mark, before = self.room.mark(), self._total
-        for area in self.greedy.areas(item.place, item.place.required, outer):
-            for spread in _spreads(self._groups(kind, area), item.place.count):
+        for area in self.greedy.areas(leaf, leaf.required, outer):
+            for spread in _spreads(self._groups(leaf.type, area), leaf.count):
                 for node, count in spread:
-                    self.room.take(slot, kind, node, count)
-                self._total = [have - need for have, need in zip(before, item.place.demand, strict=True)]
+                    self.room.take(leaf.slot, leaf.type, node, count)
+                self._total = [have - need for have, need in zip(before, leaf.demand, strict=True)]
                 if self._decide(index + 1):
                     return True
                 self.room.undo(mark)
@@ -174,7 +172,7 @@ class Search:
         total = (0,) * len(self.problem.resources)
         demands = [total]
         for item in reversed(self._items):
-            if item.place.type is not None:
+            if isinstance(item.place, Leaf):
                 total = tuple(left + right for left, right in zip(total, item.place.demand, strict=True))
             demands.append(total)
         return demands[::-1]

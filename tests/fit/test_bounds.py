@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_compiler.fit.bounds import Bounds, Item, Sums, overflows
+from grove_compiler.fit.bounds import Bounds, Item, overflows, usable
 from grove_compiler.fit.gang import Gang
 
 from .clusters import gang, machine, podgroup, problem, racks
@@ -37,19 +37,13 @@ def can_pack(items: list[Item], bins: list[Item]) -> bool:
 
 
 @given(ITEMS, st.integers(0, 40))
-def test_the_largest_sum_is_that_of_trying_all(items: list[Item], most: int) -> None:
-    assert Sums(items, most).largest(most) == max(number for number in sums(items) if number <= most)
+def test_what_is_usable_is_never_less_than_the_largest_sum(items: list[Item], free: int) -> None:
+    assert usable(items, free) >= max(number for number in sums(items) if number <= free)
 
 
-@given(ITEMS, st.integers(1, 40))
-def test_one_table_of_sums_serves_every_smaller_limit(items: list[Item], most: int) -> None:
-    table = Sums(items, most)
-    assert [table.largest(limit) for limit in range(most + 1)] == [Sums(items, limit).largest(limit) for limit in range(most + 1)]
-
-
-def test_large_amounts_are_bounded_by_their_total() -> None:
-    gibi = 1 << 30
-    assert Sums([(7, 10**9), (gibi, 3)], 5 * gibi).largest(5 * gibi) == 5 * gibi
+@pytest.mark.parametrize(("free", "expected"), [(3, 0), (8, 5), (11, 10), (99, 15)])
+def test_of_things_of_one_size_as_many_are_usable_as_go_in(free: int, expected: int) -> None:
+    assert usable([(5, 3)], free) == expected
 
 
 @settings(max_examples=300)
