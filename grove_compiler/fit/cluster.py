@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from grove_compiler.fit.manifests import Sourced
 from grove_compiler.kube.pod_request import Amounts, HostPort
+from grove_compiler.source.document import Document
 
 GPU_SUFFIX = "/gpu"
 HOSTNAME = "kubernetes.io/hostname"
@@ -26,7 +28,7 @@ class Taint(NamedTuple):
 class ClusterNode:
     """A v1 Node as a scheduler sees it. `used` is what running pods have set aside, `ports` what they took of its ports.
 
-    `allocatable` and `used` are in the units of `amounts`. `unschedulable` is `kubectl cordon`.
+    `allocatable` and `used` are in the units of `amounts`. `unschedulable` is `kubectl cordon`. `manifest` is what it was read from.
     """
 
     name: str
@@ -36,7 +38,7 @@ class ClusterNode:
     unschedulable: bool = False
     used: Amounts = field(default_factory=dict)
     ports: set[HostPort] = field(default_factory=set)
-    pods: int = 0
+    manifest: Sourced = field(default_factory=lambda: Sourced({}, Document({})))
 
     @property
     def has_gpus(self) -> bool:

@@ -49,6 +49,11 @@ class Scope:
             yield from scope.walk()
 
     @property
+    def keys(self) -> list[DomainKey]:
+        """What is required and what is preferred, as far as anything is."""
+        return [key for key in (self.required, self.preferred) if key is not None]
+
+    @property
     def podgroups(self) -> list[Scope]:
         return [scope for scope in self.walk() if scope.level == "podgroup"]
 

@@ -28,7 +28,7 @@ def findings(*texts: str, gangs: tuple[Gang, ...] = ()) -> list[Diagnostic]:
     documents, problems = read_text("\n".join(texts), "nodes.yaml")
     assert problems == []
     nodes = read_nodes(documents)
-    return nodes.findings + lint_nodes(nodes, gangs)
+    return nodes.findings + lint_nodes(nodes.cluster, gangs)
 
 
 def short(*texts: str, gangs: tuple[Gang, ...] = ()) -> list[tuple[str, str, int]]:

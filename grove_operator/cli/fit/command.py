@@ -107,7 +107,7 @@ class _NodeFiles:
 def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[Report, list[Diagnostic]]:
     gangs = read_gangs(objects)
     nodes: Nodes = read_nodes(documents, {(gang.namespace, gang.name) for gang in gangs})
-    result = nodes.findings + lint_nodes(nodes, gangs)
+    result = nodes.findings + lint_nodes(nodes.cluster, gangs)
     return fit(nodes.cluster, gangs, steps), result
 
 
