@@ -10,80 +10,73 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from applier.testing import assets, locks, toolchain, versions
 from applier.testing.assets import Assets
 from applier.testing.errors import ControlPlaneError
-from applier.testing.progress import Progress
 
 STAGE_FILES = ("node/fast/node-*.yaml", "node/heartbeat-with-lease/node-*.yaml", "pod/fast/pod-*.yaml")
 """The stages in kwok's module with which nodes and pods come up at once."""
 
 
-def build(progress: Progress | None = None) -> Assets:
+def build() -> Assets:
     """The control plane of the pinned versions, built where it is not there yet. Raises `ControlPlaneError`."""
-    progress = progress or Progress()
     folder = assets.cache_folder()
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = folder.with_name(f"{folder.name}.lock")
-        with locks.held(lock, lambda: progress.say("another build of the control plane is running; waiting for it")):
+        with locks.held(lock, lambda: _say("another build of the control plane is running; waiting for it")):
             if not folder.is_dir():
-                _build_all(folder, progress)
+                _build_all(folder)
     return assets.look_into(folder, f"{folder} is damaged, remove it")
 
 
-def _build_all(folder: Path, progress: Progress) -> None:
+def _build_all(folder: Path) -> None:
     go = toolchain.find()
     products = ", ".join(f"{name} {versions.version(name)}" for name in ("kubernetes", "etcd", "kwok"))
-    progress.say(f"building the control plane for tests with {toolchain.version(go)}, once: {products}; about 10 minutes on two cores")
+    _say(f"building the control plane for tests with {toolchain.version(go)}, once: {products}; about 10 minutes on two cores")
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     unfinished.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="applier-go-") as sources:
         # Go may want to write beside go.mod, for example with GOFLAGS=-mod=mod: it gets a copy.
         shutil.copytree(versions.MODULES, sources, dirs_exist_ok=True)
         for number, program in enumerate(versions.PROGRAMS, 1):
-            progress.begin(number, len(versions.PROGRAMS), program.name)
-            target = unfinished / program.name
-            if target.is_file():
-                progress.end("already built")
-                continue
-            _build_one(go, program, Path(sources), target, progress)
-            progress.end()
+            began, target = time.monotonic(), unfinished / program.name
+            is_there = target.is_file()
+            if not is_there:
+                _build_one(go, program, Path(sources), target)
+            outcome = "already built" if is_there else f"{time.monotonic() - began:.0f} s"
+            _say(f"  {number}/{len(versions.PROGRAMS)} {program.name:<24} {outcome}")
         _write_whole(unfinished / versions.STAGES, _stages(go, Path(sources) / "kwok"))
     for partial in unfinished.glob(".*"):  # of builds that were killed
         partial.unlink()
     unfinished.rename(folder)
-    progress.say(f"the control plane is in {folder}")
+    _say(f"the control plane is in {folder}")
 
 
-def _build_one(go: str, program: versions.Program, sources: Path, target: Path, progress: Progress) -> None:
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _build_one(go: str, program: versions.Program, sources: Path, target: Path) -> None:
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     command = [go, "build", "-trimpath", "-ldflags", versions.linker_flags(program), "-o", str(partial), program.package]
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        process = subprocess.Popen(command, cwd=sources / program.module, env=_environment(), stdout=output, stderr=subprocess.STDOUT)
-        try:
-            while _running(process):
-                progress.tick()
-            if process.returncode:
-                progress.end("failed")
-                output.seek(0)
-                raise ControlPlaneError(f"{program.name} could not be built:\n{_last_lines(output.read())}")
-            partial.rename(target)
-        finally:
-            process.kill()
-            process.wait()
-            partial.unlink(missing_ok=True)
-
-
-def _running(process: subprocess.Popen[bytes]) -> bool:
     try:
-        process.wait(timeout=1)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
+        done = _run(command, sources / program.module)
+        if done.returncode:
+            raise ControlPlaneError(f"{program.name} could not be built:\n{_last_lines(done.stderr)}")
+        partial.rename(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, errors="replace", check=False)
 
 
 def _environment() -> dict[str, str]:
@@ -97,8 +90,7 @@ def _last_lines(output: str, count: int = 12) -> str:
 
 
 def _stages(go: str, module: Path) -> str:
-    command = [go, "mod", "download", "-json", "sigs.k8s.io/kwok"]
-    done = subprocess.run(command, cwd=module, env=_environment(), capture_output=True, text=True, check=False)
+    done = _run([go, "mod", "download", "-json", "sigs.k8s.io/kwok"], module)
     if done.returncode:
         raise ControlPlaneError(f"kwok's module could not be read:\n{_last_lines(done.stderr or done.stdout)}")
     folder = Path(json.loads(done.stdout)["Dir"]) / "kustomize" / "stage"

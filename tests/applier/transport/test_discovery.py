@@ -121,41 +121,10 @@ async def test_an_unknown_kind_is_said_with_what_is_there(case: tuple[Kind, str]
     assert str(error) == says
 
 
-def plain(server: Scripted, *, widgets: Answer) -> None:
-    """A server that knows nothing of aggregated discovery."""
+async def test_a_server_that_is_too_old_is_told_apart_from_something_else(server: Scripted, cluster: ApiCluster) -> None:
     server.on("GET", "/api", Answer(200, {"kind": "APIVersions", "versions": ["v1"]}))
-    groups = [
-        {"name": "apps", "versions": [{"groupVersion": "apps/v1"}], "preferredVersion": {"groupVersion": "apps/v1"}},
-        {
-            "name": "example.com",
-            "versions": [{"groupVersion": "example.com/v1"}, {"groupVersion": "example.com/v2"}],
-            "preferredVersion": {"groupVersion": "example.com/v2"},
-        },
-    ]
-    server.on("GET", "/apis", Answer(200, {"kind": "APIGroupList", "groups": groups}))
-    names = {
-        "/api/v1": ("configmaps", "ConfigMap"),
-        "/apis/apps/v1": ("deployments", "Deployment"),
-        "/apis/example.com/v2": ("widgets", "Widget"),
-    }
-    for path, (plural, kind) in names.items():
-        rows = [
-            {"name": plural, "kind": kind, "namespaced": True, "verbs": VERBS},
-            {"name": f"{plural}/status", "kind": kind, "namespaced": True, "verbs": ["get"]},
-        ]
-        server.on("GET", path, Answer(200, {"kind": "APIResourceList", "resources": rows}))
-    server.on("GET", "/apis/example.com/v1", widgets)
-
-
-async def test_a_server_without_aggregated_discovery_is_asked_for_each_version(server: Scripted, cluster: ApiCluster) -> None:
-    plain(server, widgets=Answer(200, {"resources": []}))
-    assert await cluster.resource(DEPLOYMENT) == Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"status"}))
-
-
-async def test_one_api_service_that_fails_blocks_no_other(server: Scripted, cluster: ApiCluster) -> None:
-    plain(server, widgets=status(503, "ServiceUnavailable", "the server is currently unable to handle the request"))
-    assert (await cluster.resource(Kind("example.com", "v2", "Widget"))).plural == "widgets"
-    assert (await cluster.discovery.all()).broken == ["example.com/v1"]
+    server.on("GET", "/apis", Answer(200, {"kind": "APIGroupList", "groups": []}))
+    assert "Kubernetes 1.27 or later is needed" in str(await raised(lambda: cluster.resource(DEPLOYMENT)))
 
 
 async def test_whoever_may_not_discover_is_told(server: Scripted, cluster: ApiCluster) -> None:

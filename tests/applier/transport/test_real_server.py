@@ -335,16 +335,6 @@ async def test_schemas_of_the_real_server_are_read_and_kept(control_plane: Contr
     assert cluster.requests.total() == 0
 
 
-async def test_aggregated_and_plain_discovery_agree(cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    from applier.transport import discovery
-
-    together = (await cluster.discovery.refresh()).by_kind
-    monkeypatch.setattr(discovery, "AGGREGATED", "application/json")
-    one_by_one = (await cluster.discovery.refresh()).by_kind
-    ours = {kind: resource for kind, resource in together.items() if not kind.group.startswith("test-")}
-    assert {kind: one_by_one[kind] for kind in ours} == ours
-
-
 async def test_many_applies_at_once_are_one_request_each(
     cluster: ApiCluster, maps: Resource, namespace: str, control_plane: ControlPlane
 ) -> None:
