@@ -50,12 +50,12 @@ class Client:
         self.tls: ssl.SSLContext | None = None
         self._connect = connect
         self._prefix = parts.path.rstrip("/")
-        said = [("Host", parts.netloc.rpartition("@")[2]), *headers]
+        lines = [("Host", parts.netloc.rpartition("@")[2]), *headers]
         through = self.address.proxy
         if through and not self.encrypted:
             self._prefix = f"http://{self.address.authority}{self._prefix}"
-            said += [("Proxy-Authorization", through.authorization)] if through.authorization else []
-        self._head = _lines(said)
+            lines += [("Proxy-Authorization", through.authorization)] if through.authorization else []
+        self._head = _lines(lines)
         self._idle: list[Connection] = []
         self._made: set[Connection] = set()
 

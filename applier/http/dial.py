@@ -87,9 +87,9 @@ async def _through(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -
 
 
 async def _open_tunnel(connection: Connection, proxy: Proxy, address: Address) -> None:
-    said = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
+    login = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
     try:
-        await connection.begin(f"CONNECT {address.authority} HTTP/1.1\r\nHost: {address.authority}\r\n{said}\r\n".encode())
+        await connection.begin(f"CONNECT {address.authority} HTTP/1.1\r\nHost: {address.authority}\r\n{login}\r\n".encode())
         if not 200 <= connection.reader.status < 300:
             raise ProxyRefused(connection.reader.status)
     except BaseException:

@@ -48,8 +48,8 @@ class Reader:
 
     def end(self) -> bool:
         """The server has ended the connection; says whether that is how this answer ends."""
-        said = self.headers
-        if self.headed and not self.complete and "Content-Length" not in said and "Transfer-Encoding" not in said:
+        has_length = "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
+        if self.headed and not self.complete and not has_length:
             self._finish()
         return self.complete
 

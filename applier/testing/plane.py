@@ -139,8 +139,8 @@ class RunningPlane:
             connection.close()
         value = json.loads(text) if answer.headers.get_content_type() == "application/json" else text
         if answer.status >= 400:
-            said = value.get("message", text) if isinstance(value, dict) else text
-            raise Refused(answer.status, value, f"{method} {path}: {answer.status} {said}")
+            message = value.get("message", text) if isinstance(value, dict) else text
+            raise Refused(answer.status, value, f"{method} {path}: {answer.status} {message}")
         return value
 
     def log(self, server: str) -> Path:

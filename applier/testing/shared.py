@@ -82,7 +82,7 @@ def _start(run: Path, plane: Path, parts: Sequence[str]) -> None:
         server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True)
     while not (plane / STATE).exists():
         if server.poll() is not None:
-            said = output.read_text("utf-8", errors="replace").strip() or "it ended without a word"
-            (run / "failure").write_text(f"the control plane did not start: {said}", "utf-8")
+            reason = output.read_text("utf-8", errors="replace").strip() or "it ended without a word"
+            (run / "failure").write_text(f"the control plane did not start: {reason}", "utf-8")
             return
         time.sleep(0.02)

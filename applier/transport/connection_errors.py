@@ -16,10 +16,10 @@ ConnectionErrors = (HttpError, TimeoutError, OSError)
 """All that a request can raise when no answer comes."""
 
 
-def unreachable(error: BaseException, server: str, said: str, *, reading: bool) -> Unreachable:
+def unreachable(error: BaseException, server: str, label: str, *, reading: bool) -> Unreachable:
     """The error for a request that got no answer. `reading` means that it changes nothing."""
     sent = not isinstance(error, NotConnected | ProxyRefused)
-    where = f"{server} ({said})" if said else server
+    where = f"{server} ({label})" if label else server
     text, passing = _sentence(error)
     return Unreachable(f"{where} {text}" if sent else f"cannot reach {where}: {text}", maybe_done=sent and not reading, passing=passing)
 

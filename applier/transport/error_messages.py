@@ -95,8 +95,8 @@ def _unauthorized(refused: Refused) -> str:
     ]
     if not header and not certificate:
         hints.append("there are none")
-    said = "; ".join(hint for hint in hints if hint) or "log in again, or renew them"
-    return f"the server does not accept the credentials of {target.said or target.server}: {said}"
+    why = "; ".join(hint for hint in hints if hint) or "log in again, or renew them"
+    return f"the server does not accept the credentials of {target.label or target.server}: {why}"
 
 
 def _not_found(refused: Refused) -> str:

@@ -43,8 +43,8 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
     given = _status_object(body)
     message = str(given.get("message") or "").strip() or (_plain(body) if not given else "") or f"HTTP status {status}"
     reason = str(given.get("reason") or "")
-    said = given.get("details")
-    details: dict[str, Any] = said if isinstance(said, dict) else {}
+    rest = given.get("details")
+    details: dict[str, Any] = rest if isinstance(rest, dict) else {}
     causes = _causes(details, request)
     if status == 400 and "HTTP request to an HTTPS server" in message:
         return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
@@ -114,16 +114,16 @@ def _no_such_kind(message: str, given: dict[str, Any], details: dict[str, Any]) 
 
 def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float | None:
     """Seconds to wait, from the header (a number or a date, RFC 9110 section 10.2.3) or from the Status object."""
-    said = headers.get("Retry-After", "")
-    if not said:
+    header = headers.get("Retry-After", "")
+    if not header:
         seconds = details.get("retryAfterSeconds")
         return float(seconds) if isinstance(seconds, int | float) and seconds else None
-    if said.strip().isdigit():
-        return float(said)
+    if header.strip().isdigit():
+        return float(header)
     from email.utils import parsedate_to_datetime  # next to never
 
     try:
-        until = parsedate_to_datetime(said)
+        until = parsedate_to_datetime(header)
     except ValueError:
         return None
     return max(0.0, (until - (server_time(headers) or datetime.datetime.now(datetime.UTC))).total_seconds())

@@ -50,7 +50,7 @@ class Wire:
         self.answered = False
         self.on_unknown_kind: Callable[[], None] = lambda: None
         self._renewal = Renewal(target.credentials)
-        self._pair: tuple[str, str] | None = None
+        self._trusted: tuple[str, tuple[str, str]] | None = None
         encoding = "identity" if target.loopback else "gzip"
         self._client = Client(
             target.server,
@@ -105,7 +105,7 @@ class Wire:
 
     def broken(self, error: BaseException, *, reading: bool = True) -> ClusterError:
         """The error for a connection that broke."""
-        return unreachable(error, self.target.server, self.target.said, reading=reading)
+        return unreachable(error, self.target.server, self.target.label, reading=reading)
 
     async def _wait(self, tries: Tries, error: ClusterError, request: ApiRequest) -> None:
         """Waits until the next try; raises the error when there is to be none."""
@@ -126,11 +126,11 @@ class Wire:
         self, request: ApiRequest, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
     ) -> Response:
         """One try. Gives a good answer."""
-        said = self._headers(headers, content_type if body is not None else "")
+        all_headers = self._headers(headers, content_type if body is not None else "")
         self.requests[request.verb, request.plural] += 1
         self.in_flight += 1
         try:
-            response = await self._client.call(Request(method, path, said, body), self.retries.timeout)
+            response = await self._client.call(Request(method, path, all_headers, body), self.retries.timeout)
         except ConnectionErrors as error:
             raise self.broken(error, reading=request.verb in READS) from None
         finally:
@@ -141,10 +141,9 @@ class Wire:
         return response
 
     async def _open(self, request: ApiRequest, path: str) -> Stream:
-        said = self._headers(None, "")
         self.requests[request.verb, request.plural] += 1
         try:
-            stream = await self._client.open(Request("GET", path, said), self.retries.timeout, self.retries.stall)
+            stream = await self._client.open(Request("GET", path, self._headers(None, "")), self.retries.timeout, self.retries.stall)
             if stream.status < 300:
                 self.answered = True
                 return stream
@@ -157,7 +156,7 @@ class Wire:
     def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
         """The headers of a request, with the credentials that we have."""
         credentials = self.target.credentials
-        if self._pair != credentials.pair:
+        if self._trusted != (self.target.ca, credentials.pair):
             self._trust()
         headers = {"Accept": JSON}
         if authorization := credentials.authorization():
@@ -167,8 +166,8 @@ class Wire:
         return headers | more if more else headers
 
     def _trust(self) -> None:
-        """Prepares TLS; again whenever the client certificate is another one."""
-        pair = self.target.credentials.pair
+        """Prepares TLS; again whenever the authority or the client certificate is another one."""
+        ca, pair = self.target.ca, self.target.credentials.pair
         if self.target.encrypted:
-            self._client.tls = trust(self.target, *pair)
-        self._pair = pair
+            self._client.tls = trust(self.target, ca, *pair)
+        self._trusted = ca, pair

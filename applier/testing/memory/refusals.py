@@ -27,29 +27,29 @@ def other_uid(resource: Resource, name: str, asked: str, found: str) -> WriteCon
 
 
 def moved_on(resource: Resource, name: str) -> WriteConflict:
-    said = "the object has been modified; please apply your changes to the latest version and try again"
-    return _conflict(resource, name, said)
+    message = "the object has been modified; please apply your changes to the latest version and try again"
+    return _conflict(resource, name, message)
 
 
-def _conflict(resource: Resource, name: str, said: str) -> WriteConflict:
-    return WriteConflict(409, "Conflict", f'Operation cannot be fulfilled on {_what(resource)} "{name}": {said}')
+def _conflict(resource: Resource, name: str, message: str) -> WriteConflict:
+    return WriteConflict(409, "Conflict", f'Operation cannot be fulfilled on {_what(resource)} "{name}": {message}')
 
 
-def invalid(resource: Resource, name: str, field: str, said: str) -> Invalid:
-    cause = Cause("FieldValueInvalid", field, f"Invalid value: {said}")
-    return Invalid(422, "Invalid", f'{resource.kind.group_kind} "{name}" is invalid: {field}: Invalid value: {said}', (cause,))
+def invalid(resource: Resource, name: str, field: str, message: str) -> Invalid:
+    cause = Cause("FieldValueInvalid", field, f"Invalid value: {message}")
+    return Invalid(422, "Invalid", f'{resource.kind.group_kind} "{name}" is invalid: {field}: Invalid value: {message}', (cause,))
 
 
-def bad_request(said: str) -> Invalid:
-    return Invalid(400, "BadRequest", said)
+def bad_request(message: str) -> Invalid:
+    return Invalid(400, "BadRequest", message)
 
 
 def terminating(resource: Resource, name: str, namespace: str) -> Forbidden:
-    said = f"unable to create new content in namespace {namespace} because it is being terminated"
+    message = f"unable to create new content in namespace {namespace} because it is being terminated"
     causes = (Cause("NamespaceTerminating", "metadata.namespace", f"namespace {namespace} is being terminated"),)
-    return Forbidden(403, "Forbidden", f'{_what(resource)} "{name}" is forbidden: {said}', causes)
+    return Forbidden(403, "Forbidden", f'{_what(resource)} "{name}" is forbidden: {message}', causes)
 
 
 def no_watch_list() -> Invalid:
-    said = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-    return Invalid(422, "Invalid", f"sendInitialEvents: Forbidden: {said}")
+    message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+    return Invalid(422, "Invalid", f"sendInitialEvents: Forbidden: {message}")

@@ -9,24 +9,24 @@ from urllib.parse import SplitResult, urlsplit
 from applier.errors import CredentialsError
 
 
-def server_url(given: str, said: str, *, encrypted: bool) -> str:
+def server_url(given: str, label: str, *, encrypted: bool) -> str:
     """The URL of a server that a kubeconfig names; one without a scheme gets one. Raises `CredentialsError`."""
     url = given if "://" in given else f"{'https' if encrypted else 'http'}://{given}"
     parts = _parts(url)
     if parts is None:
-        raise CredentialsError(f"{said}: its cluster has the server {given!r}, which is no address; one is like https://host:6443")
+        raise CredentialsError(f"{label}: its cluster has the server {given!r}, which is no address; one is like https://host:6443")
     if parts.username or parts.password:
-        raise CredentialsError(f"{said}: its cluster has a server with a name or password in it; put them into the user")
+        raise CredentialsError(f"{label}: its cluster has a server with a name or password in it; put them into the user")
     return url.rstrip("/")
 
 
-def proxy_url(server: str, given: str, environment: Mapping[str, str], said: str) -> str:
+def proxy_url(server: str, given: str, environment: Mapping[str, str], label: str) -> str:
     """The proxy of the kubeconfig, else that of HTTPS_PROXY or HTTP_PROXY; empty for none. NO_PROXY means what it means to kubectl.
 
     Raises `CredentialsError`, which does not show a password that may be in the address.
     """
     if given:
-        return _proxy(given, f"{said}: its proxy-url")
+        return _proxy(given, f"{label}: its proxy-url")
     parts = urlsplit(server)
     name = f"{parts.scheme}_proxy"
     found = environment.get(name) or environment.get(name.upper()) or ""

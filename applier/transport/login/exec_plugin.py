@@ -21,7 +21,6 @@ from applier.errors import CredentialsError
 from applier.transport.clocks import certificate_times
 from applier.transport.login.credentials import bearer
 from applier.transport.login.kubeconfig import Chosen, Entry
-from applier.transport.login.pem import pem
 from applier.transport.login.plugins import Granted
 
 VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -38,32 +37,25 @@ class ExecPlugin:
     def __init__(self, chosen: Chosen, timeout: float = TIMEOUT) -> None:
         value = chosen.user.value["exec"]
         self.chosen, self.timeout = chosen, timeout
-        self.given = Entry(value if isinstance(value, dict) else {}, chosen.user.file, f"the exec plugin of {chosen.said}")
+        self.given = Entry(value if isinstance(value, dict) else {}, chosen.user.file, f"the exec plugin of {chosen.label}")
         self.command, self.version = self.given.text("command"), self.given.text("apiVersion")
         self.mode = self.given.text("interactiveMode") or "IfAvailable"
-        self.said = f"{chosen.said}: its exec plugin {self.command!r}"
+        self.label = f"{chosen.label}: its exec plugin {self.command!r}"
         if not self.command:
-            raise CredentialsError(f"{chosen.said}: its exec plugin has no command")
+            raise CredentialsError(f"{chosen.label}: its exec plugin has no command")
         if self.version not in VERSIONS:
             named = f"has the apiVersion {self.version!r}" if self.version else "has no apiVersion"
-            raise CredentialsError(f"{self.said} {named}; {' and '.join(VERSIONS)} are spoken")
+            raise CredentialsError(f"{self.label} {named}; {' and '.join(VERSIONS)} are spoken")
         if self.mode not in MODES:
-            raise CredentialsError(f"{self.said} has the interactiveMode {self.mode!r}; there are {', '.join(MODES)}")
-        self.arguments = [_text(one, f"an argument of {self.given.said}") for one in self._listed("args")]
-        self.environment = dict(self._variable(one) for one in self._listed("env"))
+            raise CredentialsError(f"{self.label} has the interactiveMode {self.mode!r}; there are {', '.join(MODES)}")
+        self.arguments, self.environment = self.given.texts("args"), self._variables()
 
-    def _listed(self, key: str) -> list[Any]:
-        rows = self.given.value.get(key) or []
-        if not isinstance(rows, list):
-            raise CredentialsError(f"{self.said} has {key} that are no list")
-        return rows
-
-    def _variable(self, row: Any) -> tuple[str, str]:
-        name, value = (row.get("name"), row.get("value")) if isinstance(row, dict) else (None, None)
-        what = f"the environment of {self.given.said}"
-        if not name:
-            raise CredentialsError(f"{what} has a variable without a name")
-        return _text(name, what), _text(value if value is not None else "", what)
+    def _variables(self) -> dict[str, str]:
+        rows = self.given.value.get("env") or []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) and row.get("name") for row in rows):
+            raise CredentialsError(f"{self.label} has env that is no list of variables with names")
+        entries = [Entry(row, self.given.file, f"the environment of {self.given.label}") for row in rows]
+        return {entry.text("name"): entry.text("value") for entry in entries}
 
     async def run(self) -> Granted:
         """Runs it and reads its answer."""
@@ -78,25 +70,25 @@ class ExecPlugin:
                 env=os.environ | self.environment | {"KUBERNETES_EXEC_INFO": json.dumps(self._info(interactive), default=str)},
             )
         except (OSError, ValueError) as error:
-            raise CredentialsError(f"{self.said} cannot be run: {getattr(error, 'strerror', None) or error}") from None
+            raise CredentialsError(f"{self.label} cannot be run: {getattr(error, 'strerror', None) or error}") from None
         limit = WITH_PEOPLE if interactive or told else self.timeout
         try:
             answer, words = await asyncio.to_thread(process.communicate, timeout=limit)
         except subprocess.TimeoutExpired as error:
-            said = _quoted(error.stderr)
-            raise CredentialsError(f"{self.said} has not ended after {limit:g} s{said}; does it wait for a login?") from None
+            last = _quoted(error.stderr)
+            raise CredentialsError(f"{self.label} has not ended after {limit:g} s{last}; does it wait for a login?") from None
         finally:
             _end(process)
         if process.returncode:
             how = f"was ended by signal {-process.returncode}" if process.returncode < 0 else f"failed with exit code {process.returncode}"
-            raise CredentialsError(f"{self.said} {how}{_quoted(words)}")
+            raise CredentialsError(f"{self.label} {how}{_quoted(words)}")
         return self._read(answer)
 
     def _interactive(self) -> bool:
         """Whether the plugin may ask people something."""
         terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self.mode == "Always" and not terminal:
-            raise CredentialsError(f"{self.said} wants to ask people, and standard input is no terminal; run it in one, or log in before")
+            raise CredentialsError(f"{self.label} wants to ask people, and standard input is no terminal; run it in one, or log in before")
         return terminal and self.mode != "Never"
 
     def _program(self) -> str:
@@ -109,7 +101,7 @@ class ExecPlugin:
         if found:
             return found
         hint = _one_line(self.given.text("installHint")) or "install it, or put it on PATH"
-        raise CredentialsError(f"{self.said} is not there; {hint}")
+        raise CredentialsError(f"{self.label} is not there; {hint}")
 
     def _info(self, interactive: bool) -> dict[str, Any]:
         """What a plugin is told: an ExecCredential with our wishes."""
@@ -122,7 +114,7 @@ class ExecPlugin:
         cluster = self.chosen.cluster
         names = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression")
         info = {name: cluster.value[name] for name in names if cluster.value.get(name)}
-        if authority := pem(cluster, "certificate-authority", self.chosen.said):
+        if authority := cluster.pem("certificate-authority"):
             info["certificate-authority-data"] = base64.b64encode(authority.encode()).decode()
         for one in cluster.value.get("extensions") or []:
             if isinstance(one, dict) and one.get("name") == EXTENSION:
@@ -134,16 +126,16 @@ class ExecPlugin:
         try:
             given = json.loads(answer)
         except ValueError:
-            raise CredentialsError(f"{self.said} did not answer with JSON; run by hand it must print an ExecCredential") from None
+            raise CredentialsError(f"{self.label} did not answer with JSON; run by hand it must print an ExecCredential") from None
         if not isinstance(given, dict) or given.get("kind") != "ExecCredential" or not isinstance(given.get("status"), dict):
-            raise CredentialsError(f"{self.said} did not answer with an ExecCredential that has a status")
+            raise CredentialsError(f"{self.label} did not answer with an ExecCredential that has a status")
         if given.get("apiVersion") != self.version:
-            raise CredentialsError(f"{self.said} answers in {given.get('apiVersion')}, and the kubeconfig asks for {self.version}")
-        status = Entry(given["status"], self.chosen.user.file, f"the answer of {self.given.said}")
-        token = bearer(status.text("token"), f"the token of {self.given.said}")
+            raise CredentialsError(f"{self.label} answers in {given.get('apiVersion')}, and the kubeconfig asks for {self.version}")
+        status = Entry(given["status"], self.chosen.user.file, f"the answer of {self.given.label}")
+        token = bearer(status.text("token"), f"the token of {self.given.label}")
         pair = (status.text("clientCertificateData"), status.text("clientKeyData"))
         if bool(pair[0]) != bool(pair[1]) or not (token or pair[0]):
-            raise CredentialsError(f"{self.said} gave neither a token nor a client certificate with its key")
+            raise CredentialsError(f"{self.label} gave neither a token nor a client certificate with its key")
         ends = (self._moment(status.text("expirationTimestamp")), certificate_times(pair[0])[1])
         return Granted(token, pair, min((end for end in ends if end), default=None))
 
@@ -152,7 +144,7 @@ class ExecPlugin:
         try:
             end = datetime.datetime.fromisoformat(given) if given else None
         except ValueError:
-            raise CredentialsError(f"{self.said} says that its credentials end at {given!r}, which is no time (RFC 3339)") from None
+            raise CredentialsError(f"{self.label} says that its credentials end at {given!r}, which is no time (RFC 3339)") from None
         return end.replace(tzinfo=datetime.UTC) if end and end.tzinfo is None else end
 
 
@@ -161,12 +153,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.kill()
         process.wait()
-
-
-def _text(given: Any, what: str) -> str:
-    if isinstance(given, str):
-        return given
-    raise CredentialsError(f"{what} is something else than text to YAML; put it in quotes")
 
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x20-\x7e\u00a0-\U0010ffff]")

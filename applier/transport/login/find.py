@@ -7,10 +7,8 @@ from pathlib import Path
 
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import proxy_url, server_url
-from applier.transport.login.credentials import TokenFile
 from applier.transport.login.impersonation import impersonation
-from applier.transport.login.kubeconfig import Chosen, choose, locate, read
-from applier.transport.login.pem import pem, read_text
+from applier.transport.login.kubeconfig import Chosen, Entry, choose, locate, read, read_text
 from applier.transport.login.reload import Followed
 from applier.transport.login.target import Target, trust
 
@@ -28,47 +26,49 @@ def find_target(kubeconfig: str, context: str, environment: Mapping[str, str], p
     if not (pod / "token").is_file():
         why = "is automountServiceAccountToken false?"
         raise CredentialsError(f"there is no kubeconfig ({looked}), and this pod has no token of a service account in {pod}; {why}")
-    return in_cluster(environment, pod)
+    return target_of(_service_account(environment, pod), environment)
 
 
-def in_cluster(environment: Mapping[str, str], pod: Path = POD) -> Target:
-    """The server of the cluster that we run in. Its token is read again as the kubelet replaces it."""
+def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
+    """The cluster that we run in, as a kubeconfig would describe it: so its files are followed as those of a kubeconfig are."""
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
-    namespace = pod / "namespace"
-    return Target(
-        server=f"https://{f'[{host}]' if ':' in host else host}:{port}",
-        credentials=TokenFile(pod / "token"),
+    label, namespace = "the service account of this pod", pod / "namespace"
+    cluster = {"server": f"https://{f'[{host}]' if ':' in host else host}:{port}", "certificate-authority": "ca.crt"}
+    return Chosen(
+        context="",
         namespace=read_text(namespace, "the pod's namespace").strip() if namespace.is_file() else "default",
-        said="the cluster of this pod",
-        ca=read_text(pod / "ca.crt", "the service account's certificate authority"),
+        cluster=Entry(cluster, pod / "ca.crt", label),
+        user=Entry({"tokenFile": "token"}, pod / "token", label),
+        label=label,
     )
 
 
 def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
     """The target that a context stands for, its certificates read and tried. Raises `CredentialsError`."""
-    cluster, said = chosen.cluster, chosen.said
-    insecure, ca = cluster.flag("insecure-skip-tls-verify"), pem(cluster, "certificate-authority", said)
+    cluster, label = chosen.cluster, chosen.label
+    insecure, ca = cluster.flag("insecure-skip-tls-verify"), cluster.pem("certificate-authority")
     if insecure and ca:
-        raise CredentialsError(f"{said}: its cluster has both a certificate-authority and insecure-skip-tls-verify; remove one")
-    server = server_url(cluster.text("server"), said, encrypted=bool(ca or insecure))
+        raise CredentialsError(f"{label}: its cluster has both a certificate-authority and insecure-skip-tls-verify; remove one")
+    server = server_url(cluster.text("server"), label, encrypted=bool(ca or insecure))
+
+    def take(authority: str, pair: tuple[str, str]) -> None:
+        """Trusts what the files say now. Raises `CredentialsError` for certificates that TLS does not take."""
+        if target.encrypted:
+            trust(target, authority, *pair)
+        target.ca = authority
+
     target = Target(
         server=server,
-        credentials=Followed(chosen, lambda pair: _try(target, pair)),
+        credentials=Followed(chosen, take),
         namespace=chosen.namespace,
         context=chosen.context,
-        said=said,
+        label=label,
         ca=ca,
         server_name=cluster.text("tls-server-name"),
         insecure=insecure,
         headers=impersonation(chosen.user),
-        proxy=proxy_url(server, cluster.text("proxy-url"), environment, said),
+        proxy=proxy_url(server, cluster.text("proxy-url"), environment, label),
     )
     if ca or target.credentials.pair[0]:  # so that a bad certificate is said before anything is sent
-        _try(target, target.credentials.pair)
+        take(ca, target.credentials.pair)
     return target
-
-
-def _try(target: Target, pair: tuple[str, str]) -> None:
-    """Raises `CredentialsError` for certificates that TLS does not take."""
-    if target.encrypted:
-        trust(target, *pair)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
 import os
 from collections.abc import Iterable, Mapping
@@ -24,30 +25,65 @@ class Entry(NamedTuple):
 
     value: dict[str, Any]
     file: Path
-    said: str = ""  # what to call it in errors
+    label: str = ""  # what to call it in errors
 
     def __repr__(self) -> str:
         """Without the value: there are secrets in it."""
-        return f"<{self.said or 'an entry'}>"
+        return f"<{self.label or 'an entry'}>"
 
     def text(self, key: str) -> str:
         """A field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, str):
             return given or ""
-        raise CredentialsError(f"the {key} of {self.said} is something else than text to YAML; put it in quotes")
+        raise CredentialsError(f"the {key} of {self.label} is something else than text to YAML; put it in quotes")
 
     def flag(self, key: str) -> bool:
         """A field that is true or false; false where it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, bool):
             return bool(given)
-        raise CredentialsError(f"{self.said} has {key}: {given!r}; it is true or false, without quotes")
+        raise CredentialsError(f"{self.label} has {key}: {given!r}; it is true or false, without quotes")
+
+    def texts(self, key: str) -> list[str]:
+        """A field that is a list of texts; empty where it is missing. Raises `CredentialsError`."""
+        given = self.value.get(key)
+        if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
+            return given or []
+        raise CredentialsError(f"{self.label} has {key} that are no list of texts; put numbers in quotes")
 
     def path(self, key: str) -> Path | None:
         """The file that a field names; None where it names none."""
         given = self.text(key)
         return self.file.parent / given if given else None
+
+    def content(self, key: str) -> str:
+        """The text of the file that a field names; empty where it names none. Raises `CredentialsError`, for an empty file too."""
+        path = self.path(key)
+        return read_text(path, f"the {key} of {self.label}") if path else ""
+
+    def pem(self, key: str) -> str:
+        """A certificate or key as PEM text, from `KEY-data`, which goes first, or from a file; empty where there is none.
+
+        Raises `CredentialsError`.
+        """
+        if data := self.text(f"{key}-data"):
+            try:
+                return base64.b64decode("".join(data.split()), validate=True).decode("ascii")
+            except ValueError:  # of base64, or of ASCII
+                raise CredentialsError(f"the {key}-data of {self.label} is not PEM text in base64") from None
+        return self.content(key)
+
+
+def read_text(path: Path, label: str) -> str:
+    """The text of a file; `label` names it in errors. Raises `CredentialsError`, for an empty file too: there is no certificate in it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CredentialsError(f"cannot read {label}: {path}: {getattr(error, 'strerror', None) or 'not text'}") from None
+    if not text.strip():
+        raise CredentialsError(f"{label} is empty: {path}")
+    return text
 
 
 @dataclass(slots=True, eq=False)
@@ -61,19 +97,19 @@ class Kubeconfig:
     current: str = ""
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """The files, for errors."""
         return os.pathsep.join(map(str, self.files))
 
 
 class Chosen(NamedTuple):
-    """A context with its cluster and user. `said` names it in errors; `files` are all that were read, in their order."""
+    """A context with its cluster and user. `label` names it in errors; `files` are all that were read, in their order."""
 
     context: str
     namespace: str
     cluster: Entry
     user: Entry
-    said: str
+    label: str
     user_name: str = ""
     files: tuple[Path, ...] = ()
 
@@ -169,31 +205,31 @@ def choose(config: Kubeconfig, context: str) -> Chosen:
     """A context by name, or the current one. Raises `CredentialsError` with the nearest name that exists."""
     name = context or config.current
     if not config.contexts:
-        raise CredentialsError(f"{config.said} has no context, and so names no cluster")
+        raise CredentialsError(f"{config.label} has no context, and so names no cluster")
     if not name:
-        raise CredentialsError(f"{config.said} has no current-context; choose one: {_listed(config.contexts)}")
+        raise CredentialsError(f"{config.label} has no current-context; choose one: {_listed(config.contexts)}")
     if name not in config.contexts:
         asked = "there is no context" if context else "its current-context is"
         rest = "" if context else ", which does not exist"
-        raise CredentialsError(f"{config.said}: {asked} {name!r}{rest}{_nearest(name, config.contexts)}")
+        raise CredentialsError(f"{config.label}: {asked} {name!r}{rest}{_nearest(name, config.contexts)}")
     entry = config.contexts[name]
-    said = f"context {name!r} of {entry.file}"
-    cluster = _named(config.clusters, entry, "cluster", said)
+    label = f"context {name!r} of {entry.file}"
+    cluster = _named(config.clusters, entry, "cluster", label)
     server = cluster.text("server")
     if not server or ("://" in server and not server.startswith(("https://", "http://"))):
         what = f"has the server {server!r}" if server else "has no server"
-        raise CredentialsError(f"{said}: its cluster {what}; an address begins with https:// (or http://)")
+        raise CredentialsError(f"{label}: its cluster {what}; an address begins with https:// (or http://)")
     user_name = str(entry.value.get("user") or "")
-    user = _named(config.users, entry, "user", said) if user_name else Entry({}, entry.file, "nobody")
-    return Chosen(name, entry.text("namespace") or "default", cluster, user, said, user_name, tuple(config.files))
+    user = _named(config.users, entry, "user", label) if user_name else Entry({}, entry.file, "nobody")
+    return Chosen(name, entry.text("namespace") or "default", cluster, user, label, user_name, tuple(config.files))
 
 
-def _named(entries: dict[str, Entry], context: Entry, what: str, said: str) -> Entry:
+def _named(entries: dict[str, Entry], context: Entry, what: str, label: str) -> Entry:
     name = str(context.value.get(what) or "")
     if not name:
-        raise CredentialsError(f"{said} names no {what}")
+        raise CredentialsError(f"{label} names no {what}")
     if name not in entries:
-        raise CredentialsError(f"{said} is for {what} {name!r}, which does not exist{_nearest(name, entries)}")
+        raise CredentialsError(f"{label} is for {what} {name!r}, which does not exist{_nearest(name, entries)}")
     return entries[name]
 
 

@@ -20,7 +20,6 @@ from applier.errors import CredentialsError
 from applier.transport.clocks import token_times
 from applier.transport.login.credentials import bearer
 from applier.transport.login.kubeconfig import Chosen, Entry, read
-from applier.transport.login.pem import pem
 from applier.transport.login.plugins import Granted, utc_now
 from applier.transport.login.target import trusting
 from applier.transport.login.write_back import alone, write_back
@@ -36,10 +35,10 @@ class IdentityProvider:
     def __init__(self, chosen: Chosen) -> None:
         given = chosen.user.value["auth-provider"]
         name, config = (given.get("name"), given.get("config")) if isinstance(given, dict) else (None, None)
-        self.chosen, self.said = chosen, f"{chosen.said}: its auth-provider {name!r}"
+        self.chosen, self.label = chosen, f"{chosen.label}: its auth-provider {name!r}"
         if name != "oidc":
-            raise CredentialsError(f"{self.said} is no longer supported, by kubectl neither; use the exec plugin of your provider")
-        self.config = Entry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.said}")
+            raise CredentialsError(f"{self.label} is no longer supported, by kubectl neither; use the exec plugin of your provider")
+        self.config = Entry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.label}")
         self.id_token, self.refresh_token = self.config.text("id-token"), self.config.text("refresh-token")
         self.issuer, self.client = self.config.text("idp-issuer-url").rstrip("/"), self.config.text("client-id")
         self._asked = False
@@ -49,7 +48,7 @@ class IdentityProvider:
         if self._asked or not self._holds():
             await asyncio.to_thread(self._refresh)
         self._asked = True
-        header = bearer(self.id_token, f"the id-token of {self.config.said}")
+        header = bearer(self.id_token, f"the id-token of {self.config.label}")
         return Granted(header, ("", ""), token_times(header)[1])
 
     def _holds(self) -> bool:
@@ -78,11 +77,11 @@ class IdentityProvider:
         """Exchanges the refresh token for new tokens, and keeps them where the old ones were."""
         for key, value in (("idp-issuer-url", self.issuer), ("client-id", self.client), ("refresh-token", self.refresh_token)):
             if not value:
-                raise CredentialsError(f"{self.said} has no {key}, and its id-token has ended or is refused; log in again")
+                raise CredentialsError(f"{self.label} has no {key}, and its id-token has ended or is refused; log in again")
         answer = self._ask(self._token_endpoint(), {"grant_type": "refresh_token", "refresh_token": self.refresh_token})
         token, newer = answer.get("id_token"), answer.get("refresh_token")
         if not isinstance(token, str) or not token:
-            raise CredentialsError(f"{self.said}: {self.issuer} gave no id_token; was the scope openid asked for at the login?")
+            raise CredentialsError(f"{self.label}: {self.issuer} gave no id_token; was the scope openid asked for at the login?")
         old, self.id_token = self.refresh_token, token
         if isinstance(newer, str) and newer:
             self.refresh_token = newer
@@ -100,13 +99,13 @@ class IdentityProvider:
         """Where tokens are handed out (OpenID Connect Discovery 1.0, section 4)."""
         endpoint = self._ask(f"{self.issuer}/.well-known/openid-configuration").get("token_endpoint")
         if not isinstance(endpoint, str) or not endpoint.startswith("https://"):
-            raise CredentialsError(f"{self.said}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
+            raise CredentialsError(f"{self.label}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
         return endpoint
 
     def _ask(self, url: str, form: dict[str, str] | None = None) -> dict[str, Any]:
         """The JSON that an issuer answers, to a form with our name and secret where one is given."""
         if not url.startswith("https://"):
-            raise CredentialsError(f"{self.said} has the idp-issuer-url {self.issuer}; it begins with https://")
+            raise CredentialsError(f"{self.label} has the idp-issuer-url {self.issuer}; it begins with https://")
         request = urllib.request.Request(url, headers={"Accept": "application/json"})
         if form is not None:
             self._sign(request, form)
@@ -115,13 +114,13 @@ class IdentityProvider:
                 body = response.read(LARGEST)
         except urllib.error.HTTPError as error:
             what = "log in again" if form else "is idp-issuer-url right?"
-            raise CredentialsError(f"{self.said}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
+            raise CredentialsError(f"{self.label}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
         except (OSError, ValueError, HTTPException) as error:
             cause = getattr(error, "reason", None) or error
-            raise CredentialsError(f"{self.said}: cannot ask {_place(url)}: {_words(cause)}") from None
+            raise CredentialsError(f"{self.label}: cannot ask {_place(url)}: {_words(cause)}") from None
         answer = _json(body)
         if not answer:
-            raise CredentialsError(f"{self.said}: {_place(url)} did not answer with JSON; is idp-issuer-url right?")
+            raise CredentialsError(f"{self.label}: {_place(url)} did not answer with JSON; is idp-issuer-url right?")
         return answer
 
     def _sign(self, request: urllib.request.Request, form: dict[str, str]) -> None:
@@ -137,9 +136,9 @@ class IdentityProvider:
     def _trusted(self) -> ssl.SSLContext:
         """TLS as the provider's authority, or else this machine, trusts it."""
         try:
-            return trusting(pem(self.config, "idp-certificate-authority", self.said))
+            return trusting(self.config.pem("idp-certificate-authority"))
         except (ssl.SSLError, ValueError):
-            raise CredentialsError(f"{self.said} has an idp-certificate-authority that is no certificate") from None
+            raise CredentialsError(f"{self.label} has an idp-certificate-authority that is no certificate") from None
 
 
 class _NoDetour(urllib.request.HTTPRedirectHandler):
@@ -181,5 +180,5 @@ def _reason(error: urllib.error.HTTPError) -> str:
     """Why an issuer refuses (RFC 6749, section 5.2)."""
     given = _json(error.read(LARGEST))
     words = (str(given[key]) for key in ("error", "error_description") if given.get(key))
-    said = " ".join(": ".join(words).split())[:200]
-    return f": {said}" if said else ""
+    reason = " ".join(": ".join(words).split())[:200]
+    return f": {reason}" if reason else ""

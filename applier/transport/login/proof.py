@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from applier.errors import CredentialsError
-from applier.transport.login.credentials import Credentials, Fixed, TokenFile
+from applier.transport.login.credentials import Credentials, Fixed
 from applier.transport.login.kubeconfig import Chosen
-from applier.transport.login.pem import pem
 
 
 def prove(chosen: Chosen) -> Credentials:
@@ -13,21 +12,21 @@ def prove(chosen: Chosen) -> Credentials:
 
     Raises `CredentialsError`.
     """
-    user, said = chosen.user, chosen.said
+    user, label = chosen.user, chosen.label
     if "exec" in user.value and "auth-provider" in user.value:
-        raise CredentialsError(f"{said}: its user has both exec and an auth-provider; remove one")
-    pair = (pem(user, "client-certificate", said), pem(user, "client-key", said))
+        raise CredentialsError(f"{label}: its user has both exec and an auth-provider; remove one")
+    pair = (user.pem("client-certificate"), user.pem("client-key"))
     if bool(pair[0]) != bool(pair[1]):
-        raise CredentialsError(f"{said}: its user has a {'client-certificate' if pair[0] else 'client-key'} without its other half")
+        raise CredentialsError(f"{label}: its user has a {'client-certificate' if pair[0] else 'client-key'} without its other half")
     token, name, password = user.text("token"), user.text("username"), user.text("password")
     if token and name:
-        raise CredentialsError(f"{said}: its user has a token and a username; remove one")
-    if path := user.path("tokenFile"):
-        return TokenFile(path, pair)
+        raise CredentialsError(f"{label}: its user has a token and a username; remove one")
+    if from_file := user.content("tokenFile"):
+        return Fixed.token(from_file, pair, f"the token file of {label}")
     if name:
         return Fixed.basic(name, password, pair)
     if token or pair[0]:
-        return Fixed.token(token, pair, f"the token of {said}")
+        return Fixed.token(token, pair, f"the token of {label}")
     return _asked_for(chosen)
 
 

@@ -1,4 +1,4 @@
-"""Credentials of a kubeconfig that change on disk: certificates, keys and tokens that somebody renews while we run."""
+"""Credentials that change on disk: authorities, certificates, keys and tokens that somebody renews while we run."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from collections.abc import Callable
 from pathlib import Path
 
 from applier.errors import CredentialsError
-from applier.transport.login.credentials import REREAD, Credentials
 from applier.transport.login.kubeconfig import Chosen, choose, read
 from applier.transport.login.proof import prove
+
+REREAD = 10.0  # seconds that files are taken for unchanged; the kubelet replaces tokens long before they end
 
 State = tuple[tuple[int, int, int] | None, ...]
 """When each file was changed, its size and which one it is; None for one that is away."""
 
 
 class Followed:
-    """What a context's user proves itself with, read again when its files were changed: looked at every ten seconds, and after a 401.
+    """What a context's user proves itself with, read again when its files were changed: looked at every ten seconds, and after a refusal.
 
     The context stays the one that was chosen, whatever becomes the current one; and what is in the files counts only while the context
-    still names the same cluster, for the credentials of one cluster are not shown to another. `usable` raises `CredentialsError` for a
-    certificate and key that do not fit, as when only one of them was replaced: until both are, we go on with the old ones.
+    still names the same cluster, for the credentials of one cluster are not shown to another. `trust` is told of a new authority and client
+    certificate before they count; it raises `CredentialsError` for a certificate and key that do not fit, as when only one of them was
+    replaced: until both are, we go on with the old ones.
     """
 
-    def __init__(self, chosen: Chosen, usable: Callable[[tuple[str, str]], None], now: Callable[[], float] = time.monotonic) -> None:
-        self.chosen, self.usable, self.now = chosen, usable, now
+    def __init__(self, chosen: Chosen, trust: Callable[[str, tuple[str, str]], None], now: Callable[[], float] = time.monotonic) -> None:
+        self.chosen, self.trust, self.now = chosen, trust, now
         self.seen, self.looked_at = _state(chosen), now()
-        self.inner: Credentials = prove(chosen)
+        self.inner, self.ca = prove(chosen), chosen.cluster.pem("certificate-authority")
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -50,11 +52,11 @@ class Followed:
         return False
 
     async def renew(self) -> bool:
-        """Takes what is new on disk; else what the user's plugin, token file or provider gives. Raises `CredentialsError`."""
-        before = self.inner.authorization(), self.inner.pair
+        """Takes what is new on disk; else what the user's plugin or provider gives. Raises `CredentialsError`."""
+        before = self.ca, self.inner.authorization(), self.inner.pair
         if not self._read_again() or self.inner.due():
             await self.inner.renew()
-        return (self.inner.authorization(), self.inner.pair) != before
+        return (self.ca, self.inner.authorization(), self.inner.pair) != before
 
     def _read_again(self) -> bool:
         """Says whether there are other credentials in the files. Files that make no sense are left until they change again."""
@@ -64,28 +66,39 @@ class Followed:
             return False
         self.seen = state
         try:
-            chosen = choose(read(path for path in self.chosen.files if path.exists()), self.chosen.context)
-            if chosen.cluster.text("server") != self.chosen.cluster.text("server"):
-                return False
-            fresh = prove(chosen)
-            self.usable(fresh.pair)
+            chosen = self._chosen_now()
+            fresh, ca = prove(chosen), chosen.cluster.pem("certificate-authority")
+            # A plugin that is described as before knows more than a fresh one, which would have to be asked.
+            if fresh.due() and chosen.user.value == self.chosen.user.value:
+                fresh = self.inner
+            self.trust(ca, fresh.pair)
         except CredentialsError:
             return False
-        if fresh.due() and chosen.user.value == self.chosen.user.value:  # a plugin, described as before: the one we have knows more
-            return False
-        self.chosen, self.inner = chosen, fresh
+        is_other = fresh is not self.inner
+        self.chosen, self.inner, self.ca = chosen, fresh, ca
         self.seen = _state(chosen)
-        return True
+        return is_other
+
+    def _chosen_now(self) -> Chosen:
+        """The same context as its files say it now. Raises `CredentialsError` where they name another cluster."""
+        before = self.chosen
+        if not before.files:  # a pod's service account, which no kubeconfig describes
+            return before
+        chosen = choose(read(path for path in before.files if path.exists()), before.context)
+        if chosen.cluster.text("server") != before.cluster.text("server"):
+            raise CredentialsError(f"{chosen.label} names another server now")
+        return chosen
 
 
 def _state(chosen: Chosen) -> State:
-    named = (chosen.user.path(key) for key in ("client-certificate", "client-key"))
+    named = [chosen.user.path(key) for key in ("client-certificate", "client-key", "tokenFile")]
+    named.append(chosen.cluster.path("certificate-authority"))
     return tuple(_stamp(path) for path in (*chosen.files, *(path for path in named if path)))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

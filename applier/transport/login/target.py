@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Target:
-    """A server as a kubeconfig or a pod's environment names it. `said` is what to call it in errors: context and file.
+    """A server as a kubeconfig or a pod's environment names it. `label` is what to call it in errors: context and file.
 
-    `ca` is PEM text; empty stands for the certificates that the machine trusts. `certificate` and `key` are the client's, as PEM text.
+    `ca` is PEM text, another one when the file that it is from was replaced; empty stands for the certificates that the machine trusts.
     `headers` go with every request, as those that say for whom we act; a name may come several times.
     """
 
@@ -25,14 +25,12 @@ class Target:
     credentials: Credentials
     namespace: str = "default"
     context: str = ""
-    said: str = ""
+    label: str = ""
     ca: str = ""
     server_name: str = ""
     insecure: bool = False
     proxy: str = ""
     headers: tuple[tuple[str, str], ...] = ()
-    certificate: str = field(default="", repr=False)
-    key: str = field(default="", repr=False)
 
     @property
     def loopback(self) -> bool:
@@ -46,33 +44,29 @@ class Target:
         return self.server.startswith("https:")
 
 
-def trust(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:
-    """`tls`, with a mistake in the PEM text as a sentence. Raises `CredentialsError`."""
-    what = "certificate authority"
+def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.SSLContext:
+    """How to speak TLS to a target whose authority this is, with a client certificate where there is one. All are PEM text.
+
+    Raises `CredentialsError` that says which of them cannot be used.
+    """
+    part = "certificate authority"
     try:
+        context = trusting(ca)
+        if target.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        part = "client certificate"
         if certificate:
-            tls(target)
-            what = "client certificate"
-        return tls(target, certificate, key)
+            _load_pair(context, certificate, key)
+        return context
     except (ssl.SSLError, ValueError) as error:
-        said = str(getattr(error, "reason", None) or error).partition("(_ssl.c")[0].replace("_", " ").strip().lower()
-        reason = "it is not in PEM" if "no start line" in said else said
-        raise CredentialsError(f"{target.said or target.server}: its {what} cannot be used: {reason}") from None
-
-
-def tls(target: Target, certificate: str = "", key: str = "") -> ssl.SSLContext:
-    """How to speak TLS to a target, with a client certificate where there is one. Raises `ssl.SSLError` and ValueError on bad PEM."""
-    context = trusting(target.ca)
-    if target.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if certificate:
-        _load_pair(context, certificate, key)
-    return context
+        reason = str(getattr(error, "reason", None) or error).partition("(_ssl.c")[0].replace("_", " ").strip().lower()
+        reason = "it is not in PEM" if "no start line" in reason else reason
+        raise CredentialsError(f"{target.label or target.server}: its {part} cannot be used: {reason}") from None
 
 
 def trusting(authority: str) -> ssl.SSLContext:
-    """TLS that trusts an authority, given as PEM text, or where that is empty whom this machine trusts. Raises as `tls`."""
+    """TLS that trusts an authority, given as PEM text; an empty one stands for whom this machine trusts. Raises SSLError and ValueError."""
     context = ssl.create_default_context(cadata=authority or None)
     # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -94,7 +94,7 @@ def test_a_server_that_does_not_say_its_time_is_not_suspected() -> None:
 
 
 def unauthorized(header: str, date: datetime.datetime = NOW) -> str:
-    target = Target("https://s", Fixed(header), said="context 'c'")
+    target = Target("https://s", Fixed(header), label="context 'c'")
     error = refusal(401, {"Date": format_datetime(date, usegmt=True)}, b"", ApiRequest("get", "configmaps"), target)
     assert isinstance(error, Unauthorized)
     return str(error)

@@ -34,7 +34,7 @@ from applier.transport.retries import ApiRequest
 from .scripted import Answer, config_map, status
 
 REF = Ref("", "ConfigMap", "ns", "a")
-TARGET = Target("https://server", Fixed.token("opaque"), said="context 'c' of /kube/config")
+TARGET = Target("https://server", Fixed.token("opaque"), label="context 'c' of /kube/config")
 
 
 class Case(NamedTuple):

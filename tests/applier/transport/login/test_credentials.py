@@ -10,7 +10,7 @@ import pytest
 
 from applier.errors import CredentialsError, Unauthorized
 from applier.transport import ApiCluster, connect
-from applier.transport.login.credentials import REREAD, TokenFile
+from applier.transport.login.find import find_target
 
 from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status
 from .test_kubeconfig import write
@@ -20,49 +20,10 @@ REFUSED = status(401, "Unauthorized", "Unauthorized")
 DONE = Answer(200, config_map())
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.time = 0.0
-
-    def __call__(self) -> float:
-        return self.time
-
-
-def test_a_token_file_is_read_again_after_a_while(tmp_path: Path) -> None:
-    clock = Clock()
-    (tmp_path / "token").write_text("old")
-    file = TokenFile(tmp_path / "token", now=clock)
-    clock.time = REREAD / 2
-    assert not file.due()
-    clock.time = REREAD * 2
-    assert file.due()
-
-
-async def test_a_renewed_token_file_gives_the_new_token(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("old")
-    file = TokenFile(tmp_path / "token")
-    (tmp_path / "token").write_text("new")
-    assert await file.renew()
-    assert file.authorization() == "Bearer new"
-
-
-async def test_a_token_file_that_did_not_change_is_nothing_new(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("old")
-    assert not await TokenFile(tmp_path / "token").renew()
-
-
-async def test_a_token_file_that_is_away_for_a_moment_leaves_the_token(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("old")
-    file = TokenFile(tmp_path / "token")
-    (tmp_path / "token").unlink()
-    assert not await file.renew()
-    assert file.authorization() == "Bearer old"
-
-
 def test_an_empty_token_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("\n")
-    with pytest.raises(CredentialsError, match="is empty"):
-        TokenFile(tmp_path / "token")
+    with pytest.raises(CredentialsError, match=r"the tokenFile of user 'one' of .* is empty"):
+        find_target(str(write(tmp_path / "config", "one", user={"tokenFile": "token"})), "", {})
 
 
 def kubeconfig(tmp_path: Path, server: Scripted, user: Any) -> str:

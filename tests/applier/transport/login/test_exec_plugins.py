@@ -151,9 +151,9 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
         lambda folder: plugin(folder, interactiveMode="Always"),
         "wants to ask people, and standard input",
     ),
-    "arguments that are no text": (lambda folder: plugin(folder, args=[1]), "put it in quotes"),
+    "arguments that are no text": (lambda folder: plugin(folder, args=[1]), "put numbers in quotes"),
     "arguments that are no list": (lambda folder: plugin(folder, args="a"), "has args that are no list"),
-    "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has a variable without a name"),
+    "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has env that is no list of variables with names"),
     "a variable that is no text": (lambda folder: plugin(folder, env=[{"name": "A", "value": 1}]), "put it in quotes"),
     "no map": (lambda _: {"exec": "aws"}, "its exec plugin has no command"),
     "another way to log in beside it": (

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.credentials import TokenFile
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import choose, read
 from applier.transport.login.target import Target
@@ -91,12 +90,12 @@ BROKEN: dict[str, tuple[Any, Any, str]] = {
     "an authority that is empty": (
         {"server": "https://a", "certificate-authority": "/dev/null"},
         None,
-        "the certificate-authority of context",
+        "the certificate-authority of cluster",
     ),
     "an authority that is not base64": (
         {"server": "https://a", "certificate-authority-data": "%%%"},
         None,
-        "certificate-authority-data is not PEM text in base64",
+        "the certificate-authority-data of cluster",
     ),
     "an authority that is no certificate": (
         {"server": "https://a", "certificate-authority-data": PEM},
@@ -104,7 +103,7 @@ BROKEN: dict[str, tuple[Any, Any, str]] = {
         "its certificate authority cannot be used",
     ),
     "half a client certificate": (None, {"client-certificate-data": PEM}, "its user has a client-certificate without its other half"),
-    "a token file that is missing": (None, {"tokenFile": "token"}, "cannot read the token file"),
+    "a token file that is missing": (None, {"tokenFile": "token"}, "cannot read the tokenFile of user 'one'"),
 }
 
 
@@ -125,29 +124,38 @@ def test_secrets_of_a_kubeconfig_are_in_no_representation(tmp_path: Path) -> Non
 
 def pod(folder: Path) -> dict[str, str]:
     """The surroundings of a pod, its service account in a folder."""
-    for name, content in (("token", "pod-token"), ("namespace", "team-a"), ("ca.crt", "authority")):
+    for name, content in (("token", "pod-token"), ("namespace", "team-a")):
         (folder / name).write_text(content)
+    authority(folder)
     return {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443", "HOME": str(folder)}
 
 
+@needs_openssl
 def test_a_pod_uses_its_service_account(tmp_path: Path) -> None:
     found = find_target("", "", pod(tmp_path), tmp_path)
     assert (found.server, found.namespace, found.credentials.authorization()) == ("https://10.0.0.1:443", "team-a", "Bearer pod-token")
 
 
-def test_a_pod_reads_its_token_again(tmp_path: Path) -> None:
-    assert isinstance(find_target("", "", pod(tmp_path), tmp_path).credentials, TokenFile)
+@needs_openssl
+async def test_a_pod_reads_its_token_again(tmp_path: Path) -> None:
+    credentials = find_target("", "", pod(tmp_path), tmp_path).credentials
+    (tmp_path / "token").write_text("its-next-token")
+    assert await credentials.renew()
+    assert credentials.authorization() == "Bearer its-next-token"
 
 
+@needs_openssl
 def test_a_pod_of_a_cluster_with_long_addresses_has_a_valid_url(tmp_path: Path) -> None:
     assert find_target("", "", pod(tmp_path) | {"KUBERNETES_SERVICE_HOST": "fd00::1"}, tmp_path).server == "https://[fd00::1]:443"
 
 
+@needs_openssl
 def test_a_kubeconfig_goes_before_the_pod(tmp_path: Path) -> None:
     path = write(tmp_path / "config", "one")
     assert find_target("", "", pod(tmp_path) | {"KUBECONFIG": str(path)}, tmp_path).server == "https://config-one"
 
 
+@needs_openssl
 def test_a_pod_without_a_token_is_said(tmp_path: Path) -> None:
     environment = pod(tmp_path)
     (tmp_path / "token").unlink()

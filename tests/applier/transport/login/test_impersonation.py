@@ -42,7 +42,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "groups that are no list": ({"as": "jane", "as-groups": "a"}, "has as-groups that are no list of texts"),
     "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "has as-groups that are no list of texts"),
     "more that is no map": ({"as": "jane", "as-user-extra": ["a"]}, "has an as-user-extra that is no map of lists"),
-    "more that is no list": ({"as": "jane", "as-user-extra": {"a": "b"}}, "has as-user-extra.a that are no list of texts"),
+    "more that is no list": ({"as": "jane", "as-user-extra": {"a": "b"}}, "as-user-extra of user 'a' of c has a that are no list of texts"),
     "a line break": ({"as": "jane\nImpersonate-Group: system:masters"}, "which no header can carry"),
 }
 

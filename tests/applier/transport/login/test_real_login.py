@@ -19,7 +19,7 @@ from applier.errors import Unauthorized
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
-from applier.transport.login import credentials, reload
+from applier.transport.login import reload
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import choose, locate, read
 
@@ -65,8 +65,7 @@ Config = Callable[[dict[str, Any]], str]
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are looked at before each request."""
-    for module in (credentials, reload):
-        monkeypatch.setattr(module, "REREAD", -1.0)
+    monkeypatch.setattr(reload, "REREAD", -1.0)
 
 
 async def review(cluster: ApiCluster) -> Manifest:

@@ -11,9 +11,8 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport import connect
-from applier.transport.login.credentials import REREAD
 from applier.transport.login.kubeconfig import choose, read
-from applier.transport.login.reload import Followed
+from applier.transport.login.reload import REREAD, Followed
 
 from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, status
 from .programs import plugin, runs
@@ -44,9 +43,9 @@ class Disk:
 
     def follow(self, *names: str) -> Followed:
         files = [self.folder / name for name in names or ("config",)]
-        return Followed(choose(read(files), ""), self.usable, lambda: self.time)
+        return Followed(choose(read(files), ""), self.trust, lambda: self.time)
 
-    def usable(self, pair: tuple[str, str]) -> None:
+    def trust(self, ca: str, pair: tuple[str, str]) -> None:
         if pair in self.unusable:
             raise CredentialsError("key values mismatch")
 
@@ -88,6 +87,38 @@ async def test_a_refusal_looks_at_once(disk: Disk) -> None:
     disk.write(user=user("new"))
     assert await followed.renew()
     assert followed.authorization() == "Bearer new"
+
+
+async def test_a_token_file_is_followed_as_well(disk: Disk) -> None:
+    disk.put("token", "old")
+    disk.write(user={"tokenFile": "token"})
+    followed = disk.follow()
+    disk.put("token", "new")
+    assert not followed.due()
+    disk.later()
+    assert followed.due()
+    assert await followed.renew()
+    assert followed.authorization() == "Bearer new"
+
+
+async def test_a_token_file_that_is_away_for_a_moment_leaves_the_token(disk: Disk) -> None:
+    disk.put("token", "old")
+    disk.write(user={"tokenFile": "token"})
+    followed = disk.follow()
+    (disk.folder / "token").unlink()
+    assert not await followed.renew()
+    assert followed.authorization() == "Bearer old"
+
+
+async def test_another_authority_is_something_new(disk: Disk) -> None:
+    disk.put("ca.crt", "old")
+    disk.write(cluster={"server": "https://here", "certificate-authority": "ca.crt"}, user=user("t"))
+    followed = disk.follow()
+    disk.put("ca.crt", "new")
+    disk.later()
+    assert followed.due()
+    assert await followed.renew()
+    assert (followed.ca, followed.authorization()) == ("new", "Bearer t")
 
 
 FILES = {"client-certificate": "client.crt", "client-key": "client.key"}
