@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from grove_compiler.source.walker import Gaps, Texts, Walker
+from grove_compiler.source.walker import Texts, Walker
 
 _HALF_CHARACTER = "[\ud800-\udfff]"
 
@@ -40,15 +40,7 @@ class _Keys(Texts):
         self._strings = strings
 
     def encode(self, text: str) -> str:
-        if not isinstance(text, str):
-            raise TypeError(f"a key must be text, not {type(text).__name__}: {text!r}")
         return self._strings[text] + ":"
-
-
-class _Gaps(Gaps):
-    def __missing__(self, indent: int) -> str:
-        self[indent] = " "
-        return " "
 
 
 class _Writer(Walker):
@@ -58,7 +50,7 @@ class _Writer(Walker):
 
     def __init__(self) -> None:
         strings = _Strings()
-        super().__init__(_Keys(strings), strings, _Gaps())
+        super().__init__(_Keys(strings), strings, [" "] * (self.deepest + self.step + 1))
 
     def value(self, value: Any) -> str:
         """Returns the text of one value."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 _JSON = frozenset((str, int, float, bool, dict, list))
+# `str(member)` of an enum is its name in the program, and not the text that it stands for.
+_CONVERSIONS: dict[type, Callable[[Any], Any]] = {str: str.__str__, int: int, float: float, dict: dict, list: list, tuple: list}
 
 
 def constant(value: Any) -> str | None:
@@ -28,16 +31,9 @@ def as_plain(value: Any) -> Any:
     """
     if value is None or value.__class__ in _JSON:
         return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, dict):
-        return dict(value)
-    if isinstance(value, list | tuple):
-        return list(value)
+    for kind, convert in _CONVERSIONS.items():
+        if isinstance(value, kind):
+            return convert(value)
     raise TypeError(f"a {type(value).__name__} cannot be written: {value!r}")
 
 

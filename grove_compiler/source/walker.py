@@ -39,9 +39,11 @@ class LongKey(Exception):
 
 
 class Texts(dict[str, str]):
-    """Each text as it is written, each key with its colon. `encode` raises `TypeError` for what is no text."""
+    """Each text as it is written, each key with its colon."""
 
     def __missing__(self, text: str) -> str:
+        if not isinstance(text, str):
+            raise TypeError(f"a key must be text, not {type(text).__name__}: {text!r}")
         written = self.encode(text)
         if len(text) <= LONGEST_REMEMBERED:
             self[text] = written
@@ -50,10 +52,6 @@ class Texts(dict[str, str]):
     def encode(self, text: str) -> str:
         """Returns the text as the format has it."""
         raise NotImplementedError
-
-
-class Gaps(dict[int, str]):
-    """What stands between a key and the container that is its value, by the container's indentation."""
 
 
 class Walker:
@@ -69,7 +67,8 @@ class Walker:
     deepest: int
     """The most columns: what is nested deeper contains itself, or is refused by every reader."""
 
-    def __init__(self, keys: Texts, strings: Texts, gaps: Gaps) -> None:
+    def __init__(self, keys: Texts, strings: Texts, gaps: Sequence[str]) -> None:
+        """`gaps` is what stands between a key and the container that is its value, by the container's indentation."""
         self.keys, self.strings, self.gaps = keys, strings, gaps
         self.texts: dict[tuple[int, int], str] = {}
         self._held: list[Any] = []  # so that no identity is used twice

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from grove_compiler.source.quoting import is_literal, literal, on_one_line
-from grove_compiler.source.walker import Gaps, LongKey, Texts, Walker
+from grove_compiler.source.walker import LongKey, Texts, Walker
 
 _LONGEST_SIMPLE_KEY = 1000
 """YAML gives up on a key without `? ` after 1024 characters."""
@@ -32,8 +32,6 @@ def iter_yaml(objects: Iterable[Any]) -> Iterator[str]:
 
 class _Keys(Texts):
     def encode(self, text: str) -> str:
-        if not isinstance(text, str):
-            raise TypeError(f"a key must be text, not {type(text).__name__}: {text!r}")
         written = on_one_line(text) + ":"
         if len(written) > _LONGEST_SIMPLE_KEY:
             raise LongKey
@@ -45,19 +43,13 @@ class _Strings(Texts):
         return "" if "\n" in text and is_literal(text) else on_one_line(text)
 
 
-class _Gaps(Gaps):
-    def __missing__(self, indent: int) -> str:
-        self[indent] = gap = "\n" + " " * indent
-        return gap
-
-
 class _Writer(Walker):
     step, list_step = 2, 0
     deepest = 400
     """Twice what the readers let in; one level of indentation, two spaces, costs at most two levels of recursion."""
 
     def __init__(self) -> None:
-        super().__init__(_Keys(), _Strings(), _Gaps())
+        super().__init__(_Keys(), _Strings(), ["\n" + " " * indent for indent in range(self.deepest + self.step + 1)])
 
     def document(self, value: Any) -> str:
         """Returns the text of one document, without the line break at its end."""
