@@ -10,13 +10,12 @@ from grove_compiler.graph.field_path import FieldPath
 
 
 class Place:
-    """Where one value stands, as offsets into the scanned text; `children` are those of a mapping or a list."""
+    """Where one value stands, or the key of an entry, as an offset into the scanned text; `children` are those of a mapping or a list."""
 
-    __slots__ = ("children", "key", "value")
+    __slots__ = ("children", "offset")
 
-    def __init__(self, key: int, value: int, children: dict[str, Place] | list[Place] | None = None) -> None:
-        self.key = key
-        self.value = value
+    def __init__(self, offset: int, children: dict[str, Place] | list[Place] | None = None) -> None:
+        self.offset = offset
         self.children = children
 
 
@@ -50,20 +49,12 @@ class Document:
 
     def place(self, path: FieldPath) -> tuple[int, int]:
         """Returns line and column, from 1, of a mapping entry's key or of a list item; of the nearest ancestor that exists."""
-        return self._position(path, of_key=True)
-
-    def value_place(self, path: FieldPath) -> tuple[int, int]:
-        """Returns line and column, from 1, of the value itself, which for a block mapping or list is its first entry."""
-        return self._position(path, of_key=False)
-
-    def _position(self, path: FieldPath, of_key: bool) -> tuple[int, int]:
         if self.origin is None:
             return self.line, 1
         text, start, end, line, scan = self.origin
         if self._root is None:
             self._root = scan(text[start:end])
-        place = nearest(self._root, path)
-        below, column = position(text, start, start + (place.key if of_key else place.value))
+        below, column = position(text, start, start + nearest(self._root, path).offset)
         return line + below - 1, column
 
 
@@ -88,3 +79,10 @@ def position(text: str, start: int, offset: int) -> tuple[int, int]:
     after_newline = text.rfind("\n", 0, offset) + 1
     line_start = max(after_newline, text.rfind("\r", after_newline, offset) + 1)
     return breaks + 1, offset - line_start + 1
+
+
+def line_starts(text: str) -> list[int]:
+    """Returns the offset of the beginning of each line."""
+    import re  # only for a file in which something is wrong
+
+    return [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]

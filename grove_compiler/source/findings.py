@@ -1,14 +1,14 @@
-"""How much input a reader accepts, and what it finds in one file; lines and columns are worked out once, at the end."""
+"""How much input a reader accepts, and what it finds in one file."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.source.document import Place, nearest, position
+from grove_compiler.source.document import Place, line_starts, nearest
 
 
 @dataclass(slots=True, eq=False)
@@ -29,26 +29,11 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+_TOO_MANY = "source/too-many-findings"
 
 
 class Refused(Exception):
     """A limit is exceeded: reading stops here. The finding that says so is already collected."""
-
-
-class Finding(NamedTuple):
-    """A diagnostic with offsets instead of lines; `first` is the offset whose line replaces `{line}` in the message."""
-
-    offset: int
-    code: str
-    severity: Severity
-    message: str
-    path: FieldPath = ()
-    first: int | None = None
-
-
-def _remedy(path: FieldPath) -> str:
-    is_new_manifest = path in (("apiVersion",), ("kind",))
-    return "put a line '---' between two manifests" if is_new_manifest else "keep one of them"
 
 
 class Findings:
@@ -59,35 +44,28 @@ class Findings:
         self.file = file
         self.limit = limit
         self.base = 0
-        self.collected: list[Finding] = []
+        self.collected: list[Diagnostic] = []
         self.duplicates: list[tuple[FieldPath, int]] = []
+        self._line_starts: list[int] = []
 
     @property
     def end(self) -> int:
         """The offset of the end of the text, seen from `base`."""
         return len(self.text) - self.base
 
-    def error(self, code: str, message: str, offset: int) -> None:
-        """Adds an error. Raises `Refused` when the file has too many of them."""
-        self.add(Finding(self.base + offset, code, "error", message))
-
-    def warning(self, code: str, message: str, offset: int) -> None:
-        """Adds a warning. Raises `Refused` when the file has too many findings."""
-        self.add(Finding(self.base + offset, code, "warning", message))
-
-    def add(self, finding: Finding) -> None:
-        """Adds a finding whose offset counts from the beginning of the file."""
-        self.collected.append(finding)
-        self._count(finding.offset)
+    def error(self, code: str, message: str, offset: int, severity: Severity = "error") -> None:
+        """Adds an error, or a warning. Raises `Refused` when the file has too many findings."""
+        self._add(code, message, self.base + offset, severity)
+        self._check_limit(self.base + offset)
 
     def duplicate(self, path: FieldPath, offset: int) -> None:
         """Notes a key that its mapping has already; `settle_duplicates` finds out where it stood first."""
         self.duplicates.append((path, self.base + offset))
-        self._count(self.base + offset)
+        self._check_limit(self.base + offset)
 
-    def _count(self, offset: int) -> None:
+    def _check_limit(self, offset: int) -> None:
         if len(self.collected) + len(self.duplicates) >= self.limit:
-            self.collected.append(Finding(offset, "source/too-many-findings", "error", f"stopped after {self.limit} findings"))
+            self._add(_TOO_MANY, f"stopped after {self.limit} findings", offset)
             raise Refused
 
     def settle_duplicates(self, code: str, start: int, end: int, scan: Callable[[str], Place]) -> None:
@@ -97,40 +75,24 @@ class Findings:
         # Where a key stands first is known before it stands there again.
         root = scan(self.text[start : min(end, max(offset for _, offset in self.duplicates))])
         for path, offset in self.duplicates:
-            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; {_remedy(path)}"
-            self.collected.append(Finding(offset, code, "error", message, path, start + nearest(root, path).key))
+            first, _ = self.position(start + nearest(root, path).offset)
+            is_new_manifest = code.startswith("yaml") and path in (("apiVersion",), ("kind",))
+            remedy = "put a line '---' between two manifests" if is_new_manifest else "keep one of them"
+            self._add(code, f"the key {path[-1]!r} is given twice, first in line {first}; {remedy}", offset, path=path)
         self.duplicates.clear()
 
+    def position(self, offset: int) -> tuple[int, int]:
+        """Returns line and column of an offset in the file."""
+        # One table serves all findings. To count line breaks up to each of a thousand findings in 64 MB would take a minute.
+        self._line_starts = self._line_starts or line_starts(self.text)
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
     def diagnostics(self) -> list[Diagnostic]:
-        """Returns all findings in the order of the text."""
-        self.collected.sort(key=lambda finding: finding.offset)
-        places = self._positions({offset for finding in self.collected for offset in (finding.offset, finding.first or 0)})
-        return [self._diagnostic(finding, places) for finding in self.collected]
+        """Returns all findings in the order of the text. That there are too many comes after the one that was too much."""
+        return sorted(self.collected, key=lambda finding: (finding.line, finding.column, finding.code == _TOO_MANY))
 
-    def _positions(self, offsets: set[int]) -> dict[int, tuple[int, int]]:
-        """Returns line and column of each offset, in one pass over the text."""
-        places: dict[int, tuple[int, int]] = {}
-        start, first_line = 0, 1
-        for offset in sorted(offsets):
-            line, column = position(self.text, start, offset)
-            first_line += line - 1
-            start = offset - column + 1
-            places[offset] = first_line, column
-        return places
-
-    def _diagnostic(self, finding: Finding, places: dict[int, tuple[int, int]]) -> Diagnostic:
-        line, column = places[finding.offset]
-        message = finding.message
-        if finding.first is not None:
-            message = message.replace("{line}", str(places[finding.first][0]))
-        kind = "Duplicate value" if finding.path else ""
-        return Diagnostic(
-            finding.code,
-            finding.severity,
-            message,
-            path=render(finding.path),
-            file=self.file,
-            line=line,
-            column=column,
-            type=kind,
-        )
+    def _add(self, code: str, message: str, offset: int, severity: Severity = "error", path: FieldPath = ()) -> None:
+        line, column = self.position(offset)
+        kind = "Duplicate value" if path else ""
+        self.collected.append(Diagnostic(code, severity, message, render(path), self.file, line, column, type=kind))

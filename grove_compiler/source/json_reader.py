@@ -7,7 +7,7 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.source.document import Document, Origin, Place, position
-from grove_compiler.source.findings import DEFAULT_LIMITS, Finding, Findings, Limits, Refused
+from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, Limits, Refused
 from grove_compiler.source.scalars import LONGEST_NUMBER, shorten
 
 _INFINITY = float("inf")
@@ -144,16 +144,18 @@ class _Reader:
         """Scans the text of one value for what the decoder accepts, or stumbles over, and Kubernetes does not take."""
         from grove_compiler.source.json_places import json_places
 
-        def duplicate(path: FieldPath, first: int, offset: int) -> None:
-            message = f"the key {path[-1]!r} is given twice, first in line {{line}}; keep one of them"
-            self.findings.add(Finding(start + offset, "json/duplicate-key", "error", message, path, start + first))
+        def duplicate(path: FieldPath, offset: int) -> None:
+            self.findings.duplicate(path, start + offset)
 
         def scalar(token: str, offset: int) -> None:
             error = _scalar_error(token)
             if error:
                 self.findings.error(*error, start + offset)
 
-        json_places(self.text[start:end], scalar, duplicate)
+        try:
+            json_places(self.text[start:end], scalar, duplicate)
+        finally:  # what was found before there was too much of it is told as well
+            self.findings.settle_duplicates("json/duplicate-key", start, end, _scan)
 
 
 def _scalar_error(token: str) -> tuple[str, str] | None:

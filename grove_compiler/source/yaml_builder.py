@@ -194,7 +194,7 @@ class Builder:
         replaced = [name for name in merged if name in node]
         if replaced:
             message = f"'<<' replaces {', '.join(map(repr, replaced[:3]))} above it for kubectl, but not for YAML 1.1; put '<<' first"
-            self.findings.warning("yaml/merge-order", message, offset)
+            self.findings.error("yaml/merge-order", message, offset, "warning")
         node.update(merged)
 
     def _refuse_depth(self, event: Event) -> NoReturn:

@@ -8,94 +8,55 @@ import yaml
 from yaml._yaml import CParser
 from yaml.events import (
     AliasEvent,
+    CollectionEndEvent,
     DocumentEndEvent,
-    MappingEndEvent,
     MappingStartEvent,
     NodeEvent,
     ScalarEvent,
-    SequenceEndEvent,
 )
 
 from grove_compiler.source.document import Place
+from grove_compiler.source.place_tree import Key, PlaceTree
 from grove_compiler.source.scalars import UnreadableNumber, key_text, resolve
 from grove_compiler.source.yaml_tags import TagError, tagged_scalar
 
 
 def yaml_places(text: str) -> Place:
-    """Returns the places of the first document in the text, as far as it can be parsed. The first of duplicate keys counts.
+    """Returns the places of the first document in the text, as far as it can be parsed.
 
     A value that an alias repeats has the places of its anchor, and so have the entries that a merge key brings.
     """
-    scan = _Scan()
+    tree, anchors = PlaceTree(), dict[str, Place]()
     try:
         parser = CParser(text)
         while (event := parser.get_event()) is not None and not isinstance(event, DocumentEndEvent):
-            scan.take(event)
+            if isinstance(event, CollectionEndEvent):
+                tree.end()
+            elif isinstance(event, NodeEvent):
+                _take(event, tree, anchors)
     except (yaml.YAMLError, UnicodeEncodeError):
         pass  # the reader has reported it; what came before has its places
-    return scan.result()
+    return tree.result()
 
 
-class _Scan:
-    def __init__(self) -> None:
-        self.top: list[Place] = []
-        self.open = [Place(0, 0, self.top)]
-        # For each open container the key that waits for its value: its text and offset, and whether it is a merge key.
-        self.keys: list[tuple[str | None, int, bool] | None] = [None]
-        self.anchors: dict[str, Place] = {}
-
-    def take(self, event: Any) -> None:
-        if isinstance(event, MappingEndEvent | SequenceEndEvent):
-            self._close()
-        elif isinstance(event, NodeEvent):
-            self._node(event)
-
-    def result(self) -> Place:
-        """Returns the root's place, with what a text that ends early has left open."""
-        while len(self.open) > 1:
-            self._close()
-        return self.top[0] if self.top else Place(0, 0)
-
-    def _close(self) -> None:
-        place = self.open.pop()
-        self.keys.pop()
-        self._attach(place, None)
-
-    def _node(self, event: Any) -> None:
-        offset = event.start_mark.index
-        if isinstance(event, AliasEvent):
-            known = self.anchors.get(event.anchor or "") or Place(offset, offset)
-            self._attach(Place(offset, offset, known.children), None)
-            return
-        place = Place(offset, offset)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = place
-        if isinstance(event, ScalarEvent):
-            self._attach(place, event)
-            return
+def _take(event: Any, tree: PlaceTree, anchors: dict[str, Place]) -> None:
+    place = Place(event.start_mark.index)
+    if isinstance(event, AliasEvent):
+        place.children = anchors.get(event.anchor or "", place).children
+        tree.add(place)
+        return
+    if event.anchor is not None:
+        anchors[event.anchor] = place
+    if not isinstance(event, ScalarEvent):
         place.children = {} if isinstance(event, MappingStartEvent) else []
-        self.open.append(place)
-        self.keys.append(None)
-
-    def _attach(self, place: Place, scalar: Any) -> None:
-        parent, key = self.open[-1], self.keys[-1]
-        children = parent.children
-        if isinstance(children, list):
-            children.append(place)
-        elif key is None:
-            self.keys[-1] = _key(scalar, place.value)
-        elif isinstance(children, dict):
-            self.keys[-1] = None
-            name, place.key, merges = key
-            if merges:
-                _merge(children, place)
-            elif name is not None:
-                children.setdefault(name, place)
+        tree.start(place)
+    elif tree.expects_key:
+        tree.key(_key(event))
+    else:
+        tree.add(place)
 
 
-def _key(scalar: Any, offset: int) -> tuple[str | None, int, bool]:
-    if scalar is None:
-        return None, offset, False
+def _key(scalar: Any) -> Key:
     value: Any = scalar.value
     try:
         if scalar.implicit[0]:
@@ -103,12 +64,6 @@ def _key(scalar: Any, offset: int) -> tuple[str | None, int, bool]:
         elif scalar.tag is not None:
             value = tagged_scalar(scalar.tag, value)
     except (UnreadableNumber, TagError):
-        value = scalar.value
+        pass  # the reader has reported it, and keeps the text
     merges = value == "<<" and (scalar.implicit[0] or scalar.tag == "tag:yaml.org,2002:merge")
-    return key_text(value), offset, merges
-
-
-def _merge(children: dict[str, Place], place: Place) -> None:
-    for source in reversed(place.children) if isinstance(place.children, list) else [place]:
-        if isinstance(source.children, dict):
-            children.update(source.children)
+    return Key(scalar.start_mark.index, key_text(value), merges)

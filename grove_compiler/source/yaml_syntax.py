@@ -6,7 +6,6 @@ import re
 
 from yaml.error import MarkedYAMLError
 
-from grove_compiler.source.document import position
 from grove_compiler.source.findings import Findings
 
 # YAML 1.1 §4.1.1: what is not printable may not stand in a text, not even in quotes.
@@ -53,7 +52,7 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
     if _is_template(findings.text, findings.base + failed):
         message = f"a '{{{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template` ({message})"
     if problem in _SINCE_CONTEXT and error.context_mark is not None:
-        message += f"; it opens in line {position(findings.text, 0, findings.base + error.context_mark.index)[0]}"
+        message += f"; it opens in line {findings.position(findings.base + error.context_mark.index)[0]}"
     findings.error(code, message, place)
     return findings.base + failed
 

@@ -13,7 +13,7 @@ from grove_compiler.source.findings import Findings, Refused
 def test_findings_are_put_in_the_order_of_the_text() -> None:
     findings = Findings("a\nb\nc", "f", 10)
     findings.error("x", "third", 4)
-    findings.warning("x", "first", 0)
+    findings.error("x", "first", 0, "warning")
     findings.error("x", "second", 2)
     assert [(found.message, found.line, found.severity) for found in findings.diagnostics()] == [
         ("first", 1, "warning"),
