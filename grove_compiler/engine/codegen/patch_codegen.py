@@ -9,7 +9,7 @@ from grove_compiler.engine.codegen.template_codegen import INNER, TemplateCodege
 from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
-from grove_compiler.engine.expressions.scope import Code, Name, Scope, variable
+from grove_compiler.engine.expressions.scope import Code, Scope, variable
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, as_expression
 from grove_compiler.engine.language.template_ast import Expression
@@ -31,7 +31,7 @@ class PatchCodegen:
         """All operations, inside the patch's own loops and guards."""
         self.rule, self.block, self.depth = function.rule, function.block, function.depth
         block, indent = function.block, function.block.indent
-        scope = function.scope.with_name("object", Name("tracked_result(o)" if self.traced else "o", dict[str, Any], INNER))
+        scope = function.scope.with_name("object", Code("tracked_result(o)" if self.traced else "o", dict[str, Any], INNER))
         for word, text in self.patch.named("let").items():
             scope = self._let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope)
         scope = self._loops(self.patch.keys, self.patch.at(), scope)
@@ -45,7 +45,7 @@ class PatchCodegen:
         if scope.is_constant(word):
             expression.at.fail(f"{word!r} is the name of a constant")
         code = self._code(expression, scope, may_omit=True)
-        name = Name(self.block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
+        name = Code(self.block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
         python = traced_name(word, code.python, expression) if self.traced else code.python
         self.block.add(f"{name.python} = {python}{self._mark(expression.at)}")
         return scope.with_name(word, name)
@@ -57,7 +57,7 @@ class PatchCodegen:
             if scope.is_constant(word):
                 expression.at.fail(f"{word!r} is the name of a constant")
             code = self._code(expression, scope)
-            name = Name(self.block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
+            name = Code(self.block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
             items = traced_items(word, code.python, expression) if self.traced else f"each({code.python})"
             self.block.add(f"for {name.python} in {items}:{self._mark(expression.at)}")
             self.block.indent += 1

@@ -23,7 +23,7 @@ from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.codegen.trace_codegen import traced_name
 from grove_compiler.engine.expressions import model_types
-from grove_compiler.engine.expressions.scope import Name, variable
+from grove_compiler.engine.expressions.scope import Code, variable
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, Template, as_expression, find_field
 from grove_compiler.engine.language.template_ast import Expression, Field, Literal, MapNode, TemplateNode
@@ -120,7 +120,7 @@ class RuleCodegen:
             code = function.code(expression, wanted=ObjectRef)
             python = traced_name("owner", code.python, expression) if function.traced else code.python
             block.add(f"owner = {python}{function.mark(expression.at)}")
-            function.scope, owner = function.scope.with_name("owner", Name("owner", ObjectRef, code.depth)), "owner"
+            function.scope, owner = function.scope.with_name("owner", Code("owner", ObjectRef, code.depth)), "owner"
         self._render(function, node, patches)
         block.add(f"emit({function.index}, o, {function.positions}, {owner}){function.mark(rule.at('generate'))}")
         function.leave()

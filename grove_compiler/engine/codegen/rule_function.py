@@ -9,7 +9,7 @@ from grove_compiler.engine.codegen.template_codegen import Block, Compilers, Tem
 from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in
-from grove_compiler.engine.expressions.scope import Code, Name, Scope, named, variable
+from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
 from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import RUN_TIME_VERBS
 from grove_compiler.engine.language.place import Place
@@ -117,7 +117,7 @@ class RuleFunction:
                 if self.scope.is_constant(word):
                     expression.at.fail(f"{word!r} is the name of a constant")
                 code = self.code(expression, may_omit=True)
-                name = Name(variable(word), code.type, self.depth, code.may_omit)
+                name = Code(variable(word), code.type, self.depth, code.may_omit)
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
                     name.python = self.module.fresh(f"{name.python}_")
                 if code.python != name.python:
@@ -204,7 +204,7 @@ class RuleFunction:
         return traced_condition(self.compiler, expression, self.scope, self.rule.id)
 
 
-def _constant(value: Any, module: ModuleCodegen) -> Name:
+def _constant(value: Any, module: ModuleCodegen) -> Code:
     """A constant as a name that every rule may use: lists and maps are made once for the module."""
     python = module.constant(value) if isinstance(value, list | dict) else repr(value)
-    return Name(python, types.of_value(value), is_constant=True)
+    return Code(python, types.of_value(value), is_constant=True)

@@ -14,7 +14,7 @@ from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
-from grove_compiler.engine.expressions.scope import Code, Name, Scope, named, variable
+from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.template_ast import (
     Expression,
@@ -187,7 +187,7 @@ class TemplateCodegen:
             if scope.is_constant(word):
                 expression.at.fail(f"{word!r} is the name of a constant")
             code = self._code(expression, scope)
-            name = Name(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
+            name = Code(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
             if code.is_literal:  # a word that a part is given: no variable, no statement
                 name.python = code.python
             else:
@@ -287,7 +287,7 @@ class TemplateCodegen:
         code = self._code(expression, scope)
         if code.may_omit or not types.is_loopable(code.type):
             expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
-        name = Name(block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
+        name = Code(block.writer.fresh(f"{variable(word)}_"), types.item_type(code.type), INNER)
         items = traced_items(word, code.python, expression) if self.traced else f"each({code.python})"
         block.add(f"for {name.python} in {items}:{self._mark(expression.at, block)}")
         block.indent += 1

@@ -74,7 +74,7 @@ class NodeCompiler:
         if name is None:
             suggestion = nearest(node.name, scope.names)
             raise ExpressionError(f"unknown name {node.name!r}; in scope are {', '.join(sorted(scope.names))}", suggestion)
-        return Code(name.python, name.type, name.depth, name.may_omit)
+        return name
 
     def _concat(self, node: nodes.Concat, scope: Scope) -> Code:
         return self._concatenate([self.compile(part, scope) for part in node.nodes])

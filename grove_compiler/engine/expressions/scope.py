@@ -1,4 +1,4 @@
-"""Which names an expression may use, how deep each is bound, and what is known of its type; and what it becomes."""
+"""What an expression becomes, and which names it may use: with the depth at which each is bound and what is known of its type."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 
 @dataclass(slots=True, eq=False)
-class Name:
-    """A name in scope: the Python expression that holds it, its type, its depth, and whether it may stand for `omit`.
+class Code:
+    """A compiled expression, or a name in scope as the expression that holds it.
 
-    Depth 0 are the roots, depth n what the nth loop of the rule binds. Deeper names change more often.
+    Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`. Depth 0 are the roots, depth n
+    what the nth loop of the rule binds. Deeper names change more often, which decides how far out a part of a template can be built.
     """
 
     python: str
@@ -21,18 +22,28 @@ class Name:
     is_constant: bool = False
 
     @property
+    def is_literal(self) -> bool:
+        """Whether it is a plain text or a whole number, written out."""
+        return re.fullmatch(r"'[^'\\]*'|\d+", self.python) is not None
+
+    @property
     def varies(self) -> bool:
         """Whether it stands for anything but a constant, or for a word that a part is given."""
-        return not self.is_constant and not _is_literal(self.python)
+        return not self.is_constant and not self.is_literal
+
+    @property
+    def calls(self) -> bool:
+        """Whether evaluating it does real work, so that it is worth doing once."""
+        return "(" in self.python
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
     """Names by the word that rules use."""
 
-    names: dict[str, Name] = field(default_factory=dict)
+    names: dict[str, Code] = field(default_factory=dict)
 
-    def with_name(self, word: str, name: Name) -> Scope:
+    def with_name(self, word: str, name: Code) -> Scope:
         """This scope and one name more."""
         return Scope({**self.names, word: name})
 
@@ -41,35 +52,11 @@ class Scope:
         return word in self.names and self.names[word].is_constant
 
 
-@dataclass(slots=True, eq=False)
-class Code:
-    """A compiled expression: Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`."""
-
-    python: str
-    type: Any = Any
-    depth: int = 0
-    may_omit: bool = False
-
-    @property
-    def is_literal(self) -> bool:
-        """Whether it is a plain text or a whole number, written out."""
-        return _is_literal(self.python)
-
-    @property
-    def calls(self) -> bool:
-        """Whether evaluating it does real work, so that it is worth doing once."""
-        return "(" in self.python
-
-
-def _is_literal(python: str) -> bool:
-    return re.fullmatch(r"'[^'\\]*'|\d+", python) is not None
-
-
 def variable(word: str) -> str:
     """The Python name for a word that rules bind; the prefix keeps it apart from keywords and the runtime's names."""
     return f"v_{word}"
 
 
-def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Name:
+def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Code:
     """A bound word as a name in scope."""
-    return Name(variable(word), kind, depth, may_omit)
+    return Code(variable(word), kind, depth, may_omit)
