@@ -14,7 +14,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.defaults import apply_defaults
-from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import Finding, check_and_prune
 from grove_compiler.kube.structure_prune import original_path
 from grove_compiler.source.document import Document

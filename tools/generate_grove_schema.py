@@ -1,13 +1,10 @@
-"""Writes the tables of grove_compiler/kube from the models of grove_compiler/api: `python tools/generate_grove_schema.py`."""
+"""Writes the tables of Grove's kinds from the models of grove_compiler/api: `python -m tools.generate_grove_schema`."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from grove_compiler.api.tables import modules
-
-FOLDER = Path(__file__).parent.parent / "grove_compiler" / "kube"
+from grove_compiler.api.tables import documents
+from tools.generate_kubernetes_schemas import write
 
 if __name__ == "__main__":
-    for name, text in modules().items():
-        (FOLDER / f"{name}.py").write_text(text, encoding="utf-8")
+    for group, table in documents().items():
+        write(group, table)

@@ -8,7 +8,7 @@ from grove_compiler.api.kube import Column, Crd
 from grove_compiler.api.metadata import KubernetesObject
 from grove_compiler.api.openapi import openapi
 from grove_compiler.api.tables import STORED, key, tables
-from grove_compiler.kube.definitions import KubernetesDefinitions
+from grove_compiler.kube.definitions import Definitions
 
 Manifest = dict[str, Any]
 
@@ -50,7 +50,7 @@ def crd(model: type[KubernetesObject]) -> Manifest:
 def _schema(model: type[KubernetesObject]) -> Manifest:
     """Returns the kind's schema; the API server knows apiVersion, kind and metadata by itself and lets a CRD say nothing about them."""
     schema, definitions = tables(model)
-    root = openapi(schema, KubernetesDefinitions(definitions))
+    root = openapi(schema, Definitions(definitions))
     for name, type_ in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
         root["properties"][name] = {"type": type_}
         root["required"].remove(name)

@@ -6,16 +6,13 @@ Kubernetes' own types) is said by a `Structure` mark, in the words of `grove_com
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
-
-from grove_compiler.kube.structure import check
 
 GROVE = "grove.io/v1alpha1"
 SCHEDULER = "scheduler.grove.io/v1alpha1"
@@ -82,29 +79,21 @@ class Structure:
 
 
 class Kube(BaseModel):
-    """Base of all types: camelCase on the wire, no unknown fields, no conversions between JSON types."""
+    """Base of all types: camelCase on the wire, no unknown fields.
+
+    Types declare and judge nothing: what is checked is the table that is made of them, because that costs no import of pydantic, knows the
+    line of every value, and is what the CRD says. A second judge beside it (validators here) only had to be kept in step.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel,
-        validate_by_name=True,
-        serialize_by_alias=True,
         extra="forbid",
-        frozen=True,
-        strict=True,
         use_attribute_docstrings=True,
     )
     package: ClassVar[str] = GROVE
     """What stands before the type's name in the table of definitions."""
     rules: ClassVar[tuple[Cel, ...]] = ()
     """What must hold across the fields of the type; the API server evaluates them."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        """Fields without those that are null, which an API server drops as well."""
-        if isinstance(data, dict) and None in data.values():
-            return {name: value for name, value in data.items() if value is not None}
-        return data
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -117,36 +106,15 @@ class Kube(BaseModel):
         return schema
 
 
-def _scalar(kind: str) -> tuple[AfterValidator, Structure]:
-    """Returns a text that the structural checker understands as `kind`."""
-    return AfterValidator(_checked({"kind": kind})), Structure({"kind": kind})
-
-
-def _checked(schema: dict[str, Any]) -> Callable[[Any], Any]:
-    def validate(value: Any) -> Any:
-        findings = check(value, schema, {})
-        if findings:
-            raise ValueError("; ".join(diagnostic.message for _, diagnostic in findings))
-        return value
-
-    return validate
-
-
-def list_map(*keys: str) -> tuple[AfterValidator, Structure]:
-    """Marks of a list in which no two items have equal `keys` (JSON names) and which server-side apply merges by them."""
-
-    def validate(items: list[Kube]) -> list[Kube]:
-        schema = {"kind": "list", "items": {"kind": "any"}, "keys": list(keys)}
-        _checked(schema)([item.model_dump(include=set(keys)) for item in items])
-        return items
-
-    return AfterValidator(validate), Structure({"keys": list(keys)})
+def list_map(*keys: str) -> Structure:
+    """Marks a list in which no two items have equal `keys` (JSON names) and which server-side apply merges by them."""
+    return Structure({"keys": list(keys)})
 
 
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1), Structure({"bits": 32})]
-Duration = Annotated[str, *_scalar("duration")]
+Duration = Annotated[str, Structure({"kind": "duration"})]
 """A metav1.Duration: `4h`, `1h30m`."""
-Time = Annotated[str, *_scalar("time")]
+Time = Annotated[str, Structure({"kind": "time"})]
 """A metav1.Time: RFC 3339."""
 Labels = dict[str, str]
 

@@ -96,7 +96,7 @@ class Condition(Kube):
     """Generation of the object that the condition is about."""
 
 
-Conditions = Annotated[list[Condition], *list_map("type")]
+Conditions = Annotated[list[Condition], list_map("type")]
 
 
 class LastError(Kube):

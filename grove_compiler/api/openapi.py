@@ -17,33 +17,13 @@ OpenApi = dict[str, Any]
 QUANTITY = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 
-ATOMIC = frozenset(
-    f"core/v1.{struct}"
-    for struct in (
-        "ConfigMapKeySelector",
-        "FileKeySelector",
-        "LabelSelector",
-        "LocalObjectReference",
-        "NodeSelector",
-        "NodeSelectorTerm",
-        "ObjectFieldSelector",
-        "OwnerReference",
-        "ResourceFieldSelector",
-        "SecretKeySelector",
-        "TypedLocalObjectReference",
-    )
-)
-"""Structs that server-side apply replaces as a whole (`+structType=atomic` of Kubernetes' types)."""
-
 
 def openapi(schema: Schema, definitions: Definitions) -> OpenApi:
     """Returns the schema with all references resolved, as a value of its own. KeyError for a reference to nothing.
 
     Tables do not refer to themselves, so the result is finite.
     """
-    atomic = False
     while "ref" in schema:
-        atomic = atomic or schema["ref"] in ATOMIC
         schema = definitions[schema["ref"]] | {name: value for name, value in schema.items() if name != "ref"}
     node: OpenApi = {"description": schema["doc"]} if "doc" in schema else {}
     node |= _KINDS[schema["kind"]](schema, definitions)
@@ -51,7 +31,7 @@ def openapi(schema: Schema, definitions: Definitions) -> OpenApi:
         node["default"] = deepcopy(schema["default"])
     if "validations" in schema:
         node["x-kubernetes-validations"] = deepcopy(schema["validations"])
-    if atomic:
+    if "atomic" in schema and schema["kind"] == "object":
         node["x-kubernetes-map-type"] = "atomic"
     return node
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field
 
 from grove_compiler.api.clustertopology import TopologyLevel
 from grove_compiler.api.kube import CONFIGURATION, Duration, Int32, Kube
-from grove_compiler.kube.duration import parse
 
-DEFAULT_SCHEDULER: Literal["default-scheduler"] = "default-scheduler"
 Positive = Annotated[Int32, Field(gt=0)]
 Port = Annotated[Int32, Field(ge=0, le=65535)]
+
+
+DEFAULTED: Any = Field(default={})
+"""Marks a section that is there with its defaults when the file leaves it out."""
 
 
 class Section(Kube):
@@ -20,14 +22,6 @@ class Section(Kube):
 
     model_config = ConfigDict(extra="ignore")
     package: ClassVar[str] = CONFIGURATION
-
-
-SectionType = TypeVar("SectionType", bound=Section)
-
-
-def defaulted(section: type[SectionType]) -> Any:
-    """Returns a section that is there with its defaults when the file leaves it out."""
-    return Field(default_factory=lambda: section.model_validate({}), json_schema_extra={"default": {}})
 
 
 class ClientConnectionConfiguration(Section):
@@ -60,24 +54,6 @@ class LeaderElectionConfiguration(Section):
     """Name of the lock."""
     resource_namespace: str = ""
     """Namespace of the lock, the operator's own when empty."""
-
-    @model_validator(mode="after")
-    def _workable(self) -> Self:
-        if not self.enabled:
-            return self
-        for name, text in (
-            ("leaseDuration", self.lease_duration),
-            ("renewDeadline", self.renew_deadline),
-            ("retryPeriod", self.retry_period),
-        ):
-            if parse(text) <= 0:
-                raise ValueError(f"{name} must be greater than 0")
-        if parse(self.lease_duration) <= parse(self.renew_deadline):
-            raise ValueError("leaseDuration must be greater than renewDeadline")
-        for name, text in (("resourceLock", self.resource_lock), ("resourceName", self.resource_name)):
-            if not text:
-                raise ValueError(f"{name} is required")
-        return self
 
 
 class WebhookServer(Section):
@@ -116,11 +92,11 @@ class MetricsServer(Section):
 class ServerConfiguration(Section):
     """What the operator serves."""
 
-    webhooks: WebhookServer = defaulted(WebhookServer)
+    webhooks: WebhookServer = DEFAULTED
     """The admission webhooks."""
-    health_probes: HealthProbesServer = defaulted(HealthProbesServer)
+    health_probes: HealthProbesServer = DEFAULTED
     """The health probes."""
-    metrics: MetricsServer = defaulted(MetricsServer)
+    metrics: MetricsServer = DEFAULTED
     """The metrics."""
 
 
@@ -152,13 +128,13 @@ class MemberControllerConfiguration(Section):
 class ControllersConfiguration(Section):
     """The controllers."""
 
-    pod_clique_set: OwnerControllerConfiguration = defaulted(OwnerControllerConfiguration)
+    pod_clique_set: OwnerControllerConfiguration = DEFAULTED
     """The PodCliqueSet controller."""
-    pod_clique: OwnerControllerConfiguration = defaulted(OwnerControllerConfiguration)
+    pod_clique: OwnerControllerConfiguration = DEFAULTED
     """The PodClique controller."""
-    pod_clique_scaling_group: MemberControllerConfiguration = defaulted(MemberControllerConfiguration)
+    pod_clique_scaling_group: MemberControllerConfiguration = DEFAULTED
     """The PodCliqueScalingGroup controller."""
-    pod_gang: MemberControllerConfiguration = defaulted(MemberControllerConfiguration)
+    pod_gang: MemberControllerConfiguration = DEFAULTED
     """The PodGang controller."""
 
 
@@ -178,19 +154,6 @@ class TopologyAwareSchedulingConfiguration(Section):
     """Whether sets may have topology constraints."""
     levels: list[TopologyLevel] | None = None
     """Levels of the default topology, from the broadest to the narrowest; without them none is made (GREP-244)."""
-
-    @model_validator(mode="after")
-    def _unique_levels(self) -> Self:
-        if not self.enabled or self.levels is None:
-            return self
-        if not self.levels:
-            raise ValueError("levels must have at least one level")
-        for field in ("domain", "key"):
-            values = [getattr(level, field) for level in self.levels]
-            repeated = sorted({value for value in values if values.count(value) > 1})
-            if repeated:
-                raise ValueError(f"{field} must be unique across all levels: {', '.join(repeated)}")
-        return self
 
 
 class NetworkConfiguration(Section):
@@ -223,31 +186,10 @@ class SchedulerProfile(Section):
 class SchedulerConfiguration(Section):
     """The schedulers."""
 
-    profiles: list[SchedulerProfile] = Field(default_factory=list, validate_default=True)
+    profiles: list[SchedulerProfile] | None = None
     """Schedulers that pods may name; default-scheduler is always one of them."""
-    default_profile_name: Annotated[str, Field(validate_default=True)] = ""
+    default_profile_name: str = ""
     """Scheduler of pods that name none; default-scheduler when empty."""
-
-    @field_validator("profiles")
-    @classmethod
-    def _with_default_scheduler(cls, profiles: list[SchedulerProfile]) -> list[SchedulerProfile]:
-        names = [profile.name for profile in profiles]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise ValueError(f"profile names must be unique: {', '.join(repeated)}")
-        if sum(profile.default is True for profile in profiles) > 1:
-            raise ValueError("only one profile can be the default")
-        return profiles if DEFAULT_SCHEDULER in names else [*profiles, SchedulerProfile(name=DEFAULT_SCHEDULER)]
-
-    @field_validator("default_profile_name")
-    @classmethod
-    def _known_profile(cls, name: str, info: ValidationInfo) -> str:
-        profiles: list[SchedulerProfile] = info.data.get("profiles", [])
-        if not name:
-            return next((profile.name for profile in profiles if profile.default), DEFAULT_SCHEDULER)
-        if profiles and name not in [profile.name for profile in profiles]:
-            raise ValueError(f"{name} is none of the profiles")
-        return name
 
 
 class InitContainerConfiguration(Section):
@@ -264,27 +206,27 @@ class OperatorConfiguration(Section):
     """Version of the API that the file is written in."""
     kind: Literal["OperatorConfiguration"]
     """Kind of the file."""
-    runtime_client_connection: ClientConnectionConfiguration = defaulted(ClientConnectionConfiguration)
+    runtime_client_connection: ClientConnectionConfiguration = DEFAULTED
     """The operator's client."""
-    leader_election: LeaderElectionConfiguration = defaulted(LeaderElectionConfiguration)
+    leader_election: LeaderElectionConfiguration = DEFAULTED
     """Which of several operators is active."""
-    server: ServerConfiguration = defaulted(ServerConfiguration)
+    server: ServerConfiguration = DEFAULTED
     """What the operator serves."""
     debugging: DebuggingConfiguration | None = None
     """Profiling."""
-    controllers: ControllersConfiguration = defaulted(ControllersConfiguration)
+    controllers: ControllersConfiguration = DEFAULTED
     """The controllers."""
     log_level: Literal["debug", "info", "error"] = "info"
     """How much is logged."""
     log_format: Literal["json", "text"] = "json"
     """How it is logged."""
-    authorizer: AuthorizerConfiguration = defaulted(AuthorizerConfiguration)
+    authorizer: AuthorizerConfiguration = DEFAULTED
     """Protection of managed objects from others."""
-    topology_aware_scheduling: TopologyAwareSchedulingConfiguration = defaulted(TopologyAwareSchedulingConfiguration)
+    topology_aware_scheduling: TopologyAwareSchedulingConfiguration = DEFAULTED
     """Topology-aware scheduling."""
-    network: NetworkConfiguration = defaulted(NetworkConfiguration)
+    network: NetworkConfiguration = DEFAULTED
     """Networks between pods."""
-    scheduler: SchedulerConfiguration = defaulted(SchedulerConfiguration)
+    scheduler: SchedulerConfiguration = DEFAULTED
     """The schedulers."""
-    init_container: InitContainerConfiguration = defaulted(InitContainerConfiguration)
+    init_container: InitContainerConfiguration = DEFAULTED
     """The container that makes pods wait for others."""

@@ -92,7 +92,7 @@ class PodCliqueScalingGroupConfig(Kube):
 class PodCliqueSetTemplateSpec(Kube):
     """What each replica of a set consists of."""
 
-    cliques: Annotated[list[PodCliqueTemplateSpec], *list_map("name")]
+    cliques: Annotated[list[PodCliqueTemplateSpec], list_map("name")]
     """Cliques of the replica, at least one."""
     clique_startup_type: Literal["CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"] | None = (
         "CliqueStartupTypeAnyOrder"

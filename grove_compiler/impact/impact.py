@@ -13,7 +13,7 @@ from grove_compiler.impact.edit import Edit, applied, as_declared, edits, given,
 from grove_compiler.impact.fate import ON_DELETE, Fate, fates, id_of, part_of, rolled_parts
 from grove_compiler.impact.pods import Pods, pods_of
 from grove_compiler.kube.defaults import apply_defaults
-from grove_compiler.kube.grove_schema import DEFINITIONS
+from grove_compiler.kube.definitions import DEFINITIONS
 
 SetPlace = tuple[str, str]
 """Namespace and name of a set."""

@@ -1,69 +1,44 @@
-"""All definitions that the tables of the input kinds refer to: Kubernetes' own types with the defaults of their schemas, and rarer ones."""
+"""The structures of all kinds that we know, in the words of `kube.structure`: one table a group and version, read when first asked for.
+
+Those of Kubernetes' own kinds are what its API server tells about them (tools/generate_kubernetes_schemas.py), those of Grove's are
+made from the models of `grove_compiler.api` (tools/generate_grove_schema.py).
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
-from grove_compiler.kube import pod_template_schema
-
-Schema = dict[str, Any]
-
-_EMPTY_NAME = {"name": ""}
-
-POD_TEMPLATE_DEFAULTS: dict[str, dict[str, Any]] = {
-    "core/v1.AzureDiskVolumeSource": {"fsType": "ext4", "readOnly": False},
-    "core/v1.ConfigMapEnvSource": _EMPTY_NAME,
-    "core/v1.ConfigMapKeySelector": _EMPTY_NAME,
-    "core/v1.ConfigMapProjection": _EMPTY_NAME,
-    "core/v1.ConfigMapVolumeSource": _EMPTY_NAME,
-    "core/v1.ContainerPort": {"protocol": "TCP"},
-    "core/v1.FileKeySelector": {"optional": False},
-    "core/v1.GRPCAction": {"service": ""},
-    "core/v1.ISCSIVolumeSource": {"iscsiInterface": "default"},
-    "core/v1.LocalObjectReference": _EMPTY_NAME,
-    "core/v1.RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
-    "core/v1.ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
-    "core/v1.SecretEnvSource": _EMPTY_NAME,
-    "core/v1.SecretKeySelector": _EMPTY_NAME,
-    "core/v1.SecretProjection": _EMPTY_NAME,
-}
-"""What the CRDs' schemas set in pod templates (shipped semantics §6.1). Pods' own defaults such as dnsPolicy are not among them."""
+from grove_compiler.kube.structure import Schema
+from grove_compiler.kube.tables import read_table
 
 
-class KubernetesDefinitions(pod_template_schema.Definitions):
-    """Definitions in which those of Kubernetes need not be put, nor those that few need: each is made or loaded when first asked for."""
+class Definitions(dict[str, Schema]):
+    """Maps a type's name, `core/v1.PodSpec`, to its structure. Start it with one's own definitions: `Definitions({"Clique": {...}})`.
+
+    Groups are read one by one because each costs time: a small set needs `grove.io/v1alpha1` and `core/v1` and not the dozen others.
+    """
 
     __slots__ = ()
 
     def __missing__(self, name: str) -> Schema:
-        """Returns the definition of a type that is not here yet; KeyError for an unknown name."""
-        if name in POD_TEMPLATE_DEFAULTS:
-            schema = with_defaults(super().__missing__(name), POD_TEMPLATE_DEFAULTS[name])
-        elif name.startswith("autoscaling/"):
-            from grove_compiler.kube.metric_schema import DEFINITIONS as METRICS  # only for sets that scale
-
-            schema = METRICS[name]
-        elif name.startswith("resource.k8s.io/"):
-            from grove_compiler.kube.resource_claim_schema import DEFINITIONS as CLAIMS  # only for sets that share devices
-
-            schema = CLAIMS[name]
-        elif name.startswith("scheduler.grove.io/"):
-            from grove_compiler.kube.scheduler_schema import DEFINITIONS as GANGS  # only for gangs in a snapshot
-
-            schema = GANGS[name]
-        elif name.startswith("operator.config.grove.io/"):
-            from grove_compiler.kube.operator_config_schema import DEFINITIONS as CONFIGURATION  # only with a configuration
-
-            schema = CONFIGURATION[name]
-        else:
-            return super().__missing__(name)
-        self[name] = schema
-        return schema
+        """Reads the table of the type's group; KeyError for the name of no type."""
+        group, _, type_ = name.rpartition(".")
+        try:
+            table = read_table(f"schemas/{group.replace('/', '_')}")
+        except FileNotFoundError:
+            raise KeyError(name) from None
+        if type_ not in table:
+            raise KeyError(name)
+        for other, schema in table.items():
+            self.setdefault(f"{group}.{other}", schema)
+        return self[name]
 
 
-def with_defaults(schema: Schema, defaults: dict[str, Any]) -> Schema:
-    """Returns the object schema with a `default` at some of its fields; KeyError for a default of an unknown field."""
-    fields = dict(schema["fields"])
-    for name, value in defaults.items():
-        fields[name] = {**fields[name], "default": value}
-    return {**schema, "fields": fields}
+DEFINITIONS = Definitions()
+
+_KINDS = {
+    "grove.io/v1alpha1": ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "ClusterTopologyBinding", "ClusterTopology"),
+    "scheduler.grove.io/v1alpha1": ("PodGang",),
+    "operator.config.grove.io/v1alpha1": ("OperatorConfiguration",),
+    **dict.fromkeys(("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"), ("ResourceClaimTemplate",)),
+}
+KINDS: dict[tuple[str, str], Schema] = {(group, kind): {"ref": f"{group}.{kind}"} for group, kinds in _KINDS.items() for kind in kinds}
+"""The kinds that are read as input, by apiVersion and kind."""

@@ -11,7 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube import quantity
-from grove_compiler.kube.pod_template_fields import FIELDS
+from grove_compiler.kube.tables import read_table
+
+FIELDS: dict[str, str] = read_table("pod_template_fields")
+"""The structs of a pod template as Kubernetes v0.35.5 holds it in Go, which is the version that shipped Grove hashes with.
+
+Each has its fields in order of declaration, as `JSON-name Go-name:(Go-type) below`, where `below` is the type that the field holds, after
+`*` for a pointer, `[]` for a list and `{}` for a map. The JSON name of an inlined struct is `-`. A struct is one text because splitting
+all of them would cost more than the few that a template has.
+"""
 
 Field = tuple[str, str, str, Callable[[str, Any], str], str]
 """JSON name (`-` when inlined), `Name:(Type)`, the text of an unset field, how to write a set one, and the type below."""

@@ -4,15 +4,15 @@ A schema is a plain dict, so that tables can be literals of generated modules. K
 
     {"kind": "object", "fields": {name: schema}, "required": [name], "unknown": "error" | "warning" | "keep"}
     {"kind": "map", "values": schema}                  free keys, values of one schema (no `values`: anything)
-    {"kind": "list", "items": schema, "keys": [name], "key_defaults": {name: value}, "set": True, "min_items": n, "max_items": n}
+    {"kind": "list", "items": schema, "keys": [name], "set": True, "min_items": n, "max_items": n}
     {"kind": "string", "enum": [...], "open": True, "pattern": "^...$", "min_length": n, "max_length": n}
     {"kind": "integer", "minimum": n, "maximum": n, "bits": 32}      64 bits unless said otherwise
     {"kind": "number", "minimum": x, "maximum": x}
     {"kind": "boolean"} {"kind": "quantity"} {"kind": "duration"} {"kind": "int-or-string"} {"kind": "time"} {"kind": "any"}
     {"ref": "core/v1.PodSpec"}                         the schema of that name in the definitions
 
-`unknown` is `error` when absent. `keys` makes a list a list-map (no two items with equal keys; `key_defaults` stands in for an
-absent key), `set` forbids equal scalars. With `open` a value outside `enum` is a warning, for enums that may grow. Other keys
+`unknown` is `error` when absent. `keys` makes a list a list-map (no two items with equal keys; the default of the item's field stands in
+for an absent key), `set` forbids equal scalars. With `open` a value outside `enum` is a warning, for enums that may grow. Other keys
 (`default`, `doc` ...) are the reader's own and ignored here. A null counts as absent, as it does for a Kubernetes API server.
 An integral float is an integer and a number is a quantity, since JSON knows no difference.
 
@@ -61,8 +61,7 @@ def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: 
 
 
 def _value(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
-    while "ref" in schema:
-        schema = findings.definitions[schema["ref"]]
+    schema = _resolved(schema, findings)
     kind = schema["kind"]
     scalar = SCALARS.get(kind)
     if scalar is not None:
@@ -77,6 +76,12 @@ def _value(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> N
         _list(value, schema, path, findings)
     else:
         _map(value, schema, path, findings)
+
+
+def _resolved(schema: Schema, findings: Findings) -> Schema:
+    while "ref" in schema:
+        schema = findings.definitions[schema["ref"]]
+    return schema
 
 
 def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
@@ -124,7 +129,8 @@ def _list(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> No
 
 def _unique(items: list[Any], schema: Schema, path: FieldPath, findings: Findings) -> None:
     keys = schema.get("keys")
-    defaults = schema.get("key_defaults", {})
+    fields = _resolved(schema["items"], findings).get("fields", {})
+    defaults = {key: fields[key].get("default") for key in keys or () if key in fields}
     first: dict[Any, int] = {}
     for index, item in enumerate(items):
         if keys is None:

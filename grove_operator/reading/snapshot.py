@@ -9,7 +9,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.object_list import objects_in
-from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
 from grove_compiler.source.document import Document
 

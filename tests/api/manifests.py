@@ -1,19 +1,13 @@
-"""Manifests for the tests of the API's types, and both ways to check them."""
+"""Manifests for the tests of the API's types, and what the tables say about them."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any
 
-from pydantic import ValidationError
-
-from grove_compiler.api.tables import KINDS as MODELS
-from grove_compiler.api.tables import key
-from grove_compiler.graph.field_path import parse, render
-from grove_compiler.kube.grove_schema import DEFINITIONS, KINDS
+from grove_compiler.graph.field_path import parse
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
-
-MODEL_OF = {key(model): model for model in MODELS}
 
 CLIQUE = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}
 SET = {
@@ -46,16 +40,7 @@ def without(manifest: dict[str, Any], path: str) -> dict[str, Any]:
     return copied
 
 
-def model_faults(manifest: dict[str, Any]) -> list[str]:
-    """Paths at which the model refuses the manifest."""
-    try:
-        MODEL_OF[manifest["apiVersion"], manifest["kind"]].model_validate(manifest)
-    except ValidationError as error:
-        return [render(fault["loc"]) for fault in error.errors()]
-    return []
-
-
-def table_faults(manifest: dict[str, Any]) -> list[str]:
+def faults(manifest: dict[str, Any]) -> list[str]:
     """Paths at which the structural check refuses the manifest."""
     found = check(manifest, KINDS[manifest["apiVersion"], manifest["kind"]], DEFINITIONS)
     return [diagnostic.path for _, diagnostic in found if diagnostic.severity == "error"]

@@ -35,9 +35,8 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
 CLIQUES = {"kind": "list", "items": {"ref": "Clique"}, "keys": ["name"], "min_items": 1}
 PORTS = {
     "kind": "list",
-    "items": {"kind": "object", "fields": {"port": {"kind": "integer"}, "protocol": {"kind": "string"}}},
+    "items": {"kind": "object", "fields": {"port": {"kind": "integer"}, "protocol": {"kind": "string", "default": "TCP"}}},
     "keys": ["port", "protocol"],
-    "key_defaults": {"protocol": "TCP"},
 }
 
 RIGHT: list[tuple[dict[str, Any], Any]] = [
