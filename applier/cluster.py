@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable
-from typing import Any, NamedTuple, Protocol, Required, TypedDict, Unpack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from typing import Any, NamedTuple, Protocol, Required, TypedDict, TypeVar, Unpack
 
 from applier.errors import NotFound
 from applier.ref import Kind, Manifest, Ref
+
+T = TypeVar("T")
 
 
 class Resource(NamedTuple):
@@ -182,17 +184,21 @@ class WrappedCluster:
     ) -> AsyncGenerator[WatchEvent, None]:
         return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
 
+    async def write(self, request: Callable[[], Awaitable[T]]) -> T:
+        """Makes a request that writes; all four go through here."""
+        return await request()
+
     async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
-        return await self.cluster.apply(resource, manifest, **options)
+        return await self.write(lambda: self.cluster.apply(resource, manifest, **options))
 
     async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
-        return await self.cluster.create(resource, manifest, **options)
+        return await self.write(lambda: self.cluster.create(resource, manifest, **options))
 
     async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
-        return await self.cluster.patch(resource, namespace, name, patch, **options)
+        return await self.write(lambda: self.cluster.patch(resource, namespace, name, patch, **options))
 
     async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
-        return await self.cluster.delete(resource, namespace, name, **options)
+        return await self.write(lambda: self.cluster.delete(resource, namespace, name, **options))
 
 
 class Live(Protocol):

@@ -112,7 +112,7 @@ def _reason(step: Step, written: Written) -> str:
 
 async def _carry_out(run: Run, step: Step) -> Written:
     desired = run.graph.objects[step.ref]
-    if run.dry_run and (before := _missing_on_paper(run, step.ref)):
+    if run.options.dry_run and (before := _missing_on_paper(run, step.ref)):
         return Written(step.action, f"not asked of the server: {before} does not exist yet")
     written = await carry_out(run, desired, step)
     if step.ref[:2] == DEFINITION and written.live is not None and written.action in WRITTEN:
@@ -125,11 +125,11 @@ async def _established(run: Run, definition: Manifest) -> None:
 
     Raises `UnknownKind` with the reason when that takes too long.
     """
-    if not run.dry_run:
+    if not run.options.dry_run:
         spec = definition["spec"]
         versions = [version["name"] for version in spec["versions"] if version.get("served")]
         kinds = [Kind(spec["group"], version, spec["names"]["kind"]) for version in versions]
-        await run.cluster.await_established(kinds, run.timeouts.established)
+        await run.cluster.await_established(kinds, run.options.timeouts.established)
 
 
 def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:

@@ -17,7 +17,7 @@ from applier.decision.managers import Patch, entries_of, ownership_patch, taken_
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError, ClusterError, FieldConflict, Invalid, NotFound, UnknownKind, Unreachable, WriteConflict
 from applier.execute.concurrency import Concurrency
-from applier.execute.options import ExecuteOptions, Stop, Timeouts, backoff, poll
+from applier.execute.options import ExecuteOptions, Stop, backoff, poll
 from applier.execute.refusals import conflicts_of, is_passing
 from applier.outcome import Action, Conflict, Outcome
 from applier.plan import Plan
@@ -86,16 +86,6 @@ class Run:
         """The field manager under which everything is written."""
         return self.plan.intent.manager
 
-    @property
-    def dry_run(self) -> bool:
-        """Whether nothing is kept of what is sent."""
-        return self.options.dry_run
-
-    @property
-    def timeouts(self) -> Timeouts:
-        """How long is waited for what."""
-        return self.options.timeouts
-
     def is_new(self, ref: Ref) -> bool:
         """Says whether an object was made in this run."""
         outcome = self.outcomes.get(ref)
@@ -130,9 +120,9 @@ class Run:
             try:
                 return await self.ask(call)
             except ClusterError as error:
-                if self.dry_run or not is_passing(error, defined=(kind.group, kind.kind) in self.defined):
+                if self.options.dry_run or not is_passing(error, defined=(kind.group, kind.kind) in self.defined):
                     raise
-                waits = waits or backoff(self.timeouts, self.options.stop, self.timeouts.passing)
+                waits = waits or backoff(self.options.timeouts, self.options.stop, self.options.timeouts.passing)
                 if await anext(waits, OVER) is OVER:
                     raise
 
@@ -140,7 +130,7 @@ class Run:
 async def send(run: Run, manifest: Manifest, *, force: bool) -> Manifest:
     """Applies a manifest on the server; the object as it is then."""
     resource = await run.cluster.resource(Kind.of(manifest))
-    call = partial(run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.dry_run)
+    call = partial(run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.options.dry_run)
     return await run.write(call, resource.kind)
 
 
@@ -165,7 +155,7 @@ async def send_over(run: Run, desired: Desired, intent: Manifest, live: Manifest
 
 def _may_be_taken(run: Run, manager: str, may: set[str]) -> bool:
     """In a dry run nothing has been taken over, so that those managers are still in the way."""
-    return "*" in may or manager in may or (run.dry_run and manager in (*run.plan.intent.take_over, run.manager))
+    return "*" in may or manager in may or (run.options.dry_run and manager in (*run.plan.intent.take_over, run.manager))
 
 
 def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
@@ -223,7 +213,7 @@ async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> 
     """The patched object; in a dry run, where nothing is kept, as it would be."""
     if not patch:
         return live
-    if run.dry_run:
+    if run.options.dry_run:
         return taken_over(live, patch)
     ref = Ref.of(live)
     try:
@@ -238,10 +228,10 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
     An object that is gone already, or whose place another one has taken, is not an error: it is what was wanted.
     """
     ref, resource = Ref.of(live), await run.cluster.resource(Kind.of(live))
-    for left in reversed(range(run.timeouts.decisions)):
+    for left in reversed(range(run.options.timeouts.decisions)):
         try:
             with suppress(NotFound, WriteConflict):
-                await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.dry_run))
+                await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.options.dry_run))
             break
         except Unreachable as error:
             if not error.maybe_done or not left:
@@ -259,13 +249,13 @@ async def gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
     Raises `StillThere`, and `Stopped` when the run is to end. A dry run does not wait for what was not deleted.
     """
     ref, kind, uid = Ref.of(live), Kind.of(live), uid_of(live)
-    if run.dry_run:
+    if run.options.dry_run:
         return None
-    async for _ in poll(run.timeouts, stop, run.timeouts.gone):
+    async for _ in poll(run.options.timeouts, stop, run.options.timeouts.gone):
         now = await run.read(ref, kind)
         if now is None or uid_of(now) != uid:
             return now
         live = now
     if not is_being_deleted(live):
-        raise StillThere(f"could not be deleted within {run.timeouts.gone:g} s")
+        raise StillThere(f"could not be deleted within {run.options.timeouts.gone:g} s")
     raise StillThere(f"{being_deleted(live)}; it is made again by a run that finds it gone")

@@ -47,7 +47,7 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
         step = await decide_again(run, desired, live)
         if step.action not in WRITTEN:
             return Written(step.action, step.reason, live, step.conflicts)
-    for _ in range(run.timeouts.decisions):
+    for _ in range(run.options.timeouts.decisions):
         try:
             written = await _write(run, desired, step, live)
             return written._replace(action=meant) if made and written.action is Action.CONFIGURED else written
@@ -102,9 +102,9 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
     if policy.adopt and not policy.create_only and not run.options.exact:
         return _created(run, await send(run, manifest, force=False))
     resource = await run.cluster.resource(kind)
-    create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.dry_run)
+    create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.options.dry_run)
     made = await run.write(create, kind)
-    after = made if policy.create_only or run.dry_run else await _made_good(run, desired, manifest, made)
+    after = made if policy.create_only or run.options.dry_run else await _made_good(run, desired, manifest, made)
     run.learn(after)
     return Written(Action.CREATED, "", after)
 
@@ -116,7 +116,7 @@ async def _made_good(run: Run, desired: Desired, manifest: Manifest, made: Manif
     is left as it is.
     """
     live, resource = made, await run.cluster.resource(Kind.of(manifest))
-    for _ in range(run.timeouts.decisions):
+    for _ in range(run.options.timeouts.decisions):
         try:
             live = await put_right(run, resource, live)
             return await send_over(run, desired, manifest, live, force=False, exact=False)
@@ -165,7 +165,7 @@ async def _recreate(run: Run, desired: Desired, live: Manifest, why: str) -> Wri
     other = await remove(run, live)
     if other is not None:
         raise _made_again(desired, other)
-    if run.dry_run:
+    if run.options.dry_run:
         return Written(Action.RECREATED, why, live)
     made = await _create(run, desired, None)
     return Written(Action.RECREATED, why, made.live)
@@ -177,7 +177,7 @@ def _made_again(desired: Desired, other: Manifest) -> Moved:
 
 def _is_same(run: Run, before: Manifest, after: Manifest) -> bool:
     """Says whether a write changed nothing. A dry run gives no new resource version, so that there the objects are compared."""
-    if not run.dry_run:
+    if not run.options.dry_run:
         return resource_version_of(before) == resource_version_of(after)
     return bool(_content(hide_secrets(before)) == _content(hide_secrets(after)))
 

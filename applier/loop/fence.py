@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Unpack
+from typing import TypeVar
 
-from applier.cluster import ApplyOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
+from applier.cluster import Cluster, WrappedCluster
 from applier.errors import ClusterError
-from applier.ref import Manifest
+
+T = TypeVar("T")
 
 
 class LeaseLost(ClusterError):
@@ -74,18 +75,6 @@ class FencedCluster(WrappedCluster):
         super().__init__(cluster)
         self.fence = fence
 
-    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
+    async def write(self, request: Callable[[], Awaitable[T]]) -> T:
         async with self.fence.writing():
-            return await super().apply(resource, manifest, **options)
-
-    async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
-        async with self.fence.writing():
-            return await super().create(resource, manifest, **options)
-
-    async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
-        async with self.fence.writing():
-            return await super().patch(resource, namespace, name, patch, **options)
-
-    async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
-        async with self.fence.writing():
-            return await super().delete(resource, namespace, name, **options)
+            return await request()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from applier.cache.selectors import selector
 from applier.loop.view import Selection, View
@@ -12,12 +12,9 @@ from applier.ref import Manifest, Ref
 K = TypeVar("K", bound=Hashable)
 
 
-class Interest(NamedTuple):
-    """Where a key is noted: under names, owners, and selections with the label that leads to them."""
-
-    refs: frozenset[Ref]
-    owners: frozenset[str]
-    selections: frozenset[Selection]
+Topic = Ref | str | tuple[Selection]
+"""What a key asks about: an object by name, an owner by UID, or a selection. A selection stands in a tuple of its own, since otherwise one
+with the same four words as a name would be that name."""
 
 
 class Interests(Generic[K]):
@@ -27,55 +24,41 @@ class Interests(Generic[K]):
     """
 
     def __init__(self) -> None:
-        self._interests: dict[K, Interest] = {}
-        self._by_ref: dict[Ref, set[K]] = {}
-        self._by_owner: dict[str, set[K]] = {}
-        self._by_selection: dict[Selection, set[K]] = {}
+        self._topics: dict[K, set[Topic]] = {}
+        self._keys: dict[Topic, set[K]] = {}
         self._by_label: dict[tuple[str, str, str, str], set[Selection]] = {}  # by group, kind, label and value that a selection needs
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
         """Replaces what a key is interested in by what its view was asked for, and by the objects that it wants."""
         self.drop(key)
         read = view.read
-        interest = self._interests[key] = Interest(frozenset(read.refs).union(wanted), frozenset(read.owners), frozenset(read.selections))
-        for ref in interest.refs:
-            self._by_ref.setdefault(ref, set()).add(key)
-        for uid in interest.owners:
-            self._by_owner.setdefault(uid, set()).add(key)
-        for selection in interest.selections:
-            self._by_selection.setdefault(selection, set()).add(key)
+        topics = self._topics[key] = {*read.refs, *wanted, *read.owners, *((selection,) for selection in read.selections)}
+        for topic in topics:
+            self._keys.setdefault(topic, set()).add(key)
+        for selection in read.selections:
             for place in _places(selection):
                 self._by_label.setdefault(place, set()).add(selection)
 
     def drop(self, key: K) -> None:
         """The key is interested in nothing more."""
-        interest = self._interests.pop(key, None)
-        if interest is None:
-            return
-        for ref in interest.refs:
-            _discard(self._by_ref, ref, key)
-        for uid in interest.owners:
-            _discard(self._by_owner, uid, key)
-        for selection in interest.selections:
-            _discard(self._by_selection, selection, key)
-            if selection not in self._by_selection:
-                for place in _places(selection):
-                    _discard(self._by_label, place, selection)
+        for topic in self._topics.pop(key, ()):
+            _discard(self._keys, topic, key)
+            if len(topic) == 1 and not isinstance(topic, str) and topic not in self._keys:
+                for place in _places(topic[0]):
+                    _discard(self._by_label, place, topic[0])
 
     def count(self) -> int:
         """How many keys are interested in something."""
-        return len(self._interests)
+        return len(self._topics)
 
     def of(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> set[K]:
         """The keys that a change is news for."""
-        keys = set(self._by_ref.get(ref, ()))
+        topics: set[Topic] = {ref}
         for state in (old, new):
             if state is not None:
-                for owner in state["metadata"].get("ownerReferences") or ():
-                    keys |= self._by_owner.get(owner["uid"], set())
-                for selection in self._selecting(ref, state):
-                    keys |= self._by_selection[selection]
-        return keys
+                topics.update(owner["uid"] for owner in state["metadata"].get("ownerReferences") or ())
+                topics.update((selection,) for selection in self._selecting(ref, state))
+        return {key for topic in topics for key in self._keys.get(topic, ())}
 
     def _selecting(self, ref: Ref, state: Manifest) -> list[Selection]:
         """The selections that pick an object."""

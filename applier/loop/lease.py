@@ -84,11 +84,6 @@ class Lease:
             except (ClusterError, TimeoutError):
                 return
 
-    @property
-    def holder(self) -> str:
-        """Who led when we last looked; empty for nobody."""
-        return str((self._seen.get("spec") or {}).get("holderIdentity") or "")
-
     def _pause(self) -> float:
         if self.held.is_set():
             return min(self.timing.retry, max(0.0, self.fence.closes - _time()))

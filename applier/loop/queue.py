@@ -98,10 +98,6 @@ class WorkQueue(Generic[K]):
         """The key went well: its next failure is its first."""
         self._failures.pop(key, None)
 
-    def failures(self, key: K) -> int:
-        """How often a key has failed since it last went well."""
-        return self._failures.get(key, 0)
-
     async def get(self) -> K:
         """The next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
         while not self._waiting:
@@ -129,16 +125,15 @@ class WorkQueue(Generic[K]):
             self._waiting.setdefault(self._group(key), {})[key] = since
         self._changed.set()
 
-    def close(self, *, drain: bool = False) -> None:
-        """Takes no more keys. With `drain` those that wait are still given out; those that are due later never are."""
+    def close(self) -> None:
+        """Takes no more keys, and gives none out that wait."""
         self._closed = True
         self._due.clear()
         self._alarms.clear()
         if self._timer is not None:
             self._timer.cancel()
-        if not drain:
-            self._waiting.clear()
-            self._again.clear()
+        self._waiting.clear()
+        self._again.clear()
         self._changed.set()
 
     async def idle(self) -> None:

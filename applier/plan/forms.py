@@ -28,16 +28,15 @@ def values_of(manifest: Manifest) -> Json:
     return {part: manifest[part] for part in VALUES if manifest.get(part)} if Ref.of(manifest)[:2] == SECRET else {}
 
 
+DESIRED = ("owner", "after", "source")
+STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_version", "wave", "unsure")
+"""What is kept of a step: not what is sent, since that is worked out anew over what is there then."""
+
+
 def desired_form(desired: Desired) -> Json:
     """A desired object as JSON, without values of Secrets."""
-    policy = desired.policy
-    return {
-        "manifest": without_values(desired.manifest),
-        "owner": desired.owner,
-        "after": list(desired.after),
-        "source": desired.source,
-        "policy": {name: getattr(policy, name) for name in Policy.__slots__},
-    }
+    policy = {name: getattr(desired.policy, name) for name in Policy.__slots__}
+    return {"manifest": without_values(desired.manifest), "policy": policy, **{name: getattr(desired, name) for name in DESIRED}}
 
 
 def read_desired(form: Json) -> Desired:
@@ -53,49 +52,31 @@ def read_desired(form: Json) -> Desired:
 
 
 def step_form(step: Step) -> Json:
-    """A step as JSON."""
-    return {
-        "ref": step.ref,
-        "action": step.action.value,
-        "reason": step.reason,
-        "changes": [_change_form(change) for change in step.changes],
-        "conflicts": [{"path": _path_form(conflict.path), "owner": conflict.owner} for conflict in step.conflicts],
-        "uid": step.uid,
-        "resourceVersion": step.resource_version,
-        "wave": step.wave,
-        "unsure": step.unsure,
-    }
+    """A step as JSON. Named tuples in it become lists, which is how JSON writes them."""
+    form = {name: getattr(step, name) for name in STEP}
+    # A list of none or one: JSON's null is a value of its own, and no word could stand for "no such field" that is not a value, too.
+    return {**form, "changes": [change._replace(old=_some(change.old), new=_some(change.new)) for change in step.changes]}
 
 
 def read_step(form: Json) -> Step:
     """The inverse of `step_form`."""
-    return Step(
-        Ref(*form["ref"]),
-        Action(form["action"]),
-        form["reason"],
-        [_read_change(change) for change in form["changes"]],
-        [Conflict(_read_path(conflict["path"]), Owner(*conflict["owner"])) for conflict in form["conflicts"]],
-        form["uid"],
-        form["resourceVersion"],
-        form["wave"],
-        form["unsure"],
-    )
+    changes = [
+        FieldChange(_path(path), _value(old), _value(new), tuple(Owner(*owner) for owner in owners))
+        for path, old, new, owners in form["changes"]
+    ]
+    conflicts = [Conflict(_path(path), Owner(*owner)) for path, owner in form["conflicts"]]
+    typed: Json = {"ref": Ref(*form["ref"]), "action": Action(form["action"]), "changes": changes, "conflicts": conflicts}
+    return Step(**{name: form[name] for name in STEP} | typed)
 
 
-def _change_form(change: FieldChange) -> Json:
-    """A change; `old` or `new` is left out where there is no such field, since JSON's null is a value of its own."""
-    values = {name: value for name, value in (("old", change.old), ("new", change.new)) if value is not ABSENT}
-    return {"path": _path_form(change.path), "owners": list(change.owners), **values}
+def _some(value: Any) -> list[Any]:
+    return [] if value is ABSENT else [value]
 
 
-def _read_change(form: Json) -> FieldChange:
-    owners = tuple(Owner(*owner) for owner in form["owners"])
-    return FieldChange(_read_path(form["path"]), form.get("old", ABSENT), form.get("new", ABSENT), owners)
+def _value(some: list[Any]) -> Any:
+    return some[0] if some else ABSENT
 
 
-def _path_form(path: Path) -> list[Any]:
-    return [{"item": [list(pair) for pair in part.fields]} if isinstance(part, ItemKey) else part for part in path]
-
-
-def _read_path(form: list[Any]) -> Path:
-    return tuple(ItemKey(tuple((name, value) for name, value in part["item"])) if isinstance(part, dict) else part for part in form)
+def _path(form: list[Any]) -> Path:
+    """Keys are texts and positions numbers: what is a list is the key of an item."""
+    return tuple(ItemKey(tuple(map(tuple, part[0]))) if isinstance(part, list) else part for part in form)

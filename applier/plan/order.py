@@ -8,7 +8,7 @@ webhook is asked before what answers for it is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,14 +29,30 @@ LAST = {
 Edges = dict[Ref, list[Ref]]
 """For each object, those that come before it."""
 
-NEEDED_BY_PODS = {
-    ("", "ConfigMap"),
-    ("", "Secret"),
-    ("", "ServiceAccount"),
-    ("", "PersistentVolumeClaim"),
-    ("scheduling.k8s.io", "PriorityClass"),
-    ("node.k8s.io", "RuntimeClass"),
-}
+CLUSTER_WIDE = {"PriorityClass": ("scheduling.k8s.io", "PriorityClass"), "RuntimeClass": ("node.k8s.io", "RuntimeClass")}
+NAMED_IN_PODS = [
+    (("serviceAccountName",), "ServiceAccount"),
+    (("priorityClassName",), "PriorityClass"),
+    (("runtimeClassName",), "RuntimeClass"),
+    (("imagePullSecrets", "name"), "Secret"),
+    (("volumes", "persistentVolumeClaim", "claimName"), "PersistentVolumeClaim"),
+    (("volumes", "configMap", "name"), "ConfigMap"),
+    (("volumes", "secret", "secretName"), "Secret"),
+    (("volumes", "projected", "sources", "configMap", "name"), "ConfigMap"),
+    (("volumes", "projected", "sources", "secret", "name"), "Secret"),
+    *(
+        ((containers, *path), kind)
+        for containers in ("initContainers", "containers")
+        for path, kind in (
+            (("envFrom", "configMapRef", "name"), "ConfigMap"),
+            (("envFrom", "secretRef", "name"), "Secret"),
+            (("env", "valueFrom", "configMapKeyRef", "name"), "ConfigMap"),
+            (("env", "valueFrom", "secretKeyRef", "name"), "Secret"),
+        )
+    ),
+]
+"""Where a pod's spec names another object, through all items of lists, and of which kind that is."""
+NEEDED_BY_PODS = {CLUSTER_WIDE.get(kind, ("", kind)) for _, kind in NAMED_IN_PODS}
 
 
 class Order(NamedTuple):
@@ -146,18 +162,10 @@ def _role(ref: Ref, manifest: Manifest) -> Ref:
 
 def _needed_by_pods(ref: Ref, manifest: Manifest) -> Iterator[Ref]:
     """What the pods of an object name: objects of its namespace, and classes."""
-    spec = _pod_spec(manifest)
-    if not spec:
-        return
-    if account := spec.get("serviceAccountName"):
-        yield Ref("", "ServiceAccount", ref.namespace, account)
-    if name := spec.get("priorityClassName"):
-        yield Ref("scheduling.k8s.io", "PriorityClass", "", name)
-    if name := spec.get("runtimeClassName"):
-        yield Ref("node.k8s.io", "RuntimeClass", "", name)
-    for kind, name in (*_from_volumes(spec), *_from_containers(spec)):
-        if name:
-            yield Ref("", kind, ref.namespace, name)
+    if spec := _pod_spec(manifest):
+        for path, kind in NAMED_IN_PODS:
+            for name in _values(spec, path):
+                yield Ref(*CLUSTER_WIDE[kind], "", name) if kind in CLUSTER_WIDE else Ref("", kind, ref.namespace, name)
 
 
 def _pod_spec(manifest: Manifest) -> dict[str, Any]:
@@ -172,25 +180,13 @@ def _pod_spec(manifest: Manifest) -> dict[str, Any]:
     return spec if isinstance(spec.get("containers"), list) else {}
 
 
-def _from_volumes(spec: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for secret in spec.get("imagePullSecrets") or ():
-        yield "Secret", secret.get("name")
-    for volume in spec.get("volumes") or ():
-        yield "PersistentVolumeClaim", (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        yield "ConfigMap", (volume.get("configMap") or {}).get("name")
-        yield "Secret", (volume.get("secret") or {}).get("secretName")
-        for source in (volume.get("projected") or {}).get("sources") or ():
-            yield "ConfigMap", (source.get("configMap") or {}).get("name")
-            yield "Secret", (source.get("secret") or {}).get("name")
-
-
-def _from_containers(spec: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    containers: Iterable[dict[str, Any]] = (*(spec.get("initContainers") or ()), *spec["containers"])
-    for container in containers:
-        for source in container.get("envFrom") or ():
-            yield "ConfigMap", (source.get("configMapRef") or {}).get("name")
-            yield "Secret", (source.get("secretRef") or {}).get("name")
-        for variable in container.get("env") or ():
-            if source := variable.get("valueFrom"):
-                yield "ConfigMap", (source.get("configMapKeyRef") or {}).get("name")
-                yield "Secret", (source.get("secretKeyRef") or {}).get("name")
+def _values(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """The texts at a path, through all items of lists; none where something on the way is missing."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _values(item, path)
+    elif path:
+        if isinstance(value, dict) and (below := value.get(path[0])):
+            yield from _values(below, path[1:])
+    elif isinstance(value, str):
+        yield value

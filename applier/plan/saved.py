@@ -17,10 +17,11 @@ from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.outcome import Action, Step
 from applier.plan.forms import SECRET, desired_form, read_desired, read_step, step_form, values_of
+from applier.plan.order import order
 from applier.plan.planner import Intent, Plan
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 
-VERSION = 1
+VERSION = 2
 
 
 class BadPlan(ApplierError):
@@ -66,9 +67,6 @@ def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None) ->
         "intent": {"manager": plan.intent.manager, "force": plan.intent.force, "takeOver": plan.intent.take_over},
         "objects": [desired_form(desired) for desired in graph.objects.values()],
         "steps": [{**step_form(step), "print": fingerprint(plan.live.get(step.ref))} for step in plan.steps],
-        # The words of version 1 of the file, which plans that were kept by an earlier release have.
-        "needs": [[ref, before] for ref, before in plan.hard_dependencies.items()],
-        "follows": [[ref, before] for ref, before in plan.soft_dependencies.items()],
         "set": applyset or {},
     }
     return _canonical({**saved, "seal": _seal(saved)})
@@ -94,15 +92,11 @@ def load(data: bytes) -> SavedPlan:
 
 
 def _read(saved: dict[str, Any]) -> SavedPlan:
-    intent = saved["intent"]
-    plan = Plan(
-        [read_step(form) for form in saved["steps"]],
-        Intent(intent["manager"], tuple(intent["force"]), tuple(intent["takeOver"])),
-        {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["needs"]},
-        {Ref(*ref): [Ref(*other) for other in before] for ref, before in saved["follows"]},
-    )
+    intent, graph = saved["intent"], Graph([read_desired(form) for form in saved["objects"]])
+    intent = Intent(intent["manager"], tuple(intent["force"]), tuple(intent["takeOver"]))
+    plan = Plan([read_step(form) for form in saved["steps"]], intent, *order(graph)[1:])
     prints = {step.ref: form["print"] for step, form in zip(plan.steps, saved["steps"], strict=True)}
-    return SavedPlan(plan, Graph([read_desired(form) for form in saved["objects"]]), saved["input"], prints, applyset=saved["set"])
+    return SavedPlan(plan, graph, saved["input"], prints, applyset=saved["set"])
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:

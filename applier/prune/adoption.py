@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
@@ -25,6 +25,7 @@ from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
+T = TypeVar("T")
 AT_ONCE = 16  # objects in work
 TRIES = 5  # how often an object that somebody else writes at the same time is looked at again
 OF_OWNERSHIP = {
@@ -99,42 +100,39 @@ class _Adoption:
             return Outcome(step, Action.FAILED, str(error), step.uid, error=error)
 
     async def _take(self, resource: Resource, live: Manifest) -> Outcome:
-        ref, step = self.desired.ref, self.step
-        for left in reversed(range(TRIES)):
-            others = _others(live, self.manager, self.managers)
-            if not others:
-                return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(self.managers)}", step.uid)
-            try:
-                after = await self._written(resource, live)
-                break
-            except WriteConflict:
-                if not left:
-                    raise
-                live = await self.cluster.get(resource, ref.namespace, ref.name)
+        step = self.step
+        others = _others(live, self.manager, self.managers)
+        if not others:
+            return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(self.managers)}", step.uid)
+        after = await self._retried(self._written, resource, live)
         step.action, step.reason = Action.CONFIGURED, f"ownership taken over from {', '.join(others)}; nothing else changed"
         try:
-            step.changes = await self._changes_of_an_apply(resource, after)
+            step.changes = await self._retried(self._changes_of_an_apply, resource, after)
         except ClusterError as error:
             step.reason += f". An apply would be refused: {error}"
         return Outcome(step, Action.CONFIGURED, step.reason, step.uid)
 
     async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
         """What an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
-        intent, ref = staying(prepared(self.desired.manifest), live, self.manager), self.desired.ref
-        for left in reversed(range(TRIES)):
-            bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
+        intent = staying(prepared(self.desired.manifest), live, self.manager)
+        # Of this very version: what somebody else writes meanwhile is no change of ours.
+        bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
+        return beside_ownership(live, await self.cluster.apply(resource, bound, manager=self.manager, force=True, dry_run=True))
+
+    async def _retried(self, attempt: Callable[[Resource, Manifest], Awaitable[T]], resource: Resource, live: Manifest) -> T:
+        """Makes an attempt, and again over the object as it is then when somebody else was faster. Raises `WriteConflict` in the end."""
+        for _ in range(TRIES - 1):
             try:
-                applied = await self.cluster.apply(resource, bound, manager=self.manager, force=True, dry_run=True)
-                break
-            except WriteConflict:  # somebody wrote it meanwhile: that is no change of ours
-                if not left:
-                    raise
-                live = await self.cluster.get(resource, ref.namespace, ref.name)
-        return beside_ownership(live, applied)
+                return await attempt(resource, live)
+            except WriteConflict:
+                live = await self.cluster.get(resource, self.desired.ref.namespace, self.desired.ref.name)
+        return await attempt(resource, live)
 
     async def _written(self, resource: Resource, live: Manifest) -> Manifest:
         """Tries it, and writes it when nothing but ownership would change. Raises `ChangesMore`."""
         patch = ownership_patch(live, self.manager, self.managers)
+        if not patch:  # they have given it up since
+            return live
         ref = self.desired.ref
         for dry_run in (True,) if self.dry_run else (True, False):
             try:

@@ -25,17 +25,14 @@ class ApplySetError(ApplierError):
 class ApplySet:
     """A set, named by its parent.
 
-    `tooling` is who we are, as `NAME/VERSION`: what a new set is marked with. A set of another tool is refused, except for those of
-    the tools in `shares`, by name: such a set is worked on and stays the other's, so that both can use it. `takes_over` makes the set
-    ours whoever it was of.
+    `tooling` is who we are, as `NAME/VERSION`: what a set is marked with. A set of a tool with another name is refused, as the KEP has
+    it: two tools that prune by different rules would delete each other's objects.
     """
 
     kind: Kind
     namespace: str
     name: str
     tooling: str
-    shares: tuple[str, ...] = ()
-    takes_over: bool = False
     id: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -33,7 +33,7 @@ class Keeper:
             raise ApplySetError(f"{applyset.parent} cannot be the parent of a set: a {applyset.kind.kind} {lacks}")
         if applyset.kind not in BUILT_IN_PARENTS:
             await _check_definition(resource, cluster)
-        keeper = cls(applyset, cluster, resource, Record(applyset.tooling))
+        keeper = cls(applyset, cluster, resource, Record())
         await keeper.read()
         return keeper
 
@@ -72,8 +72,7 @@ class Keeper:
         record = self.record
         if not record.resource_version:
             return bool(scope.kinds)
-        same_tool = tool_of(record.tooling) == tool_of(record.written_by)
-        return bool(record.resources) or not same_tool or record.scope != scope | self._own
+        return bool(record.resources) or record.scope != scope | self._own
 
     @property
     def _own(self) -> Scope:
@@ -81,10 +80,10 @@ class Keeper:
 
     async def _write(self, scope: Scope) -> None:
         """Writes the record as it was read last and not as it may be by now. Raises `WriteConflict` when it has changed since."""
-        manifest = parent_manifest(self.applyset, self.record.tooling, scope)
+        manifest = parent_manifest(self.applyset, scope)
         if self.record.resource_version:
             manifest["metadata"]["resourceVersion"] = self.record.resource_version
-        manager = f"{tool_of(self.record.tooling)}-applyset"
+        manager = f"{tool_of(self.applyset.tooling)}-applyset"
         # The fields belong to whoever keeps the set. It was checked that this is us, so whatever else set them must yield.
         written = await self.cluster.apply(self.resource, manifest, manager=manager, force=True)
         self.record = read_record(self.applyset, written)

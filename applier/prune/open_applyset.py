@@ -3,7 +3,7 @@
     opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what is to go
     await opened.widen()                                        # before the first write of the apply
     outcomes = ...                                              # of the apply of opened.graph, the graph with the set's label
-    outcomes += await opened.finish(outcomes)                   # deletes, then makes the record true
+    outcomes += await opened.finish(outcomes, Deletion(cluster))  # deletes, then makes the record true
 
 Nothing is deleted unless all of the apply worked, and when too much is to be deleted, nothing is deleted without approval.
 """
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError
-from applier.events import Finished, Sink, nowhere
+from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
 from applier.plan.saved import BadPlan, SavedPlan, why_moved
@@ -81,7 +81,7 @@ class OpenApplySet:
         try:
             group, version, kind, namespace, name = form["parent"]
             parent = (Kind(group, version, kind), namespace, name)
-            options = ApplySetOptions(ApplySet(*parent, form["tooling"], tuple(form["shares"]), form["takesOver"]), form["prune"])
+            options = ApplySetOptions(ApplySet(*parent, form["tooling"]), form["prune"])
         except (KeyError, TypeError, ValueError) as error:
             raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
         return await cls.open(options, saved.graph, cluster)
@@ -112,8 +112,6 @@ class OpenApplySet:
         return {
             "parent": [*applyset.kind, applyset.namespace, applyset.name],
             "tooling": applyset.tooling,
-            "shares": list(applyset.shares),
-            "takesOver": applyset.takes_over,
             "prune": self.options.prune,
             "record": _record_form(self.keeper.record),
         }
@@ -144,38 +142,20 @@ class OpenApplySet:
         """Makes the record name what is to be written. Nothing of the graph may be written before."""
         await self.keeper.widen(Scope.of(self.graph.objects))
 
-    async def finish(
-        self,
-        outcomes: Collection[Outcome],
-        *,
-        seconds: float = 60.0,
-        wait_for_all: bool = False,
-        propagation: str = "Background",
-        sink: Sink = nowhere,
-        dry_run: bool = False,
-    ) -> list[Outcome]:
-        """Deletes what the steps say, and makes the record true. `outcomes` are those of the apply of the whole graph.
+    async def finish(self, outcomes: Collection[Outcome], deletion: Deletion) -> list[Outcome]:
+        """Deletes what the steps say, as `deletion` does, and makes the record true. `outcomes` are those of the whole graph's apply.
 
-        `seconds` is how long is waited, in all, for objects with finalizers on which others rest, or for every object. When the record
-        cannot be written in the end, that is an outcome of the parent: it names too much then, and the next run makes it right.
+        When the record cannot be written in the end, that is an outcome of the parent: it names too much then, until the next run.
         """
         undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
         if undone:
-            return self._held(undone, sink)
+            return self._held(undone, deletion.sink)
+        # An object may have two names (Events have, in two groups). What this run has just applied under one is spared under the other.
         uids = {outcome.uid or outcome.step.uid for outcome in outcomes}
         applyset = self.keeper.applyset
-        deletion = Deletion(
-            self.keeper.cluster,
-            still_meant=lambda live: set_of(live) == applyset.id,
-            propagation=propagation,
-            seconds=seconds,
-            wait_for_all=wait_for_all,
-            labels=applyset.selector,
-            sink=sink,
-            dry_run=dry_run,
-        )
-        pruned = await deletion.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
-        return pruned if dry_run else pruned + await self._narrowed(self._scope(pruned), sink)
+        members = replace(deletion, still_meant=lambda live: set_of(live) == applyset.id, labels=applyset.selector)
+        pruned = await members.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
+        return pruned if deletion.dry_run else pruned + await self._narrowed(self._scope(pruned), deletion.sink)
 
     async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
         """Makes the record true; the outcome of the parent when that failed."""
@@ -211,7 +191,7 @@ def _record_form(record: Record) -> Json:
     """What a record says, whoever else writes to its object meanwhile."""
     return {
         "uid": record.uid,
-        "tooling": record.written_by,
+        "tooling": record.tooling,
         "kinds": sorted([group, kind] for group, kind in record.scope.kinds),
         "namespaces": sorted(record.scope.namespaces),
         "resources": sorted(record.resources),

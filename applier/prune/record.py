@@ -52,13 +52,11 @@ NOWHERE = Scope()
 class Record:
     """The record of a set as it was read.
 
-    `tooling` is that of whoever keeps the set from now on, `written_by` what the parent says. `resource_version` is empty where there is
-    no parent yet. `resources` are the group resources (`plural.group`) of records as the first versions of kubectl wrote them; they have
-    no kinds then.
+    `tooling` is what the parent says, `resource_version` empty where there is no parent yet. `resources` are the group resources
+    (`plural.group`) of records as the first versions of kubectl wrote them; they have no kinds then.
     """
 
-    tooling: str
-    written_by: str = ""
+    tooling: str = ""
     scope: Scope = NOWHERE
     resources: frozenset[str] = frozenset()
     uid: str = ""
@@ -70,15 +68,12 @@ def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
     if parent is None:
         if applyset.kind not in BUILT_IN_PARENTS:
             raise ApplySetError(f"{applyset.parent} does not exist: only a Secret or a ConfigMap is made when it is missing")
-        return Record(applyset.tooling)
+        return Record()
     metadata = parent.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     _check(applyset, metadata.get("labels") or {}, annotations)
-    written_by = annotations[TOOLING]
-    ours = applyset.takes_over or tool_of(written_by) == tool_of(applyset.tooling)
     return Record(
-        applyset.tooling if ours else written_by,
-        written_by,
+        annotations[TOOLING],
         Scope(
             frozenset(_group_kind(text) for text in _listed(annotations, GROUP_KINDS)),
             frozenset(_listed(annotations, NAMESPACES)) | ({applyset.namespace} if applyset.namespace else set()),
@@ -93,9 +88,8 @@ def _check(applyset: ApplySet, labels: dict[str, str], annotations: dict[str, st
     parent, tooling = applyset.parent, annotations.get(TOOLING, "")
     if not tooling:
         raise ApplySetError(f"{parent} exists and is no parent of a set: it has no annotation {TOOLING}. Name another object")
-    if tool_of(tooling) not in (tool_of(applyset.tooling), *applyset.shares) and not applyset.takes_over:
-        tool, us = tool_of(tooling), tool_of(applyset.tooling)
-        raise ApplySetError(f"the set of {parent} is kept by {tooling}, not by {us}: share it with {tool}, or take it over")
+    if tool_of(tooling) != (us := tool_of(applyset.tooling)):
+        raise ApplySetError(f"the set of {parent} is kept by {tooling}, not by {us}: prune it with that tool, or name another object")
     if labels.get(ID) != applyset.id:
         raise ApplySetError(f"{parent} has the label {ID}={labels.get(ID, '')} where {applyset.id} is expected: it was copied or renamed")
     if GROUP_KINDS not in annotations and not annotations.get(GROUP_RESOURCES):
@@ -112,13 +106,13 @@ def _group_kind(text: str) -> GroupKind:
     return group, kind
 
 
-def parent_manifest(applyset: ApplySet, tooling: str, scope: Scope) -> Manifest:
+def parent_manifest(applyset: ApplySet, scope: Scope) -> Manifest:
     """The parent as it is applied: the record and nothing else, so that every other field stays whoever's it is."""
     metadata = {
         "name": applyset.name,
         "labels": {ID: applyset.id},
         "annotations": {
-            TOOLING: tooling,
+            TOOLING: applyset.tooling,
             GROUP_KINDS: ",".join(sorted(Kind(group, "", kind).group_kind for group, kind in scope.kinds)),
             NAMESPACES: ",".join(sorted(scope.namespaces - {applyset.namespace})),
         },

@@ -19,7 +19,7 @@ from applier.execute.executor import STOPPED, execute
 from applier.execute.options import ExecuteOptions, Stop
 from applier.outcome import Action, Outcome
 from applier.plan import Plan, SavedPlan, check
-from applier.prune import OpenApplySet
+from applier.prune import Deletion, OpenApplySet
 from applier.run.live_state import read, read_and_plan
 from applier.run.options import ApplyOptions, WaitFor
 from applier.run.report import Report
@@ -84,7 +84,7 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
         if options.stop.is_cancelled:
             report.outcomes += [Outcome(step, Action.HELD, STOPPED, step.uid) for step in prunes]
         else:
-            report.outcomes += await opened.finish(report.outcomes, sink=options.sink, dry_run=options.dry_run)
+            report.outcomes += await opened.finish(report.outcomes, Deletion(account.cluster, sink=options.sink, dry_run=options.dry_run))
     return report
 
 

@@ -10,8 +10,6 @@ from grove_operator.cluster.tree_query import check_name, find_kind
 
 TOOLING = f"kubectl/grove-v{__version__}"
 """How new sets are marked. kubectl refuses those of any tool but `kubectl`; what is behind the slash is free, and says who it was."""
-SHARED_WITH = ("grove",)
-"""Tools whose sets are worked on as well, and stay theirs."""
 SECRET = Kind("", "v1", "Secret")
 
 
@@ -20,6 +18,6 @@ async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
     word, _, name = text.rpartition("/")
     check_name(name, text)
     if not word:
-        return ApplySet(SECRET, namespace, name, TOOLING, SHARED_WITH)
+        return ApplySet(SECRET, namespace, name, TOOLING)
     resource = find_kind(await cluster.resources(), word)
-    return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING, SHARED_WITH)
+    return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING)

@@ -49,10 +49,11 @@ def spec(cluster: MemoryCluster) -> Manifest:
 
 @in_virtual_time
 async def test_a_lone_candidate_leads_at_once() -> None:
-    lease = candidate(MemoryCluster(), "a")
+    cluster = MemoryCluster()
+    lease = candidate(cluster, "a")
     async with standing(lease):
         await lease.held.wait()
-        assert (now(), lease.fence.is_open, lease.holder) == (0.0, True, "a")
+        assert (now(), lease.fence.is_open, spec(cluster)["holderIdentity"]) == (0.0, True, "a")
 
 
 @in_virtual_time

@@ -8,7 +8,8 @@ import pytest
 
 from applier.desired import Graph
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySetError, applyset_id
+from applier.prune import ApplySetError
+from applier.prune.applyset import applyset_id
 from applier.ref import Ref
 
 from .sets import CONFIG_MAP, applyset, config, graph

@@ -101,13 +101,6 @@ async def test_an_old_record_is_rewritten_although_its_kinds_are_right(cluster: 
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap"
 
 
-async def test_a_set_that_is_taken_over_is_marked_although_its_record_is_right(cluster: MemoryCluster) -> None:
-    await run(cluster, config("a"), of=applyset("kubectl/v1"))
-    keeper = await Keeper.open(applyset(takes_over=True), cluster)
-    await keeper.widen(CONFIG_MAPS)
-    assert annotation(cluster, "tooling") == "grove/1.0"
-
-
 async def test_a_record_that_names_enough_is_not_written(cluster: MemoryCluster) -> None:
     await run(cluster, config("a", "kube-system"))
     keeper = await Keeper.open(applyset(), cluster)

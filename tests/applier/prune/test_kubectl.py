@@ -11,7 +11,8 @@ import pytest
 from applier.errors import WriteConflict
 from applier.outcome import Action, Outcome
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, OpenApplySet, applyset_id
+from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, Deletion, OpenApplySet
+from applier.prune.applyset import applyset_id
 from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
@@ -38,15 +39,15 @@ def kubectl_apply(control_plane: ControlPlane, namespace: str, monkeypatch: pyte
     return apply
 
 
-def kubectls(namespace: str, tooling: str = "grove/1.0", **more: Any) -> ApplySet:
-    """A set that we share with kubectl."""
-    return ApplySet(Kind("", "v1", "Secret"), namespace, "shop", tooling, **{"shares": ("kubectl",), **more})
+def kubectls(namespace: str, tooling: str = "kubectl/ours") -> ApplySet:
+    """A set that kubectl takes for its own: who else keeps it stands behind the slash."""
+    return ApplySet(Kind("", "v1", "Secret"), namespace, "shop", tooling)
 
 
 async def run(cluster: ApiCluster, applyset: ApplySet, *manifests: Manifest, **more: Any) -> list[Outcome]:
     pruning = await OpenApplySet.open(ApplySetOptions(applyset, **more), graph(*manifests), cluster)
     await pruning.widen()
-    return await pruning.finish(await written(pruning.graph, cluster))
+    return await pruning.finish(await written(pruning.graph, cluster), Deletion(cluster))
 
 
 def names(control_plane: ControlPlane, namespace: str, plural: str = "configmaps") -> list[str]:
@@ -101,13 +102,13 @@ async def test_after_both_have_pruned_the_same_the_records_are_the_same(
     assert records[0] == records[1]
 
 
-async def test_a_set_that_is_shared_stays_kubectls(
+async def test_a_set_that_we_have_pruned_is_pruned_by_kubectl_afterwards(
     cluster: ApiCluster, control_plane: ControlPlane, namespace: str, kubectl_apply: Kubectl
 ) -> None:
     await kubectl_apply(config("a", namespace), config("b", namespace))
     await run(cluster, kubectls(namespace), account("c", namespace))
     metadata = parent(control_plane, namespace)
-    assert metadata["annotations"] == {TOOLING: "kubectl/v1.35.4", GROUP_KINDS: "ServiceAccount", NAMESPACES: ""}
+    assert metadata["annotations"] == {TOOLING: "kubectl/ours", GROUP_KINDS: "ServiceAccount", NAMESPACES: ""}
     assert {entry["manager"] for entry in metadata["managedFields"]} == {"kubectl-applyset"}
     assert "c pruned" in await kubectl_apply(config("d", namespace))
 
@@ -121,24 +122,16 @@ async def test_kubectl_warns_of_nothing_when_it_comes_after_us(
     assert done.stderr.replace("warning: prune is an alpha feature", "").count("WARNING") == 0
 
 
-async def test_we_refuse_a_set_of_kubectls_that_is_not_shared(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
+async def test_we_refuse_a_set_of_another_tool(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
     await kubectl_apply(config("a", namespace))
-    with pytest.raises(ApplySetError, match=r"is kept by kubectl/v1\.35\.4, not by grove: share it with kubectl, or take it over"):
-        await run(cluster, kubectls(namespace, shares=()), config("a", namespace))
+    with pytest.raises(ApplySetError, match=r"is kept by kubectl/v1\.35\.4, not by grove: prune it with that tool"):
+        await run(cluster, kubectls(namespace, "grove/1.0"), config("a", namespace))
 
 
-async def test_kubectl_refuses_a_set_of_ours(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
-    await run(cluster, kubectls(namespace), config("a", namespace))
+async def test_kubectl_refuses_a_set_of_another_tool(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
+    await run(cluster, kubectls(namespace, "grove/1.0"), config("a", namespace))
     with pytest.raises(ControlPlaneError, match='managed by tooling "grove" instead of "kubectl"'):
         await kubectl_apply(config("a", namespace))
-
-
-async def test_a_set_that_we_take_over_is_ours(
-    cluster: ApiCluster, control_plane: ControlPlane, namespace: str, kubectl_apply: Kubectl
-) -> None:
-    await kubectl_apply(config("a", namespace), config("b", namespace))
-    assert said(await run(cluster, kubectls(namespace, takes_over=True), config("a", namespace))) == {"b": "pruned"}
-    assert parent(control_plane, namespace)["annotations"][TOOLING] == "grove/1.0"
 
 
 async def test_a_record_with_resources_instead_of_kinds_is_read_and_rewritten(
@@ -157,7 +150,7 @@ async def test_the_record_is_not_written_over_another_run(cluster: ApiCluster, c
     pruning = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("b", namespace)), cluster)
     other = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("a", namespace), account("c", namespace)), cluster)
     await other.widen()
-    await pruning.finish([])
+    await pruning.finish([], Deletion(cluster))
     assert parent(control_plane, namespace)["annotations"][GROUP_KINDS] == "ConfigMap,ServiceAccount"
 
 

@@ -55,7 +55,7 @@ def test_an_empty_record_is_one_of_an_empty_set() -> None:
 
 def test_without_a_parent_there_is_an_empty_record() -> None:
     record = read_record(applyset(), None)
-    assert (record.scope, record.resource_version, record.tooling) == (Scope(), "", "grove/1.0")
+    assert (record.scope, record.resource_version, record.tooling) == (Scope(), "", "")
 
 
 def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
@@ -67,7 +67,7 @@ def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
     ("found", "said"),
     [
         (parent({}), f"is no parent of a set: it has no annotation {TOOLING}"),
-        (parent({**GOOD, TOOLING: "helm/v4"}), "kept by helm/v4, not by grove: share it with helm, or take it over"),
+        (parent({**GOOD, TOOLING: "helm/v4"}), "kept by helm/v4, not by grove: prune it with that tool, or name another object"),
         (parent(GOOD, label=""), "was copied or renamed"),
         (parent(GOOD, label="applyset-other-v1"), "was copied or renamed"),
         (bare(), f"is no parent of a set: it has no annotation {TOOLING}"),
@@ -82,24 +82,6 @@ def test_a_parent_that_is_not_ours_is_refused(found: Manifest, said: str) -> Non
         read_record(applyset(), found)
 
 
-@pytest.mark.parametrize(
-    ("more", "tooling"),
-    [({}, "grove/1.0"), ({"shares": ("helm",)}, "grove/1.0"), ({"takes_over": True}, "grove/1.0")],
-)
-def test_a_set_of_ours_gets_our_version(more: dict[str, Any], tooling: str) -> None:
-    assert read_record(applyset(**more), parent(GOOD)).tooling == tooling
-
-
-def test_a_shared_set_stays_that_of_the_other_tool() -> None:
-    record = read_record(applyset(shares=("helm",)), parent({**GOOD, TOOLING: "helm/v4"}))
-    assert (record.tooling, record.written_by) == ("helm/v4", "helm/v4")
-
-
-def test_a_set_that_is_taken_over_becomes_ours() -> None:
-    record = read_record(applyset(takes_over=True), parent({**GOOD, TOOLING: "helm/v4"}))
-    assert (record.tooling, record.written_by) == ("grove/1.0", "helm/v4")
-
-
 def test_an_old_record_names_resources() -> None:
     record = read_record(applyset(), parent({TOOLING: "grove/1", GROUP_RESOURCES: "configmaps,deployments.apps"}))
     assert record.resources == {"configmaps", "deployments.apps"}
@@ -112,7 +94,7 @@ def test_resources_do_not_count_where_there_are_kinds() -> None:
 
 def test_the_parent_is_written_with_the_record_and_nothing_else() -> None:
     scope = Scope(frozenset({("apps", "Deployment"), ("", "Secret")}), frozenset({"b", "a", "default"}))
-    assert parent_manifest(applyset(), "grove/1.0", scope) == {
+    assert parent_manifest(applyset(), scope) == {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
@@ -126,7 +108,7 @@ def test_the_parent_is_written_with_the_record_and_nothing_else() -> None:
 
 def test_a_parent_without_a_namespace_names_all_namespaces() -> None:
     cluster_wide = applyset(kind=Kind("example.org", "v1", "Shop"), namespace="")
-    manifest = parent_manifest(cluster_wide, "grove/1.0", Scope(frozenset(), frozenset({"default"})))
+    manifest = parent_manifest(cluster_wide, Scope(frozenset(), frozenset({"default"})))
     assert manifest["metadata"]["annotations"][NAMESPACES] == "default"
     assert "namespace" not in manifest["metadata"]
 
@@ -145,7 +127,7 @@ scopes = st.builds(
 
 @given(scopes)
 def test_what_is_written_is_what_is_read(scope: Scope) -> None:
-    written = parent_manifest(applyset(), "grove/1.0", scope)
+    written = parent_manifest(applyset(), scope)
     assert read_record(applyset(), written).scope == scope | Scope(namespaces=frozenset({"default"}))
 
 

@@ -12,9 +12,9 @@ from applier.cluster import Resource
 from applier.errors import Forbidden, WriteConflict
 from applier.events import Event, Finished, Planned, RunEnded
 from applier.outcome import Action
+from applier.prune import Deletion, delete, delete_set
 from applier.prune.members import API_SERVICE
-from applier.prune.record import PARENT_TYPE, TOOLING, Scope, parent_manifest
-from applier.prune.removal import delete, delete_set
+from applier.prune.record import PARENT_TYPE, Scope, parent_manifest
 from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
@@ -25,6 +25,16 @@ SOON = 0.05
 HOLD = ["example.org/hold"]
 
 
+def to_the_end(cluster: MemoryCluster, **options: Any) -> Deletion:
+    """A deletion that waits until everything is gone."""
+    return Deletion(cluster, **{"seconds": 300.0, "wait_for_all": True, **options})
+
+
+def at_once(cluster: MemoryCluster) -> Deletion:
+    """A deletion that waits for nothing."""
+    return Deletion(cluster, seconds=0.0)
+
+
 @pytest.fixture
 def cluster() -> MemoryCluster:
     return MemoryCluster()
@@ -32,35 +42,35 @@ def cluster() -> MemoryCluster:
 
 async def test_what_a_graph_names_goes_whoever_made_it(cluster: MemoryCluster) -> None:
     cluster.seed(config("a"), account("b"), config("stranger"))
-    assert said(await delete(graph(config("a"), account("b")), cluster)) == {"a": "pruned", "b": "pruned"}
+    assert said(await delete(graph(config("a"), account("b")), to_the_end(cluster))) == {"a": "pruned", "b": "pruned"}
     assert there(cluster) == {"default/stranger"}
 
 
 async def test_an_object_that_only_moved_on_meanwhile_goes(cluster: MemoryCluster) -> None:
     [live] = cluster.seed(config("a"))
     cluster.fail("delete", WriteConflict(409, "Conflict", "has moved on"))
-    [outcome] = await delete(graph(config("a")), cluster)
+    [outcome] = await delete(graph(config("a")), to_the_end(cluster))
     assert (outcome.action, outcome.uid, outcome.step.resource_version) == (Action.PRUNED, uid_of(live), resource_version_of(live))
 
 
 async def test_what_is_not_there_is_told(cluster: MemoryCluster) -> None:
     cluster.seed(config("a"))
-    outcomes = await delete(graph(config("none"), config("a")), cluster)
+    outcomes = await delete(graph(config("none"), config("a")), to_the_end(cluster))
     assert [(outcome.action, outcome.reason) for outcome in outcomes] == [(Action.PRUNED, ""), (Action.FAILED, "not found")]
 
 
 async def test_what_is_not_there_may_be_fine(cluster: MemoryCluster) -> None:
-    assert await delete(graph(config("none")), cluster, ignore_not_found=True) == []
+    assert await delete(graph(config("none")), to_the_end(cluster), ignore_not_found=True) == []
 
 
 async def test_what_stays_has_failed(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", finalizers=HOLD))
-    assert said(await delete(graph(config("a")), cluster, seconds=SOON)) == {"a": "failed"}
+    assert said(await delete(graph(config("a")), to_the_end(cluster, seconds=SOON))) == {"a": "failed"}
 
 
 async def test_a_dry_run_leaves_what_a_graph_names(cluster: MemoryCluster) -> None:
     cluster.seed(config("a"))
-    assert said(await delete(graph(config("a")), cluster, dry_run=True)) == {"a": "pruned"}
+    assert said(await delete(graph(config("a")), to_the_end(cluster, dry_run=True))) == {"a": "pruned"}
     assert there(cluster) == {"default/a"}
 
 
@@ -69,9 +79,9 @@ async def test_who_listens_is_told_of_the_plan_of_each_object_and_of_the_end(clu
     await run(cluster, config("a"), account("b"))
     told: list[Event] = []
     if whole_set:
-        outcomes = await delete_set(applyset(), cluster, sink=told.append)
+        outcomes = await delete_set(applyset(), to_the_end(cluster, sink=told.append))
     else:
-        outcomes = await delete(graph(config("a"), account("b"), config("none")), cluster, sink=told.append)
+        outcomes = await delete(graph(config("a"), account("b"), config("none")), to_the_end(cluster, sink=told.append))
     assert told[0] == Planned({Action.PRUNED: 2}, 1)
     assert [event.outcome for event in told if isinstance(event, Finished)] == outcomes
     assert isinstance(told[-1], RunEnded)
@@ -89,30 +99,30 @@ async def test_what_goes_in_time_has_not_failed(cluster: MemoryCluster, whole_se
             cluster.store.remove(Ref.of(config("a")))
 
     cluster.before = release
-    deleting = delete_set(applyset(), cluster) if whole_set else delete(graph(config("a")), cluster)
+    deleting = delete_set(applyset(), to_the_end(cluster)) if whole_set else delete(graph(config("a")), to_the_end(cluster))
     assert said(await deleting)["a"] == "pruned"
 
 
 async def test_a_member_that_stays_has_failed_and_keeps_the_record(cluster: MemoryCluster) -> None:
     await run(cluster, config("a", finalizers=HOLD))
-    assert said(await delete_set(applyset(), cluster, seconds=SOON)) == {"a": "failed"}
+    assert said(await delete_set(applyset(), to_the_end(cluster, seconds=SOON))) == {"a": "failed"}
     assert there(cluster, "Secret") == {"default/shop"}
 
 
 async def test_whoever_does_not_wait_is_told_what_was_asked_for(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", finalizers=HOLD))
-    assert said(await delete(graph(config("a")), cluster, wait=False)) == {"a": "pruned"}
+    assert said(await delete(graph(config("a")), at_once(cluster))) == {"a": "pruned"}
 
 
 async def test_whoever_does_not_wait_holds_nothing_back(cluster: MemoryCluster) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     cluster.seed(config("a", finalizers=HOLD))
-    assert said(await delete(graph(namespace, config("a")), cluster, wait=False)) == {"a": "pruned", "default": "pruned"}
+    assert said(await delete(graph(namespace, config("a")), at_once(cluster))) == {"a": "pruned", "default": "pruned"}
 
 
 async def test_what_was_going_already_is_waited_for(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", finalizers=HOLD, deletionTimestamp="2026-01-01T00:00:00Z"))
-    assert said(await delete(graph(config("a")), cluster, seconds=SOON)) == {"a": "failed"}
+    assert said(await delete(graph(config("a")), to_the_end(cluster, seconds=SOON))) == {"a": "failed"}
 
 
 OWNED = config("child", ownerReferences=[{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "1"}])
@@ -120,7 +130,7 @@ OWNED = config("child", ownerReferences=[{"apiVersion": "v1", "kind": "ConfigMap
 
 async def test_what_a_graphs_object_owns_may_be_left(cluster: MemoryCluster) -> None:
     cluster.seed(config("a", uid="1"), OWNED)
-    await delete(graph(config("a")), cluster, propagation="Orphan")
+    await delete(graph(config("a")), to_the_end(cluster, propagation="Orphan"))
     assert there(cluster) == {"default/child"}
 
 
@@ -129,30 +139,30 @@ async def test_what_a_member_owns_may_be_left(cluster: MemoryCluster) -> None:
     live = cluster.find(Ref.of(config("a")))
     assert live is not None
     cluster.seed({**live, "metadata": {**live["metadata"], "uid": "1"}}, OWNED)
-    await delete_set(applyset(), cluster, propagation="Orphan")
+    await delete_set(applyset(), to_the_end(cluster, propagation="Orphan"))
     assert there(cluster) == {"default/child"}
 
 
 async def test_a_set_goes_with_its_record(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
-    assert said(await delete_set(applyset(), cluster)) == {"a": "pruned", "b": "pruned", "shop": "pruned"}
+    assert said(await delete_set(applyset(), to_the_end(cluster))) == {"a": "pruned", "b": "pruned", "shop": "pruned"}
     assert there(cluster) == there(cluster, "Secret") == set()
 
 
 async def test_a_set_that_is_not_there_is_no_error(cluster: MemoryCluster) -> None:
-    assert await delete_set(applyset(), cluster) == []
+    assert await delete_set(applyset(), to_the_end(cluster)) == []
 
 
 async def test_whoever_does_not_wait_holds_back_no_member_of_a_set(cluster: MemoryCluster) -> None:
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u"}
     await run(cluster, config("a"), config("b", ownerReferences=[owner], finalizers=HOLD))
-    assert set(said(await delete_set(applyset(), cluster, wait=False)).values()) == {"pruned"}
+    assert set(said(await delete_set(applyset(), at_once(cluster))).values()) == {"pruned"}
 
 
 async def test_the_record_stays_as_long_as_a_member_does(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"), account("b"))
     cluster.fail(lambda request: request.verb == "delete" and request.name == "a", Forbidden(403, "Forbidden", "no"), times=-1)
-    assert said(await delete_set(applyset(), cluster)) == {"a": "failed", "b": "pruned"}
+    assert said(await delete_set(applyset(), to_the_end(cluster))) == {"a": "failed", "b": "pruned"}
     assert there(cluster, "Secret") == {"default/shop"}
 
 
@@ -160,7 +170,7 @@ async def test_a_parent_with_data_of_its_own_stays(cluster: MemoryCluster) -> No
     await run(cluster, account("a"), of=applyset(kind=CONFIG_MAP))
     resource = await cluster.resource(CONFIG_MAP)
     await cluster.patch(resource, "default", "shop", {"data": {"mine": "1"}})
-    assert said(await delete_set(applyset(kind=CONFIG_MAP), cluster)) == {"a": "pruned"}
+    assert said(await delete_set(applyset(kind=CONFIG_MAP), to_the_end(cluster))) == {"a": "pruned"}
     assert there(cluster) == {"default/shop"}
 
 
@@ -168,7 +178,7 @@ async def test_a_parent_with_binary_data_of_its_own_stays(cluster: MemoryCluster
     await run(cluster, account("a"), of=applyset(kind=CONFIG_MAP))
     resource = await cluster.resource(CONFIG_MAP)
     await cluster.patch(resource, "default", "shop", {"binaryData": {"mine": "MQ=="}})
-    assert said(await delete_set(applyset(kind=CONFIG_MAP), cluster)) == {"a": "pruned"}
+    assert said(await delete_set(applyset(kind=CONFIG_MAP), to_the_end(cluster))) == {"a": "pruned"}
     assert there(cluster) == {"default/shop"}
 
 
@@ -178,9 +188,9 @@ async def test_a_parent_of_a_kind_of_its_own_stays(cluster: MemoryCluster) -> No
     spec = {"group": "example.org", "scope": "Namespaced", "names": names, "versions": [{"name": "v1", "served": True}]}
     metadata = {"name": "shops.example.org", "labels": {PARENT_TYPE: "true"}}
     cluster.seed({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec})
-    cluster.seed(parent_manifest(of, "grove/1.0", Scope()))
+    cluster.seed(parent_manifest(of, Scope()))
     await run(cluster, config("a"), of=of)
-    assert said(await delete_set(of, cluster)) == {"a": "pruned"}
+    assert said(await delete_set(of, to_the_end(cluster))) == {"a": "pruned"}
     assert there(cluster, "Shop") == {"default/shop"}
 
 
@@ -188,8 +198,8 @@ async def test_the_record_stays_as_long_as_members_are_out_of_reach(cluster: Mem
     cluster.serve(Resource(API_SERVICE, "apiservices", namespaced=False))
     spec = {"group": "example.org", "version": "v1", "service": {"name": "s"}}
     cluster.seed({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.example.org"}, "spec": spec})
-    cluster.seed(parent_manifest(applyset(), "grove/1.0", Scope(frozenset({("example.org", "Widget")}))))
-    assert await delete_set(applyset(), cluster) == []
+    cluster.seed(parent_manifest(applyset(), Scope(frozenset({("example.org", "Widget")}))))
+    assert await delete_set(applyset(), to_the_end(cluster)) == []
     assert there(cluster, "Secret") == {"default/shop"}
 
 
@@ -198,21 +208,12 @@ async def test_a_record_goes_because_its_set_is_empty(cluster: MemoryCluster) ->
     cluster.fail(lambda request: request.verb == "delete" and request.name == "shop", WriteConflict(409, "Conflict", "has moved on"))
     parent = cluster.find(applyset().parent)
     assert parent is not None
-    outcome = (await delete_set(applyset(), cluster))[-1]
+    outcome = (await delete_set(applyset(), to_the_end(cluster)))[-1]
     assert (outcome.action, outcome.reason, outcome.uid) == (Action.PRUNED, "the set is empty", uid_of(parent))
-
-
-async def test_a_parent_of_another_tool_stays(cluster: MemoryCluster) -> None:
-    await run(cluster, config("a"), of=applyset("kubectl/v1"))
-    shared: dict[str, Any] = {"shares": ("kubectl",)}
-    assert said(await delete_set(applyset(**shared), cluster)) == {"a": "pruned"}
-    parent = cluster.find(applyset().parent)
-    assert parent is not None
-    assert parent["metadata"]["annotations"][TOOLING] == "kubectl/v1"
 
 
 async def test_a_dry_run_of_a_set_leaves_everything(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"))
     cluster.forget_requests()
-    assert said(await delete_set(applyset(), cluster, dry_run=True)) == {"a": "pruned", "shop": "pruned"}
+    assert said(await delete_set(applyset(), to_the_end(cluster, dry_run=True))) == {"a": "pruned", "shop": "pruned"}
     assert cluster.writes() == []

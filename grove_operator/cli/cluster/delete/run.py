@@ -97,15 +97,7 @@ class DeleteRun:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
             return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
-        return await delete_set(
-            applyset,
-            session.cluster,
-            wait=self.choices.wait,
-            seconds=self.choices.timeout,
-            propagation=self.choices.cascade.capitalize(),
-            sink=self.sink,
-            dry_run=self.choices.dry_run == "server",
-        )
+        return await delete_set(applyset, self._deletion(session))
 
     def _deletion(self, session: Session) -> Deletion:
         from applier.prune.deletion import Deletion
