@@ -35,6 +35,7 @@ async def execute(plan: Plan, graph: Graph, cluster: Cluster, options: ExecuteOp
     breaks off.
     """
     run = Run(plan, graph, cluster, options or ExecuteOptions())
+    # A barrier between waves, although most objects wait for few: what a crash leaves is a prefix of the plan, which people can understand.
     for number, steps in enumerate(plan.waves()):
         due = [step for step in steps if step.action is not Action.PRUNED]
         if due:

@@ -190,6 +190,7 @@ async def put_right(run: Run, resource: Resource, live: Manifest) -> Manifest:
 
     The same object when there is nothing to do. Raises `WriteConflict` when it has changed since it was read.
     """
+    # First what the server would forget: it drops the entries of versions that it serves no longer, and their fields have no owner then.
     live = await _patch(run, resource, live, old_versions(live, await _served(run, resource, live)))
     return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.take_over))
 

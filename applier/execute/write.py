@@ -42,6 +42,7 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
     When the object has changed since the step was decided on, it is read and decided on again, a limited number of times. A request of
     unknown fate is settled in the same way: if reading shows what was wanted, it was done.
     """
+    # `made` remembers that a create whose answer was lost was ours: what is found then is not somebody else's.
     live, meant, made = run.plan.live.get(desired.ref), step.action, False
     if live is not None and step.action is not Action.CREATED and step.intent is None:
         step = await decide_again(run, desired, live)
@@ -99,6 +100,8 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
         raise _made_again(desired, other)
     kind, policy = Kind.of(desired.manifest), desired.policy
     manifest = prepared(await owned(run, desired, desired.manifest), await run.schema(kind))
+    # A server-side apply creates and changes with one verb, so that whoever may not take over what somebody made meanwhile cannot use it:
+    # a plain create is refused then (AlreadyExists).
     if policy.adopt and not policy.create_only and not run.options.exact:
         return _created(run, await send(run, manifest, force=False))
     resource = await run.cluster.resource(kind)
@@ -151,6 +154,7 @@ async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -
             raise Moved(error) from None
         if not is_immutable(error):
             raise
+        # Only now, after the server has refused the change: the forecast of `applier.plan.immutable` alone never deletes anything.
         if not desired.policy.recreate:
             return Written(Action.HELD, f"{error}; {RECREATE}", live)
         return await _recreate(run, desired, live, str(error))

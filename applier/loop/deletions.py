@@ -41,6 +41,7 @@ class DeletionWriter:
             error = failed.error if failed else NotSynced(doubts[0])
             return [self._held(step, failed, error) for step in steps]
 
+        # The reason goes first: after the delete there may be nothing left to write it to, and what sees it go would not know why.
         async def attribute(step: Step, live: Manifest) -> None:
             await self._attribute(due[step.ref], live)
 

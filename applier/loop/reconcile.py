@@ -73,6 +73,7 @@ class Reconciler(Generic[K]):
     async def _bring(self, key: K, graph: Graph, view: View) -> list[Outcome]:
         schemas = await self._known(graph, view)
         outcomes = await self._tell(graph, view, schemas)
+        # A status that was refused for its version was worked out from a state that is over: what it decided must not be done.
         if not any(_refutes(outcome) for outcome in outcomes):
             outcomes += await self._apply(graph, view, schemas)
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)

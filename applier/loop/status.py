@@ -33,6 +33,7 @@ class StatusWriter:
 
     async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas) -> list[Outcome]:
         """What became of each status that was not as it should be; those that are as wanted cost no request."""
+        # A status of an object of the same name and another UID would tell of pods that are gone.
         due = [
             (status, live)
             for status in statuses

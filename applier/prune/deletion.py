@@ -66,6 +66,8 @@ class Deletion:
             ended = await asyncio.gather(
                 *(self._one(due[ref], live[ref], order.users.get(ref, ()) if self.seconds else (), there) for ref in refs)
             )
+            # What is still there holds back what it rests on: a namespace that is deleted takes the controller in it along, and then nobody
+            # is left to take that controller's finalizers off.
             there.update({one.step.ref: one.reason for one in ended if one.action is not Action.PRUNED})
             awaited = [live[ref] for ref in refs if ref not in there and self._is_awaited(live[ref], last=number + 1 == len(order.waves))]
             there.update(await self._still_there(awaited, until))
@@ -120,6 +122,8 @@ class Deletion:
             ref.namespace,
             ref.name,
             uid=uid_of(live),
+            # The UID keeps us from hitting a later object of the name. The version matters only where a label decides: somebody may have
+            # taken the object out of the set since it was listed, and then it has to be looked at again.
             resource_version=resource_version_of(live) if self.still_meant else "",
             propagation=self.propagation,
             dry_run=self.dry_run,

@@ -53,6 +53,7 @@ class Keeper:
             try:
                 await self._write(self.record.scope | scope)
             except WriteConflict:
+                # Another run of the set: what it has added is read, and stays. Written over, its members would be lost to later prunes.
                 await self.read()
             else:
                 return
@@ -60,6 +61,7 @@ class Keeper:
 
     async def narrow(self, scope: Scope) -> bool:
         """Makes the record name only these. False, and not done, when somebody else wrote it since: their members are not known here."""
+        # Not tried again, unlike widening: a record that names too much costs a list, one that names too little loses objects.
         if not self._has_to_be_written(scope):
             return True
         try:

@@ -39,6 +39,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
         return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
 
     lists = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
+    # One list that cannot be had makes the whole set unknown: its members would be dropped from the record, and never be found again.
     if reasons := [str(result) for result in lists if isinstance(result, ClusterError)]:
         raise ApplySetError("; ".join(dict.fromkeys(reasons)))
     objects = [manifest for result in lists for manifest in _or_raise(result) if set_of(manifest) == applyset.id]

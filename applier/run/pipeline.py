@@ -77,6 +77,8 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
     writes = plan.writes(graph)
     prunes = opened.steps if opened else []
     account.planned(writes.counts() + Counter(step.action for step in prunes), len(writes.waves()))
+    # Before the first member, and for all of them at once: who dies in between leaves a record that names kinds without members, and the
+    # next run makes it true. The other way round, members would be in the cluster that no record leads to.
     if opened and not options.dry_run:
         await opened.widen()
     report = Report(await execute(writes, graph, account.cluster, options), approval=opened.approval if opened else "")
