@@ -49,7 +49,7 @@ def saved(action: Action = Action.CONFIGURED, found: Manifest | None = None, *ob
 
 def test_a_plan_comes_back_as_it_was() -> None:
     step = Step(A, Action.CONFIGURED, "why", uid="u", resource_version="1", wave=3, unsure=True)
-    graph = Graph([desired("n", "Namespace"), desired("a", namespace="n"), desired("b", after=[ref("a", namespace="n")])])
+    graph = Graph([desired("n", "Namespace"), desired("a", namespace="n"), desired("b", "ConfigMap", ref("a", namespace="n"))])
     back = load(save(plan_of(step), graph)).plan
     assert [step_form(one) for one in back.steps] == [step_form(step)]
     assert (back.intent.manager, back.intent.force, back.intent.take_over) == ("me", ("x",), ("y",))
