@@ -13,7 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compilation import compile_files
+from grove_operator.cli.compilation import Compilation, compile_files
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.picture import Picture, draw, simplified
@@ -65,8 +65,7 @@ def command(
     compiled.report()
     if picture is None or compiled.fails(context.strict):
         return 1
-    docs = {rule.id: rule.doc for rule in compiled.program.rules}
-    _write(outputs.encoded(_rendered(picture, output, whole, docs)), output_file)
+    _write(outputs.encoded(_rendered(picture, output, whole, compiled)), output_file)
     return 0
 
 
@@ -92,16 +91,20 @@ def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
                 yield ref.id, manifest
 
 
-def _rendered(picture: Picture, output: str, whole: bool, docs: dict[str, str]) -> str:
+def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation) -> str:
     """Returns the text of the picture. Each format is imported when it is asked for."""
     if output == "json":
         from grove_operator.render.as_json import as_json
 
         return as_json(picture)
     if output == "html":
+        from grove_compiler.model.inputs.snapshot import ObjectList
         from grove_operator.render.as_html import as_html
+        from grove_operator.render.states import find_states
 
-        return as_html(simplified(picture), docs)
+        docs = {rule.id: rule.doc for rule in compiled.program.rules}
+        states = find_states(picture.vertices, ObjectList(compiled.inputs.snapshot))
+        return as_html(simplified(picture), docs, states)
     if output == "tree":
         from grove_operator.render.as_tree import as_tree
         from grove_operator.terminal import terminal_of

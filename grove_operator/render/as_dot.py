@@ -15,6 +15,8 @@ digraph grove {
   node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif", fontsize=10]
   edge [color="#555555", arrowsize=0.6]
 """
+STARTUP = 'color="#0b6bb8", penwidth=2, constraint=false, tooltip="starts before"'
+"""Pods that start after others; such a line moves no object, since the levels are another order."""
 
 
 def as_dot(picture: Picture, hidden: int) -> str:
@@ -23,7 +25,7 @@ def as_dot(picture: Picture, hidden: int) -> str:
     comment = f"// {hidden} objects that repeat others are counted, not drawn; --all draws them\n" if hidden else ""
     colours = topology_colours(picture.domains), mnnvl_colours(picture.domains)
     lines = [line for number, box in enumerate(boxes(picture)) for line in _cluster(number, box, ids, *colours)]
-    lines += _edges(picture.edges, ids)
+    lines += _edges([*picture.edges, *picture.startup], ids)
     return comment + HEAD + "".join(f"  {line}\n" for line in lines) + "}\n"
 
 
@@ -69,11 +71,13 @@ def _style(vertex: Vertex, domains: dict[str, int]) -> str:
 
 
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
-    """Owners as solid lines, order as dashed ones; many to many by way of a point, so that lines do not multiply."""
+    """Owners as solid lines, order as dashed ones, start-up order as thick ones. Many to many goes by way of a point."""
     for number, edge in enumerate(edges):
         sources, targets = (_group(ids[id] for id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":
             yield f"{sources} -> {targets}"
+        elif edge.type == "startup":
+            yield f"{sources} -> {targets} [{STARTUP}]"
         elif len(edge.sources) > 1 and len(edge.targets) > 1:
             yield f"j{number} [shape=point]"
             yield f"{sources} -> j{number} [style=dashed, arrowhead=none]"

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from grove_compiler.gangs.clique import read_cliques
+from grove_compiler.gangs.gang import GANG_KIND, read_gangs
 from grove_compiler.source.yaml_writer import iter_yaml
 from grove_operator.render.packer import Packer
 from grove_operator.render.picture import DECLARED, Picture
@@ -18,10 +20,15 @@ from grove_operator.render.picture import DECLARED, Picture
 SCRIPTS = (
     "graph.js",
     "colours.js",
+    "fold.js",
     "layout.js",
     "viewport.js",
     "routes.js",
+    "labels.js",
+    "cards.js",
     "canvas.js",
+    "minimap.js",
+    "export.js",
     "search.js",
     "yaml.js",
     "outline.js",
@@ -37,8 +44,8 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SLOT = re.compile(r"\{\{ (\w+) \}\}")
 
 
-def as_html(picture: Picture, docs: Mapping[str, str]) -> str:
-    """Returns the page. `docs` holds a line about each rule, by the rule's id.
+def as_html(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str] | None = None) -> str:
+    """Returns the page. `docs` holds a line about each rule, by the rule's id; `states` a few words about objects, by their id.
 
     Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
     only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
@@ -50,7 +57,7 @@ def as_html(picture: Picture, docs: Mapping[str, str]) -> str:
         "policy": f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "data": embedded(_data(picture, docs)),
+        "data": embedded(_data(picture, docs, states or {})),
     }
     return _SLOT.sub(lambda slot: filled[slot[1]], _read("page.html"))
 
@@ -75,7 +82,7 @@ def _title(picture: Picture) -> str:
     return ", ".join(names[:3]) + ("…" if len(names) > 3 else "") if names else "objects"
 
 
-def _data(picture: Picture, docs: Mapping[str, str]) -> dict[str, Any]:
+def _data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str]) -> dict[str, Any]:
     """Returns what `graph.js` reads. Objects refer to each other by position; -1 is none."""
     position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
     rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))
@@ -104,8 +111,24 @@ def _data(picture: Picture, docs: Mapping[str, str]) -> dict[str, Any]:
             [domain.type, domain.name, domain.required, domain.preferred, domain.scope, _positions(domain.members, position)]
             for domain in picture.domains
         ],
+        "startup": [[_positions(edge.sources, position), _positions(edge.targets, position)] for edge in picture.startup],
+        "gangs": _gangs(picture, position),
+        "states": [[position[id], state] for id, state in states.items() if id in position],
         "parts": packer.parts,
     }
+
+
+def _gangs(picture: Picture, position: Mapping[str, int]) -> list[list[int]]:
+    """Returns position, cliques, pods and GPUs of each gang: what its card says while it is folded."""
+    objects = [vertex.object for vertex in picture.vertices if vertex.object is not None]
+    gangs = {(gang.namespace, gang.name): gang for gang in read_gangs(objects, read_cliques(objects))}
+    rows = []
+    for vertex in picture.vertices:
+        gang = gangs.get((vertex.namespace, vertex.name)) if vertex.kind == GANG_KIND else None
+        if gang is not None:
+            pods, gpus = sum(clique.pods for clique in gang.cliques), sum(clique.pods * clique.gpus for clique in gang.cliques)
+            rows.append([position[vertex.id], len(gang.cliques), pods, gpus])
+    return rows
 
 
 def _texts(picture: Picture) -> list[str]:

@@ -25,6 +25,7 @@ def as_json(picture: Picture) -> str:
         "nodes": [_node(vertex, domains.get(vertex.id, [])) for vertex in picture.vertices],
         "edges": [{"type": edge.type, "from": edge.sources, "to": edge.targets} for edge in picture.edges],
         "domains": [_domain(domain) for domain in picture.domains],
+        "startup": [{"from": edge.sources, "to": edge.targets} for edge in picture.startup],
     }
     return json.dumps(graph, indent=2, ensure_ascii=False) + "\n"
 

@@ -18,10 +18,10 @@ def as_mermaid(picture: Picture, hidden: int) -> str:
     """Returns the picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
     body = [line for number, box in enumerate(boxes(picture)) for line in _subgraph(number, box, ids)]
-    body += _edges(picture.edges, ids)
+    body += _edges([*picture.edges, *picture.startup], ids)
     body += _styles(picture, ids)
     text = "\n".join(f"  {line}" for line in body) + "\n"
-    return "".join(f"{line}\n" for line in ["flowchart LR", *_comments(hidden, text, picture.edges)]) + text
+    return "".join(f"{line}\n" for line in ["flowchart LR", *_comments(hidden, text, [*picture.edges, *picture.startup])]) + text
 
 
 def escaped(text: str) -> str:
@@ -51,11 +51,13 @@ def _subgraph(number: int, box: Box, ids: dict[str, str]) -> Iterator[str]:
 
 
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
-    """Owners as solid lines, order as dotted ones; many to many by way of a point, so that lines do not multiply."""
+    """Owners as solid lines, order as dotted ones, start-up order as thick ones. Many to many goes by way of a point."""
     for number, edge in enumerate(edges):
         sources, targets = (" & ".join(ids[id] for id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":
             yield f"{sources} --> {targets}"
+        elif edge.type == "startup":
+            yield f"{sources} ==> {targets}"
         elif len(edge.sources) > 1 and len(edge.targets) > 1:
             yield f"{sources} -.- j{number}(( )) -.-> {targets}"
         else:

@@ -21,7 +21,8 @@ def collapse(picture: Picture) -> Picture:
     folding.fold_gangs()
     folding.fold_siblings()
     vertices = folding.vertices()
-    return Picture(vertices, merged(_edges(picture.edges, folding.drawn)), _domains(picture.domains, folding.drawn))
+    startup = merged(_edges(picture.startup, folding.drawn))
+    return Picture(vertices, merged(_edges(picture.edges, folding.drawn)), _domains(picture.domains, folding.drawn), startup)
 
 
 class _Folding:

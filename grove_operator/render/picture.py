@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_operator.render.domains import Domain, find_domains
-from grove_operator.render.edges import Edge, edges_of, merged, without_detours
+from grove_operator.render.edges import Edge, edges_of, merged, startup_edges, without_detours
 from grove_operator.render.gangs import find_gangs
 
 DECLARED = -1
@@ -38,11 +38,12 @@ class Vertex:
 
 @dataclass(slots=True, eq=False)
 class Picture:
-    """Vertices in apply order, those that were declared first; the edges between them; and topology and MNNVL domains."""
+    """Vertices in apply order, those that were declared first; the edges between them; topology and MNNVL domains; the start-up order."""
 
     vertices: list[Vertex]
     edges: list[Edge]
     domains: list[Domain]
+    startup: list[Edge] = field(default_factory=list)
 
     @property
     def by_id(self) -> dict[str, Vertex]:
@@ -64,13 +65,13 @@ def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
     gangs = find_gangs(nodes)
     vertices = _owners_outside(nodes, declared)
     vertices += [_vertex(node, levels[id(original)], gangs) for node, original in zip(nodes, graph.nodes, strict=True)]
-    return Picture(vertices, edges_of(nodes, graph.after), find_domains(nodes))
+    return Picture(vertices, edges_of(nodes, graph.after), find_domains(nodes), startup_edges(nodes))
 
 
 def simplified(picture: Picture) -> Picture:
     """Returns the same order of the same objects, said with as few edges as we can: for people, and for what lays graphs out."""
     edges = without_detours(picture.edges, [vertex.id for vertex in picture.vertices])
-    return Picture(picture.vertices, merged(edges), picture.domains)
+    return Picture(picture.vertices, merged(edges), picture.domains, merged(picture.startup))
 
 
 def _with_unique_ids(nodes: Sequence[Node]) -> list[Node]:

@@ -69,8 +69,15 @@ class Pages:
         self.contexts: list[Any] = []
         self.wrong: list[str] = []
 
-    def open(self, picture: Picture, docs: dict[str, str] | None = None, fragment: str = "", **emulated: Any) -> Any:
-        self.path.write_text(as_html(picture, docs or {}), "utf-8")
+    def open(
+        self,
+        picture: Picture,
+        docs: dict[str, str] | None = None,
+        fragment: str = "",
+        states: dict[str, str] | None = None,
+        **emulated: Any,
+    ) -> Any:
+        self.path.write_text(as_html(picture, docs or {}, states), "utf-8")
         settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", "reduced_motion": "reduce", **emulated}
         self.contexts.append(self.browser.new_context(offline=True, **settings))
         page = self.contexts[-1].new_page()

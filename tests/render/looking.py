@@ -13,10 +13,31 @@ def position(page: Any, name: str) -> int:
 
 def centre(page: Any, name: str) -> tuple[float, float]:
     """Where an object's card is on the screen."""
-    index = position(page, name)
-    x, y = page.evaluate("at => grove.viewport.toStage(grove.state.layout.x[at] + 100, grove.state.layout.y[at] + 20)", index)
+    return point(page, f"grove.state.layout.items[grove.state.layout.of[{position(page, name)}]]", 100, 20)
+
+
+def point(page: Any, place: str, right: float, down: float) -> tuple[float, float]:
+    """Where on the screen a point of a card or box is, `right` and `down` from its left top; `place` is an expression that gives it."""
+    x, y = page.evaluate(
+        f"([right, down]) => {{ const at = {place}; return grove.viewport.toStage(at.x + right, at.y + down); }}", [right, down]
+    )
     frame = page.locator("#stage").bounding_box()
     return frame["x"] + x, frame["y"] + y
+
+
+def open_all(page: Any) -> None:
+    """Opens every gang and stack."""
+    button = page.locator("#fold")
+    if button.is_visible() and button.inner_text() == "Open all":
+        button.click()
+
+
+def cards(page: Any) -> list[tuple[str, str, int]]:
+    """What is drawn: of each card its type, the name on it, and how many objects are on it."""
+    found = page.evaluate(
+        "grove.state.layout.items.map(({ type, index, members }) => [type, grove.graph.nodes[index].name, members.length])"
+    )
+    return [tuple(each) for each in found]
 
 
 def selected(page: Any) -> str:

@@ -34,11 +34,12 @@ def pack(**keys: str) -> Manifest:
     return {"topologyConstraint": {"packConstraint": keys}}
 
 
-def clique(name: str, rule: str, owner: ObjectRef, loop: tuple[int, ...], pods: int, claim: str = "") -> Node:
+def clique(name: str, rule: str, owner: ObjectRef, loop: tuple[int, ...], pods: int, claim: str = "", after: str = "") -> Node:
     container = {"name": "main", "image": "nginx", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
     claims = [{"name": "mnnvl", "resourceClaimName": claim}] if claim else []
     pod_spec = {"containers": [container], "resourceClaims": claims} if claims else {"containers": [container]}
     spec = {"roleName": name.rpartition("-")[2], "replicas": pods, "minAvailable": pods, "podSpec": pod_spec}
+    spec |= {"startsAfter": [after]} if after else {}
     return node("PodClique", name, rule, owner, loop, spec=spec)
 
 
@@ -70,7 +71,7 @@ def domain(name: str, owner: str) -> list[Node]:
 def workload(replicas: int = 1, members: int = 2, worker_pods: int = 2, domains: bool = True) -> Graph:
     """A set with a router and a scaling group of leader and workers, of which the first member is in the base gang.
 
-    With `domains`, gangs are packed by rack, workers by host, and every gang has a ComputeDomain.
+    Workers start after their leader. With `domains`, gangs are packed by rack, workers by host, and every gang has a ComputeDomain.
     """
     nodes = [node("ServiceAccount", "demo", "access/service-account")]
     waves: list[list[Node]] = [[], [], [], [], []]
@@ -90,8 +91,8 @@ def _replica(replica: int, members: int, worker_pods: int, domains: bool) -> lis
         claim = f"{gang_name}-mnnvl-claim" if domains else ""
         owner = ref("PodCliqueScalingGroup", f"{name}-model")
         made = [
-            clique(f"{name}-model-{member}-{role}", "podclique/member", owner, (0, replica, 0, member, number), count, claim)
-            for number, (role, count) in enumerate((("leader", 1), ("worker", worker_pods)))
+            clique(f"{name}-model-{member}-{role}", "podclique/member", owner, (0, replica, 0, member, number), count, claim, after)
+            for number, (role, count, after) in enumerate((("leader", 1, ""), ("worker", worker_pods, f"{name}-model-{member}-leader")))
         ]
         names = [each.object["metadata"]["name"] for each in made]
         rule, loop = ("podgang/base", (0, replica)) if member == 0 else ("podgang/scaled", (0, replica, member - 1))

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from itertools import product
 
 import networkx as nx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Node
-from grove_operator.render.edges import Edge, edges_of, merged, without_detours
+from grove_operator.render.edges import Edge, edges_of, merged, startup_edges, without_detours
 
-from .sample import SET, node, ref, workload
+from .sample import SET, node, picture, ref, workload
 
 Pair = tuple[str, str]
 
@@ -156,3 +157,19 @@ def test_a_large_set_has_few_edges_for_many_pairs() -> None:
     edges = edges_of(nodes, {"b": [("a", 1)], "c": [("a", 1), ("b", 1)]})
     assert len(pairs(edges)) > 300_000
     assert sum(len(edge.sources) + len(edge.targets) for edge in edges) < 4 * len(nodes)
+
+
+def test_the_start_up_order_is_read_from_the_cliques() -> None:
+    edges = startup_edges(workload(members=1).nodes)
+    assert edges == [Edge("startup", ["PodClique/ml/demo-0-model-0-leader"], ["PodClique/ml/demo-0-model-0-worker"])]
+
+
+@pytest.mark.parametrize("after", [None, [], "leader", {"a": 1}, ["gone"]])
+def test_a_start_up_order_that_names_nothing_makes_no_edge(after: object) -> None:
+    assert startup_edges([node("PodClique", "demo", spec={"startsAfter": after})]) == []
+
+
+def test_the_start_up_order_stands_apart_from_the_order_of_objects() -> None:
+    drawn = picture(workload(members=1))
+    assert {edge.type for edge in drawn.edges} == {"owner", "after"}
+    assert {edge.type for edge in drawn.startup} == {"startup"}

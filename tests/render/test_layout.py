@@ -12,6 +12,7 @@ from grove_compiler.graph.graph import Graph
 from grove_operator.render.picture import Picture
 
 from .conftest import OpenPage, Pages
+from .looking import open_all
 from .sample import for_people, node, workload
 
 WIDTH, HEIGHT = 208, 44
@@ -58,15 +59,19 @@ GRAPHS = {
 def layout(request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     pages = Pages(browser, tmp_path_factory.mktemp("layout"))
     picture = for_people(request.param)
-    found = read(pages.open(picture), picture)
+    page = pages.open(picture)
+    open_all(page)
+    found = read(page, picture)
     pages.close()
     return found
 
 
 def read(page: Any, picture: Picture) -> Layout:
-    found = page.evaluate("(({ x, y, boxes, width, height }) => ({ x: [...x], y: [...y], boxes, width, height }))(grove.state.layout)")
+    """Reads where everything stands; `cards` are by object, so that those on one card have the same."""
+    found = page.evaluate("(({ items, of, boxes, width, height }) => ({ items, of: [...of], boxes, width, height }))(grove.state.layout)")
     boxes = {picture.vertices[box.pop("gang")].id: Rectangle(**box) for box in found["boxes"]}
-    cards = [Rectangle(*place) for place in zip(found["x"], found["y"], strict=True)]
+    places = [Rectangle(item["x"], item["y"], item["width"], item["height"]) for item in found["items"]]
+    cards = [places[number] for number in found["of"]]
     return Layout(picture, cards, boxes, Rectangle(0, 0, found["width"], found["height"]))
 
 
@@ -123,8 +128,9 @@ def test_a_small_picture_has_one_column_for_each_level(open_page: OpenPage) -> N
 
 def test_gangs_stand_in_the_order_of_their_numbers(open_page: OpenPage) -> None:
     picture = for_people(workload(members=13))
-    found = read(open_page(picture), picture)
-    scaled = sorted((box.x, box.y, gang.rpartition("-")[2]) for gang, box in found.boxes.items() if "model" in gang)
+    page = open_page(picture)
+    open_all(page)
+    scaled = sorted((box.y, box.x, gang.rpartition("-")[2]) for gang, box in read(page, picture).boxes.items() if "model" in gang)
     assert [int(number) for *_, number in scaled] == list(range(12))
 
 

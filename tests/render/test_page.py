@@ -108,7 +108,7 @@ def test_search_looks_into_the_yaml_on_request(page: Any) -> None:
 def test_a_kind_that_is_switched_off_is_neither_drawn_nor_listed(page: Any) -> None:
     page.get_by_role("checkbox", name=re.compile("^Pod [0-9]")).uncheck()
     assert page.locator("#found").inner_text() == "14 of 22 objects"
-    drawn = page.evaluate("grove.graph.nodes.filter((node) => !Number.isNaN(grove.state.layout.x[node.index])).map((node) => node.kind)")
+    drawn = page.evaluate("grove.graph.nodes.filter((node) => grove.state.layout.of[node.index] >= 0).map((node) => node.kind)")
     assert len(drawn) == 14
     assert "Pod" not in drawn
 

@@ -1,27 +1,25 @@
 // Draws the picture. Only what is seen is drawn, and from afar without what could not be read.
 
-const TEXT_SCALE = 0.27; // names are drawn from here on
-const KIND_SCALE = 0.65; // and kinds from here on
 const LINE_SCALE = 0.06;
 const MOST_MOVING_LINES = 600; // more lines than this wait until the view rests
 const REST_MS = 120;
-const KIND_FONT = "10px system-ui, sans-serif";
-const NAME_SIZE = 12;
-const SMALLEST_TEXT = 9; // on the screen; names and titles grow in the picture as it shrinks
-const FAINT = 0.32;
-const FAR_STRIPE = 64; // the width of a domain's stripe from afar
-const NEAR_STRIPE = 9;
+const HANDLE = 22; // the width of what folds a gang, at the right end of its title
+const ARROW = 8;
 
 class Painter {
-  /** `state` holds graph, layout, colours, lines, selected, hovered, lit (a Set or null), matches (a Set or null), owners and order. */
+  /**
+   * `state` holds graph, layout, colours, lines, selected (an object), hovered (a card), lit and matches (Sets of objects, or null), and
+   * which lines are drawn: owners, order, startup.
+   */
   constructor(canvas, viewport, state) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false });
     this.viewport = viewport;
     this.state = state;
-    this.names = new Map();
+    this.labels = new Labels(this.context);
     this.frame = 0;
     this.moving = false;
+    this.drawn = () => {}; // called after each frame
   }
 
   request() {
@@ -43,20 +41,26 @@ class Painter {
   }
 
   draw() {
-    const { context, viewport, state } = this;
+    const { viewport } = this;
     const ratio = devicePixelRatio || 1;
     const width = Math.round(viewport.width * ratio), height = Math.round(viewport.height * ratio);
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
-    context.setTransform(1, 0, 0, 1, 0, 0);
+    this.paint(this.context, viewport, ratio);
+    this.drawn();
+  }
+
+  /** Draws on any context what a view shows: its `width`, `height`, `scale`, `x`, `y` and `window`. */
+  paint(context, view, ratio) {
+    const { state } = this;
+    [this.on, this.view] = [context, view];
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.globalAlpha = 1;
     context.fillStyle = state.colours.paper;
-    context.fillRect(0, 0, width, height);
-    context.setTransform(viewport.scale * ratio, 0, 0, viewport.scale * ratio, viewport.x * ratio, viewport.y * ratio);
-    this.window = viewport.window;
-    const size = Math.max(NAME_SIZE, Math.round(SMALLEST_TEXT / viewport.scale));
-    this.nameFont = `${size}px system-ui, sans-serif`;
-    this.titleFont = `600 ${Math.min(size, TITLE - 6)}px system-ui, sans-serif`;
+    context.fillRect(0, 0, view.width, view.height);
+    context.setTransform(view.scale * ratio, 0, 0, view.scale * ratio, view.x * ratio, view.y * ratio);
+    this.window = view.window;
+    this.titleFont = `600 ${Math.min(sizeAt(view.scale), TITLE - 4)}px ${FONT}`;
     this.columns();
     this.boxes();
     this.edges();
@@ -64,18 +68,19 @@ class Painter {
     this.selectedEdges();
   }
 
-  sees(x, y, width, height) {
+  sees({ x, y, width, height }) {
     const [left, top, right, bottom] = this.window;
     return x < right && y < bottom && x + width > left && y + height > top;
   }
 
   columns() {
-    const { context, state } = this;
+    const { on: context, state } = this;
     for (const column of state.layout.columns) {
-      if (!this.sees(column.x - 8, 0, column.width + 16, column.height)) continue;
+      const band = { x: column.x - 8, y: 0, width: column.width + 16, height: column.height };
+      if (!this.sees(band)) continue;
       context.fillStyle = state.colours.band;
-      context.fillRect(column.x - 8, 0, column.width + 16, column.height);
-      if (this.viewport.scale < TEXT_SCALE) continue;
+      context.fillRect(band.x, band.y, band.width, band.height);
+      if (this.view.scale < TEXT_SCALE) continue;
       context.fillStyle = state.colours.muted;
       context.font = this.titleFont;
       context.textBaseline = "middle";
@@ -85,20 +90,20 @@ class Painter {
   }
 
   boxes() {
-    const { context, state } = this;
+    const { on: context, state } = this;
     for (const box of state.layout.boxes) {
-      if (!this.sees(box.x, box.y, box.width, box.height)) continue;
+      if (!this.sees(box)) continue;
       const gang = state.graph.nodes[box.gang];
       const domain = gang.domains.find((each) => each.scope === "gang");
       context.globalAlpha = state.lit && !state.lit.has(box.gang) ? 0.5 : 1;
       this.box(box, domain);
-      if (this.viewport.scale >= TEXT_SCALE) this.title(box, gang, domain);
+      if (this.view.scale >= TEXT_SCALE) this.title(box, gang, domain);
     }
     context.globalAlpha = 1;
   }
 
   box(box, domain) {
-    const { context, state } = this;
+    const { on: context, state } = this;
     const alpha = context.globalAlpha;
     context.beginPath();
     context.roundRect(box.x, box.y, box.width, box.height, 10);
@@ -116,30 +121,39 @@ class Painter {
   }
 
   title(box, gang, domain) {
-    const { context, state } = this;
-    context.fillStyle = state.colours.ink;
-    const text = this.shortened(`gang ${gang.name}`, box.width - 28, this.titleFont);
-    context.font = this.titleFont;
+    const { on: context, state } = this;
+    const middle = box.y + TITLE / 2 + 1, room = box.width - 28 - HANDLE;
+    const numbers = gang.size ? [counted(gang.size.pods, "pod"), ...(gang.size.gpus ? [counted(gang.size.gpus, "GPU")] : [])].join(" · ") : "";
+    const about = [numbers, gang.state, domain ? describeDomain(domain) : ""].filter(Boolean);
     context.textBaseline = "middle";
-    context.fillText(text, box.x + 14, box.y + TITLE / 2 + 1);
-    context.textBaseline = "alphabetic";
-    if (!domain || this.viewport.scale < KIND_SCALE) return;
-    const used = context.measureText(text).width + 28;
-    context.font = KIND_FONT;
+    const text = this.labels.fit([`gang ${gang.name}`, gang.name], room, this.titleFont);
+    context.font = this.titleFont;
+    context.fillStyle = state.colours.ink;
+    context.fillText(text, box.x + 14, middle);
+    const used = context.measureText(text).width + 26;
+    const font = `${Math.min(sizeAt(this.view.scale, 10), TITLE - 6)}px ${FONT}`;
     context.fillStyle = state.colours.muted;
-    if (box.width - used > 60) context.fillText(this.shortened(describeDomain(domain), box.width - used - 8, KIND_FONT), box.x + used, box.y + TITLE / 2 + 5);
+    if (about.length && room - used > 60) {
+      const rest = this.labels.fit(about.map((_, at) => about.slice(0, about.length - at).join(" · ")), room - used, font);
+      context.font = font;
+      context.fillText(rest, box.x + used, middle);
+    }
+    context.font = this.titleFont;
+    context.fillText("−", box.x + box.width - HANDLE, middle);
+    context.textBaseline = "alphabetic";
   }
 
   edges() {
-    if (this.viewport.scale < LINE_SCALE) return;
+    if (this.view.scale < LINE_SCALE) return;
     const { state } = this;
     const faint = state.lit ? 0.35 : 1;
     if (state.owners) this.lines(state.lines.owner, [], 0.55 * faint);
     if (state.order) this.lines(state.lines.after, [5, 4], 0.75 * faint);
+    if (state.startup) this.arrows(faint);
   }
 
   lines(lines, dash, alpha) {
-    const { context, state } = this;
+    const { on: context, state } = this;
     const [left, top, right, bottom] = this.window;
     let count = 0;
     context.beginPath();
@@ -150,7 +164,7 @@ class Painter {
       count++;
     }
     if (this.moving && count > MOST_MOVING_LINES) return;
-    context.setLineDash(this.viewport.scale < TEXT_SCALE ? [] : dash);
+    context.setLineDash(this.view.scale < TEXT_SCALE ? [] : dash);
     context.globalAlpha = alpha;
     context.strokeStyle = state.colours.line;
     context.lineWidth = 1.2;
@@ -159,154 +173,96 @@ class Painter {
     context.globalAlpha = 1;
   }
 
+  /** The start-up order: from whose pods are ready first to whose pods wait. Cards of one column are joined at their left sides. */
+  arrows(alpha) {
+    const { on: context, state } = this;
+    context.globalAlpha = alpha;
+    context.strokeStyle = context.fillStyle = state.colours.startup;
+    context.lineWidth = Math.max(1.6, 1.2 / this.view.scale);
+    startupArrows(state.graph.startup, state.layout, (source, target) => {
+      const [y1, y2] = [source, target].map((item) => item.y + item.height / 2);
+      const ahead = target.x >= source.x + source.width;
+      const x1 = ahead ? source.x + source.width : source.x, x2 = target.x - 1;
+      const bend = Math.min(GAP.column / 2, 10 + Math.abs(y2 - y1) / 8);
+      context.beginPath();
+      context.moveTo(x1, y1);
+      if (ahead) context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2 - ARROW, y2);
+      else context.bezierCurveTo(Math.min(x1, x2) - bend, y1, Math.min(x1, x2) - bend, y2, x2 - ARROW, y2);
+      context.stroke();
+      context.beginPath();
+      context.moveTo(x2, y2);
+      context.lineTo(x2 - ARROW, y2 - ARROW / 2);
+      context.lineTo(x2 - ARROW, y2 + ARROW / 2);
+      context.closePath();
+      context.fill();
+    });
+    context.globalAlpha = 1;
+  }
+
   selectedEdges() {
-    const { context, state } = this;
-    const focus = state.selected >= 0 ? state.selected : state.hovered;
-    if (focus < 0 || !state.shown[focus]) return;
-    const node = state.graph.nodes[focus];
+    const { on: context, state } = this;
+    const focus = state.selected >= 0 ? state.layout.of[state.selected] : state.hovered;
+    if (focus < 0) return;
+    const nodes = state.layout.items[focus].members.map((index) => state.graph.nodes[index]);
+    const edges = new Set(nodes.flatMap((node) => [...node.into, ...node.outOf]));
     for (const [type, dash] of [["owner", []], ["after", [6, 4]]]) {
       context.beginPath();
-      for (const edge of [...node.into, ...node.outOf]) {
+      for (const edge of edges) {
         if (edge.type === type) routeEdge(edge, state.layout, focus, (...line) => curve(context, ...line));
       }
       context.setLineDash(dash);
       context.strokeStyle = state.colours.accent;
-      context.lineWidth = Math.max(1.6, 1 / this.viewport.scale);
+      context.lineWidth = Math.max(1.6, 1 / this.view.scale);
       context.stroke();
     }
     context.setLineDash([]);
   }
 
   cards() {
+    const { items } = this.state.layout;
+    const cards = new Cards(this.on, this.view, this.state, this.labels);
     const seen = [];
-    const { x, y } = this.state.layout;
-    const [left, top, right, bottom] = this.window;
-    for (let index = 0; index < x.length; index++) {
-      if (x[index] < right && x[index] + CARD.width > left && y[index] < bottom && y[index] + CARD.height > top) seen.push(index);
+    for (let number = 0; number < items.length; number++) if (this.sees(items[number])) seen.push(number);
+    const far = this.view.scale < TEXT_SCALE;
+    if (far) this.blocks(seen.filter((number) => !items[number].gangs), cards);
+    for (const number of seen) {
+      if (!far || items[number].gangs) cards.draw(items[number], this.alpha(number));
+      if (this.isSpecial(number)) cards.ring(items[number], number === this.state.layout.of[this.state.selected]);
     }
-    if (this.viewport.scale < TEXT_SCALE) this.blocks(seen);
-    else for (const index of seen) this.card(index);
-    if (this.viewport.scale < TEXT_SCALE) for (const index of seen) if (this.isSpecial(index)) this.ring(index);
   }
 
-  alpha(index) {
-    const { lit } = this.state;
-    return lit && !lit.has(index) && index !== this.state.hovered ? FAINT : 1;
+  alpha(number) {
+    const { litItems, hovered } = this.state;
+    return litItems && !litItems.has(number) && number !== hovered ? FAINT : 1;
   }
 
-  isSpecial(index) {
-    const { selected, hovered, matches } = this.state;
-    return index === selected || index === hovered || (matches !== null && matches.has(index));
+  isSpecial(number) {
+    const { selected, hovered, matches, litItems, layout } = this.state;
+    return number === hovered || (selected >= 0 && number === layout.of[selected]) || (matches !== null && selected < 0 && litItems.has(number));
   }
 
   /** From afar: one path for each colour. */
-  blocks(seen) {
-    const { context, state } = this;
+  blocks(seen, cards) {
+    const { on: context, state } = this;
+    const { items } = state.layout;
     const paths = new Map();
-    for (const index of seen) {
-      const key = `${kindVariable(state.graph.nodes[index].kind)} ${this.alpha(index)}`;
-      if (!paths.has(key)) paths.set(key, new Path2D());
-      paths.get(key).rect(state.layout.x[index], state.layout.y[index], CARD.width, CARD.height);
+    for (const number of seen) {
+      const key = `${kindVariable(state.graph.nodes[items[number].index].kind)} ${this.alpha(number)}`;
+      if (!paths.has(key)) paths.set(key, []);
+      paths.get(key).push(items[number]);
     }
-    for (const [key, path] of paths) {
+    for (const [key, same] of paths) {
       const [name, alpha] = key.split(" ");
       context.fillStyle = state.colours[name];
       context.globalAlpha = Number(alpha) * 0.75;
-      context.fill(path);
+      context.beginPath();
+      for (const { x, y, width, height } of same) context.rect(x, y, width, height);
+      context.fill();
     }
-    for (const index of seen) {
-      context.globalAlpha = this.alpha(index);
-      this.stripe(index);
+    for (const number of seen) {
+      context.globalAlpha = this.alpha(number);
+      cards.stripe(items[number]);
     }
     context.globalAlpha = 1;
   }
-
-  card(index) {
-    const { context, state } = this;
-    const node = state.graph.nodes[index], x = state.layout.x[index], y = state.layout.y[index];
-    context.globalAlpha = this.alpha(index);
-    context.fillStyle = state.colours.card;
-    context.strokeStyle = state.colours.edge;
-    context.lineWidth = 1;
-    context.beginPath();
-    context.roundRect(x, y, CARD.width, CARD.height, 6);
-    context.fill();
-    context.stroke();
-    context.fillStyle = state.colours[kindVariable(node.kind)];
-    context.beginPath();
-    context.roundRect(x, y, 5, CARD.height, [6, 0, 0, 6]);
-    context.fill();
-    this.stripe(index);
-    this.text(node, x, y);
-    if (this.isSpecial(index)) this.ring(index);
-    context.globalAlpha = 1;
-  }
-
-  text(node, x, y) {
-    const { context, state } = this;
-    const withKind = this.viewport.scale >= KIND_SCALE;
-    context.fillStyle = state.colours.ink;
-    const name = this.shortened(node.name, CARD.width - 30, this.nameFont);
-    context.font = this.nameFont;
-    context.textBaseline = withKind ? "alphabetic" : "middle";
-    context.fillText(name, x + 13, y + (withKind ? 33 : CARD.height / 2 + 1));
-    context.textBaseline = "alphabetic";
-    if (!withKind) return;
-    context.font = KIND_FONT;
-    context.fillStyle = state.colours.muted;
-    context.fillText(node.kind, x + 13, y + 16);
-    let right = x + CARD.width - 20;
-    for (const domain of node.domains) {
-      if (domain.type !== "topology" || domain.scope === "gang") continue; // the gang's own is the colour of its box
-      context.fillStyle = state.colours[domain.colour];
-      context.fillRect(right, y + 8, 8, 8);
-      right -= 11;
-    }
-  }
-
-  /** The MNNVL domain of an object: a stripe at its right edge. */
-  stripe(index) {
-    const { context, state } = this;
-    const domain = state.graph.nodes[index].domains.find((each) => each.type === "mnnvl");
-    if (!domain) return;
-    context.fillStyle = state.colours[domain.colour];
-    const width = this.viewport.scale < TEXT_SCALE ? FAR_STRIPE : NEAR_STRIPE;
-    context.fillRect(state.layout.x[index] + CARD.width - width, state.layout.y[index], width, CARD.height);
-  }
-
-  ring(index) {
-    const { context, state } = this;
-    const strong = index === state.selected;
-    context.beginPath();
-    context.roundRect(state.layout.x[index] - 2, state.layout.y[index] - 2, CARD.width + 4, CARD.height + 4, 8);
-    context.strokeStyle = state.colours.accent;
-    context.lineWidth = Math.max(strong ? 3 : 1.5, (strong ? 2.5 : 1.5) / this.viewport.scale);
-    context.stroke();
-  }
-
-  /** The text with its middle left out where it is wider than `width`: both ends of a name tell it from others. */
-  shortened(text, width, font) {
-    const key = `${font}\n${Math.round(width)}\n${text}`;
-    let short = this.names.get(key);
-    if (short === undefined) {
-      this.context.font = font;
-      short = elide(text, (part) => this.context.measureText(part).width <= width);
-      this.names.set(key, short);
-    }
-    return short;
-  }
-}
-
-/** The longest `start…end` of the text that `fits`. */
-function elide(text, fits) {
-  if (fits(text)) return text;
-  const characters = Array.from(text);
-  let low = 0, high = characters.length;
-  const cut = (kept) => `${characters.slice(0, Math.ceil(kept / 2)).join("")}…${characters.slice(characters.length - Math.floor(kept / 2)).join("")}`;
-  while (low < high) {
-    const kept = (low + high + 1) >> 1;
-    if (fits(cut(kept))) low = kept;
-    else high = kept - 1;
-  }
-  return cut(low);
 }

@@ -13,7 +13,7 @@ const FAMILIES = {
   ClusterTopology: "topology", ClusterTopologyBinding: "topology", Topology: "topology",
 };
 const DOMAIN_COLOURS = 8;
-const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "mark"];
+const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "mark", "startup"];
 
 function kindVariable(kind) {
   return `kind-${Object.hasOwn(FAMILIES, kind) ? FAMILIES[kind] : "other"}`;
@@ -21,7 +21,7 @@ function kindVariable(kind) {
 
 /**
  * Topology takes a colour for each node label, from the end; MNNVL one for each domain, from the beginning; both in turn.
- * Sets `domain.colour`, a variable's name.
+ * Sets `domain.colour`, a variable's name, and the `number` of MNNVL domains: eight colours do not tell more than eight apart.
  */
 function colourDomains(domains) {
   const keys = new Map();
@@ -29,7 +29,8 @@ function colourDomains(domains) {
   for (const domain of domains) {
     const key = domain.required || domain.preferred;
     if (domain.type === "topology" && !keys.has(key)) keys.set(key, DOMAIN_COLOURS - 1 - (keys.size % DOMAIN_COLOURS));
-    domain.colour = `domain-${domain.type === "topology" ? keys.get(key) : mnnvl++ % DOMAIN_COLOURS}`;
+    domain.colour = `domain-${domain.type === "topology" ? keys.get(key) : mnnvl % DOMAIN_COLOURS}`;
+    if (domain.type === "mnnvl") domain.number = ++mnnvl;
   }
 }
 

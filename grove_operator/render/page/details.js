@@ -21,6 +21,8 @@ class Details {
     this.part("facts").replaceChildren(...this.facts(node));
     this.part("relations").replaceChildren(
       ...this.relation("Owns", node.owned),
+      ...this.relation("Starts after", this.startup(node, "targets", "sources")),
+      ...this.relation("Starts before", this.startup(node, "sources", "targets")),
       ...this.relation("Comes after", neighbours(node, "into")),
       ...this.relation("Comes before", neighbours(node, "outOf")),
     );
@@ -38,6 +40,8 @@ class Details {
   facts(node) {
     const facts = [];
     const fact = (name, ...value) => facts.push(element("dt", {}, name), element("dd", {}, ...value));
+    if (node.state) fact("State", node.state);
+    if (node.size) fact("Holds", `${counted(node.size.cliques, "clique")}, ${counted(node.size.pods, "pod")}, ${counted(node.size.gpus, "GPU")}`);
     if (node.namespace) fact("Namespace", node.namespace);
     fact("Level", levelName(node.level));
     if (node.rule) fact("Rule", node.rule, ...(node.doc ? [element("br"), element("span", { class: "muted" }, node.doc)] : []));
@@ -49,6 +53,10 @@ class Details {
       fact(name, swatch(domain), ` ${domain.type === "mnnvl" ? domain.name : describeDomain(domain)}${of}`);
     }
     return facts;
+  }
+
+  startup(node, here, there) {
+    return [...new Set(this.graph.startup.filter((edge) => edge[here].includes(node.index)).flatMap((edge) => edge[there]))];
   }
 
   relation(name, others) {
@@ -77,8 +85,9 @@ class Details {
   }
 }
 
+/** The colour of a domain; with the number of an MNNVL domain, which its objects carry, too. */
 function swatch(domain) {
-  const made = element("span", { class: domain.type === "topology" ? "swatch box" : "swatch" });
+  const made = element("span", { class: domain.type === "topology" ? "swatch box" : "swatch numbered" }, String(domain.number ?? ""));
   made.style.setProperty("--swatch", `var(--${domain.colour})`);
   made.style.display = "inline-block";
   return made;

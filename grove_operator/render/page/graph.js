@@ -13,6 +13,8 @@ function readGraph(data) {
     into: [], // edges that end here
     outOf: [], // edges that begin here
     domains: [],
+    size: null, // of a gang: cliques, pods, gpus
+    state: "", // a few words, where a snapshot knows the object
   }));
   const edges = data.edges.map(([type, sources, targets]) => ({ type, sources, targets }));
   for (const node of nodes) if (node.owner >= 0) nodes[node.owner].owned.push(node.index);
@@ -20,8 +22,11 @@ function readGraph(data) {
     for (const source of edge.sources) nodes[source].outOf.push(edge);
     for (const target of edge.targets) nodes[target].into.push(edge);
   }
+  for (const [index, cliques, pods, gpus] of data.gangs) nodes[index].size = { cliques, pods, gpus };
+  for (const [index, state] of data.states) nodes[index].state = state;
+  const startup = data.startup.map(([sources, targets]) => ({ type: "startup", sources, targets }));
   const domains = readDomains(data.domains, nodes);
-  return { nodes, edges, domains, parts: data.parts, title: data.title, kinds: countKinds(nodes) };
+  return { nodes, edges, startup, domains, parts: data.parts, title: data.title, kinds: countKinds(nodes) };
 }
 
 function readDomains(list, nodes) {
@@ -37,7 +42,12 @@ function countKinds(nodes) {
   return kinds;
 }
 
-/** The text that packing.py took apart. */
+/** "3 pods", "1 pod", "1,200 pods". */
+function counted(count, one) {
+  return `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** The text that packer.py took apart. */
 function unpack(parts, number) {
   const part = parts[number];
   return typeof part === "string" ? part : part.map((inner) => unpack(parts, inner)).join("");

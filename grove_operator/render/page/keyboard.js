@@ -1,45 +1,44 @@
-// Keys on the stage and on the page.
+// Keys of the page. They work wherever the focus is, but for places that have a use for them: texts, lists, and what scrolls.
 
 const PAN_STEP = 80;
 const ZOOM_STEP = 1.25;
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const OWN_ARROWS = "input, textarea, select, [contenteditable], #list, #details, #sidebar details";
 
-/** `actions` has choose(index), fit(), search(), close(). */
-function listenToKeys(stage, viewport, state, actions) {
-  stage.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const direction = DIRECTIONS[event.key];
-    if (direction && event.shiftKey) viewport.pan(-direction[0] * PAN_STEP, -direction[1] * PAN_STEP);
-    else if (direction) actions.choose(nextIn(direction, state, viewport));
+/** `actions` has choose(index), toggle(), fit(), search(), close(). */
+function listenToKeys(viewport, state, actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const typing = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
+    const arrows = !event.target.closest?.(OWN_ARROWS) && DIRECTIONS[event.key];
+    if (event.key === "Escape") actions.close();
+    else if (typing) return;
+    else if (event.key === "/") actions.search();
     else if (event.key === "+" || event.key === "=") viewport.zoom(ZOOM_STEP);
     else if (event.key === "-") viewport.zoom(1 / ZOOM_STEP);
     else if (event.key === "0") actions.fit();
-    else return;
-    event.preventDefault();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "/" && !(event.target instanceof HTMLInputElement)) actions.search();
-    else if (event.key === "Escape") actions.close();
+    else if (event.key === "Enter" && (event.target === document.body || event.target.id === "stage")) actions.toggle();
+    else if (arrows && event.shiftKey) viewport.pan(-arrows[0] * PAN_STEP, -arrows[1] * PAN_STEP);
+    else if (arrows) actions.choose(nextIn(arrows, state, viewport));
     else return;
     event.preventDefault();
   });
 }
 
-/** The nearest object in a direction, from the selected one; without one, the object that is nearest to the middle of the view. */
+/** The object on the nearest card in a direction, from the selected one; without one, on the card nearest to the middle of the view. */
 function nextIn([dx, dy], state, viewport) {
-  const { x, y } = state.layout;
-  const from = state.selected >= 0 && state.shown[state.selected] ? state.selected : -1;
-  const [cx, cy] = viewport.toPicture(viewport.width / 2, viewport.height / 2);
-  const fx = from < 0 ? cx - CARD.width / 2 : x[from], fy = from < 0 ? cy - CARD.height / 2 : y[from];
+  const { items, of } = state.layout;
+  const from = state.selected >= 0 ? of[state.selected] : -1;
+  const middle = (item) => [item.x + item.width / 2, item.y + item.height / 2];
+  const [fx, fy] = from < 0 ? viewport.toPicture(viewport.width / 2, viewport.height / 2) : middle(items[from]);
   let best = from, least = Infinity;
-  for (let index = 0; index < x.length; index++) {
-    if (index === from || Number.isNaN(x[index])) continue;
-    const along = (x[index] - fx) * dx + (y[index] - fy) * dy;
-    const aside = Math.abs((x[index] - fx) * dy) + Math.abs((y[index] - fy) * dx);
+  for (let number = 0; number < items.length; number++) {
+    if (number === from) continue;
+    const [x, y] = middle(items[number]);
+    const along = (x - fx) * dx + (y - fy) * dy, aside = Math.abs((x - fx) * dy) + Math.abs((y - fy) * dx);
     if (from >= 0 && along <= 0) continue;
-    const distance = from < 0 ? Math.hypot(x[index] - fx, y[index] - fy) : along + 3 * aside;
-    if (distance < least) [best, least] = [index, distance];
+    const distance = from < 0 ? Math.hypot(x - fx, y - fy) : along + 3 * aside;
+    if (distance < least) [best, least] = [number, distance];
   }
-  return best;
+  return best < 0 ? -1 : items[best].index;
 }

@@ -9,15 +9,22 @@ class Page {
     colourDomains(graph.domains);
     this.graph = graph;
     this.search = new Search(graph);
-    this.state = { graph, shown, selected: -1, hovered: -1, lit: null, matches: null, owners: true, order: false, colours: readColours() };
+    this.folds = new Folds();
+    this.state = {
+      graph, shown, selected: -1, hovered: -1, lit: null, litItems: null, matches: null, colours: readColours(),
+      owners: true, order: false, startup: true,
+    };
     this.group = null; // the objects of the domain that is pressed in the sidebar
     this.viewport = new Viewport(byId("stage"), () => this.painter.move());
     this.painter = new Painter(byId("canvas"), this.viewport, this.state);
+    this.minimap = new Minimap(byId("minimap"), this.viewport, this.state);
+    this.painter.drawn = () => this.minimap.draw();
     this.outline = new Outline(byId("list"), byId("rows"), graph, (index) => this.choose(index, "show"));
     this.details = new Details(graph, (index) => this.choose(index, "show"), () => this.close());
     this.connect();
     this.viewport.resize();
-    this.arrange();
+    this.refold();
+    this.offerLines();
     this.list();
     this.fit();
     this.fromAddress();
@@ -27,18 +34,30 @@ class Page {
     const { state, viewport } = this;
     const stage = byId("stage");
     this.pointer = new Pointer(stage, viewport, state, {
-      hover: (index, x, y) => this.hover(index, x, y),
-      choose: (index) => (index < 0 ? this.choose(-1) : this.choose(index, "stay")),
+      hover: (under, x, y) => this.hover(under, x, y),
+      choose: (under) => this.press(under),
     });
-    const actions = { choose: (index) => this.choose(index, "reveal"), fit: () => this.fit(), search: () => byId("query").focus(), close: () => this.close() };
-    listenToKeys(stage, viewport, state, actions);
+    listenToKeys(viewport, state, {
+      choose: (index) => this.choose(index, "reveal"),
+      toggle: () => this.toggleSelected(),
+      fit: () => this.fit(),
+      search: () => byId("query").focus(),
+      close: () => this.close(),
+    });
     new ResizeObserver(() => viewport.resize()).observe(stage);
-    byId("zoom-in").addEventListener("click", () => viewport.zoom(ZOOM_STEP));
-    byId("zoom-out").addEventListener("click", () => viewport.zoom(1 / ZOOM_STEP));
-    byId("zoom-fit").addEventListener("click", () => this.fit());
-    byId("sidebar-toggle").addEventListener("click", () => this.toggleSidebar());
+    const pressed = {
+      "zoom-in": () => viewport.zoom(ZOOM_STEP),
+      "zoom-out": () => viewport.zoom(1 / ZOOM_STEP),
+      "zoom-fit": () => this.fit(),
+      fold: () => this.toggleAll(),
+      "save-svg": () => save(svgOf(this.painter), `${this.graph.title}.svg`),
+      "save-png": async () => save(await pngOf(this.painter), `${this.graph.title}.png`),
+      "sidebar-toggle": () => this.toggleSidebar(),
+    };
+    for (const [id, action] of Object.entries(pressed)) byId(id).addEventListener("click", action);
     watchTheme(byId("theme"), () => {
       state.colours = readColours();
+      this.minimap.remake();
       this.painter.request();
     });
     this.connectSidebar();
@@ -52,7 +71,7 @@ class Page {
     byId("query").addEventListener("keydown", (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1));
     offerKinds(byId("kinds"), graph.kinds, (kinds) => {
       for (const node of graph.nodes) state.shown[node.index] = kinds.has(node.kind) ? 1 : 0;
-      this.arrange();
+      this.refold();
       this.list();
       this.fit();
     });
@@ -61,7 +80,8 @@ class Page {
       this.light();
     });
     byId("domains-section").hidden = !offered;
-    for (const [id, key] of [["show-owners", "owners"], ["show-order", "order"]]) {
+    byId("startup-choice").hidden = !graph.startup.length;
+    for (const [id, key] of [["show-owners", "owners"], ["show-order", "order"], ["show-startup", "startup"]]) {
       byId(id).addEventListener("change", (event) => {
         state[key] = event.target.checked;
         this.painter.request();
@@ -70,23 +90,76 @@ class Page {
     if (matchMedia("(max-width: 900px)").matches) this.toggleSidebar();
   }
 
-  /** Lays out what is shown. */
+  /** Folds as little as lets texts be read, and lays that out. */
+  refold() {
+    const { graph, state, folds, viewport } = this;
+    for (const way of FOLDINGS) {
+      folds.start(way);
+      const { width, height } = layOut(graph, state.shown, viewport.width / viewport.height, folds);
+      if (viewport.scaleOf(width, height) >= way.least) break;
+    }
+    this.arrange();
+  }
+
+  /** Lays out what is shown, as it is folded now. */
   arrange() {
-    const { graph, state, viewport } = this;
-    state.layout = layOut(graph, state.shown, viewport.width / viewport.height);
+    const { graph, state, viewport, folds } = this;
+    state.layout = layOut(graph, state.shown, viewport.width / viewport.height, folds);
     const of = (type) => collectLines(graph.edges.filter((edge) => edge.type === type), state.layout);
     state.lines = { owner: of("owner"), after: of("after") };
-    if (state.order === false && byId("show-owners").dataset.set === undefined) {
-      byId("show-owners").dataset.set = "";
-      byId("show-owners").checked = state.owners = state.lines.owner.length / 4 <= FEW_LINES;
-      byId("show-order").checked = state.order = (state.lines.owner.length + state.lines.after.length) / 4 <= FEW_LINES / 4;
-    }
     byId("nothing").hidden = state.shown.includes(1);
-    this.painter.request();
+    byId("fold").textContent = folds.way.gangs ? "Open all" : "Fold";
+    byId("fold").hidden = !folds.way.gangs && !graph.kinds.has("PodGang");
+    this.minimap.remake();
+    this.light();
+  }
+
+  /** Draws lines from the start where there are few. */
+  offerLines() {
+    const { state } = this;
+    const [owners, order] = [state.lines.owner.length / 4, state.lines.after.length / 4];
+    byId("show-owners").checked = state.owners = owners <= FEW_LINES;
+    byId("show-order").checked = state.order = owners + order <= FEW_LINES / 4;
   }
 
   fit() {
     this.viewport.fit(this.state.layout.width, this.state.layout.height);
+  }
+
+  /** Opens everything, or folds gangs again. */
+  toggleAll() {
+    const { folds } = this;
+    if (!folds.way.gangs) folds.start(FOLDINGS.find((way) => way.gangs));
+    else folds.start(FOLDINGS[1]);
+    this.arrange();
+    this.fit();
+  }
+
+  /** Opens or folds a gang or a stack, and shows what became of it. */
+  toggle(key, index) {
+    this.folds.toggle(key);
+    this.arrange();
+    const node = this.graph.nodes[index];
+    const box = this.state.layout.boxes.find((each) => each.gang === node.gang);
+    this.viewport.show(box ?? this.state.layout.items[this.state.layout.of[index]]);
+  }
+
+  toggleSelected() {
+    const { state, graph } = this;
+    if (state.selected < 0) return;
+    const item = state.layout.items[state.layout.of[state.selected]];
+    const { gang } = graph.nodes[state.selected];
+    if (item && item.type !== "object") this.toggle(item.key, state.selected);
+    else if (gang >= 0) this.toggle(gangKey(gang), gang);
+  }
+
+  /** A click: what is folded opens, a handle folds, an object or a gang is chosen. */
+  press({ item: number, box, handle }) {
+    const item = this.state.layout.items[number];
+    if (item && item.type !== "object") this.toggle(item.key, item.index);
+    else if (item) this.choose(item.index, "reveal");
+    else if (box && handle) this.toggle(gangKey(box.gang), box.gang);
+    else this.choose(box ? box.gang : -1, "stay");
   }
 
   /** Fills the list with what is shown and found. */
@@ -111,15 +184,20 @@ class Page {
     this.choose(items[at < 0 ? 0 : (at + step + items.length) % items.length], "show");
   }
 
-  /** Chooses an object, -1 for none. `how` says what the view does: "stay", "reveal" what is out of sight, or "show" in the middle. */
+  /**
+   * Chooses an object, -1 for none. `how` says what the view does: "stay", "reveal" the card that it is on where that is out of sight, or
+   * "show" the object itself, out of whatever is folded around it.
+   */
   choose(index, how = "stay") {
     const { graph, state } = this;
     if (index === state.selected && how === "stay") return;
     state.selected = index;
+    if (how === "show" && index >= 0) this.open(index);
     this.outline.select(index);
     this.light();
     if (index < 0) {
       this.details.hide();
+      this.settle();
       byId("said").textContent = "";
       return;
     }
@@ -127,8 +205,29 @@ class Page {
     this.details.show(node);
     byId("said").textContent = `${node.kind} ${node.name}, ${levelName(node.level)}${node.gang >= 0 ? `, gang ${graph.nodes[node.gang].name}` : ""}`;
     this.toAddress(node);
-    this.viewport.resize(); // the panel may have taken room
-    if (how !== "stay" && state.shown[index]) this.viewport[how](state.layout.x[index] + CARD.width / 2, state.layout.y[index] + CARD.height / 2);
+    this.settle();
+    const item = state.layout.items[state.layout.of[index]];
+    if (item && how !== "stay") this.viewport[how](item);
+  }
+
+  /** Opens what is folded around an object. */
+  open(index) {
+    const { state, folds } = this;
+    for (let depth = 0; depth < 3 && state.shown[index]; depth++) {
+      const item = state.layout.items[state.layout.of[index]];
+      const closed = openingsOf(item, index, this.graph).filter((key) => !folds.isOpen(key));
+      if (item.index === index && item.type === "gang") return; // the gang itself is on its card
+      if (!closed.length) return;
+      for (const key of closed) folds.toggle(key);
+      this.arrange();
+    }
+  }
+
+  /** The panel took room from the stage, lies on it, or has gone. */
+  settle() {
+    this.viewport.resize();
+    const panel = byId("details").getBoundingClientRect(), stage = byId("stage").getBoundingClientRect();
+    this.viewport.covered = byId("details").hidden ? 0 : Math.max(0, stage.right - Math.max(stage.left, panel.left));
   }
 
   close() {
@@ -142,20 +241,32 @@ class Page {
     }
   }
 
-  hover(index, x, y) {
-    const { graph, state } = this;
+  hover(under, x, y) {
+    const { state } = this;
+    const item = state.layout.items[under.item];
+    const text = item ? this.tipOf(item) : under.handle ? "fold this gang" : "";
     const tip = byId("tip");
-    byId("stage").classList.toggle("over", index >= 0);
-    tip.hidden = index < 0;
-    if (index >= 0) {
-      const node = graph.nodes[index];
-      tip.textContent = [`${node.kind} ${node.name}`, ...node.domains.map(describeDomain)].join("\n");
+    byId("stage").classList.toggle("over", Boolean(item || under.box));
+    tip.hidden = !text;
+    if (text) {
+      tip.textContent = text;
       tip.style.left = `${Math.min(x + 14, Math.max(0, this.viewport.width - tip.offsetWidth - 8))}px`;
       tip.style.top = `${y + 18 + tip.offsetHeight > this.viewport.height ? y - tip.offsetHeight - 10 : y + 18}px`;
     }
-    if (index === state.hovered) return;
-    state.hovered = index;
+    if (under.item === state.hovered) return;
+    state.hovered = under.item;
     this.painter.request();
+  }
+
+  tipOf(item) {
+    const { graph } = this;
+    const node = graph.nodes[item.index];
+    if (item.type === "object") return [`${node.kind} ${node.name}`, node.state, ...node.domains.map(describeDomain)].filter(Boolean).join("\n");
+    const last = graph.nodes[(item.type === "gangs" ? item.gangs : item.members).at(-1)];
+    const lines = item.gangs ? gangLines(item, graph).slice(1).map(([text]) => text) : [];
+    const domains = item.mnnvl?.size ? [[...item.mnnvl].slice(0, 3).map(describeDomain).join("\n")] : [];
+    const name = item.type === "gang" ? node.name : `${node.name} to ${last.name}`;
+    return [`${item.gangs ? "gang" : `${counted(item.members.length, "object")}: ${node.kind}`} ${name}`, ...lines, ...domains, "click to open"].filter(Boolean).join("\n");
   }
 
   /** Decides what stands out: the neighbourhood of the selected object, else what is searched for, else the pressed domain. */
@@ -166,6 +277,7 @@ class Page {
       state.lit = new Set([node.index, node.owner, ...node.owned, ...neighbours(node, "into"), ...neighbours(node, "outOf")]);
       if (node.kind === "PodGang") for (const other of graph.nodes) if (other.gang === node.index) state.lit.add(other.index);
     } else state.lit = state.matches ?? this.group;
+    state.litItems = state.lit && new Set([...state.lit].map((index) => state.layout.of[index]));
     this.painter.request();
   }
 
@@ -196,11 +308,13 @@ class Page {
 
 const graph = readGraph(JSON.parse(byId("data").textContent));
 const page = new Page(graph);
-const gangs = graph.kinds.get("PodGang") ?? 0;
+const gangs = graph.nodes.filter((node) => node.size);
+const pods = gangs.reduce((sum, gang) => sum + gang.size.pods, 0), gpus = gangs.reduce((sum, gang) => sum + gang.size.gpus, 0);
 byId("numbers").textContent = [
-  `${1 + Math.max(...graph.nodes.map((node) => node.level))} levels`,
-  `${gangs.toLocaleString("en")} ${gangs === 1 ? "gang" : "gangs"}`,
-  ...(graph.kinds.has("Pod") ? [`${graph.kinds.get("Pod").toLocaleString("en")} pods`] : []),
+  counted(1 + Math.max(...graph.nodes.map((node) => node.level)), "level"),
+  counted(gangs.length, "gang"),
+  ...(pods ? [counted(pods, "pod")] : []),
+  ...(gpus ? [counted(gpus, "GPU")] : []),
 ].join(" · ");
 window.grove = page; // for the browser's console, and for tests
 page.painter.draw();

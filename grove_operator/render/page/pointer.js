@@ -1,9 +1,10 @@
 // Mouse, touch and wheel on the stage: drag moves, wheel and pinch zoom, a click chooses.
 
 const CLICK_DISTANCE = 4;
+const NOTHING = { item: -1 };
 
 class Pointer {
-  /** `actions` has hover(index, x, y) and choose(index); index -1 is none. */
+  /** `actions` has hover(under, x, y) and choose(under), with what `under` returns. */
   constructor(stage, viewport, state, actions) {
     Object.assign(this, { stage, viewport, state, actions });
     this.down = new Map();
@@ -11,7 +12,7 @@ class Pointer {
     stage.addEventListener("pointerdown", (event) => this.press(event));
     stage.addEventListener("pointermove", (event) => this.move(event));
     for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => this.release(event));
-    stage.addEventListener("pointerleave", () => actions.hover(-1, 0, 0));
+    stage.addEventListener("pointerleave", () => actions.hover(NOTHING, 0, 0));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 
@@ -63,14 +64,14 @@ class Pointer {
     return [event.clientX - frame.left, event.clientY - frame.top];
   }
 
-  /** The object at a point of the stage; the gang where the point is on the title of its box. */
+  /** What is at a point of the stage: `item`, the number of a card, or -1; else the `box` whose title it is, and whether on its `handle`. */
   under(x, y) {
     const [px, py] = this.viewport.toPicture(x, y);
-    const { layout } = this.state;
-    for (let index = 0; index < layout.x.length; index++) {
-      if (px >= layout.x[index] && py >= layout.y[index] && px <= layout.x[index] + CARD.width && py <= layout.y[index] + CARD.height) return index;
-    }
-    const box = layout.boxes.find((each) => px >= each.x && px <= each.x + each.width && py >= each.y && py <= each.y + TITLE);
-    return box ? box.gang : -1;
+    const { items, boxes } = this.state.layout;
+    const within = (place, height) => px >= place.x && py >= place.y && px <= place.x + place.width && py <= place.y + height;
+    const item = items.findIndex((each) => within(each, each.height));
+    if (item >= 0) return { item };
+    const box = boxes.find((each) => within(each, TITLE));
+    return { item: -1, box, handle: box !== undefined && px > box.x + box.width - HANDLE - GAP.inside / 2 };
   }
 }

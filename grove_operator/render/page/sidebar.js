@@ -1,5 +1,7 @@
 // What the sidebar lets people choose: kinds to draw, domains to light up.
 
+const MANY_DOMAINS = 12; // more MNNVL domains than this are put behind a heading
+
 /** A checkbox for each kind. `changed` gets the Set of kinds that are switched on. */
 function offerKinds(list, kinds, changed) {
   const boxes = new Map();
@@ -27,25 +29,32 @@ function offerDomains(list, domains, changed) {
   const groups = new Map();
   for (const domain of domains) {
     const text = describeDomain(domain);
-    if (!groups.has(text)) groups.set(text, { domain, text, members: new Set(), count: 0 });
-    groups.get(text).count += 1;
+    if (!groups.has(text)) groups.set(text, { domain, text, members: new Set() });
     for (const member of domain.members) groups.get(text).members.add(member);
   }
+  const mnnvl = [...groups.values()].filter((group) => group.domain.type === "mnnvl");
+  const inner = element("ul", {});
+  const apart = mnnvl.length > MANY_DOMAINS ? element("details", {}, element("summary", {}, counted(mnnvl.length, "MNNVL domain")), inner) : null;
   for (const group of groups.values()) {
-    const button = element(
-      "button",
-      { type: "button", class: "domain", "aria-pressed": "false", title: group.text },
-      swatch(group.domain), element("span", { class: "text" }, group.text), number(group.members.size),
-    );
+    const button = domainButton(group);
     button.addEventListener("click", () => {
       const pressed = button.getAttribute("aria-pressed") !== "true";
       for (const other of list.querySelectorAll(".domain")) other.setAttribute("aria-pressed", "false");
       button.setAttribute("aria-pressed", String(pressed));
       changed(pressed ? group.members : null);
     });
-    list.append(element("li", {}, button));
+    (apart && group.domain.type === "mnnvl" ? inner : list).append(element("li", {}, button));
   }
+  if (apart) list.append(element("li", {}, apart));
   return groups.size;
+}
+
+function domainButton({ domain, text, members }) {
+  return element(
+    "button",
+    { type: "button", class: "domain", "aria-pressed": "false", title: text },
+    swatch(domain), element("span", { class: "text" }, text), number(members.size),
+  );
 }
 
 function number(count) {

@@ -15,7 +15,13 @@ class Viewport {
     this.y = 0;
     this.width = 1;
     this.height = 1;
+    this.covered = 0; // how much of the right side a panel lies on
     this.gliding = 0;
+  }
+
+  /** The width that nothing lies on; all of it where a panel covers nearly everything, as on a telephone. */
+  get open() {
+    return this.width - this.covered > this.width / 3 ? this.width - this.covered : this.width;
   }
 
   resize() {
@@ -35,25 +41,33 @@ class Viewport {
     this.moveTo(scale, x - (x - this.x) * ratio, y - (y - this.y) * ratio);
   }
 
-  /** Shows the whole picture; a small one not larger than it is. */
-  fit(width, height) {
-    const scale = Math.min(1, (this.width - 2 * MARGIN) / Math.max(1, width), (this.height - 2 * MARGIN) / Math.max(1, height));
-    this.moveTo(Math.max(SMALLEST_SCALE, scale), (this.width - width * scale) / 2, Math.max(MARGIN, (this.height - height * scale) / 2));
+  /** The scale at which the whole picture is seen; a small one not larger than it is. */
+  scaleOf(width, height) {
+    return Math.max(SMALLEST_SCALE, Math.min(1, (this.open - 2 * MARGIN) / Math.max(1, width), (this.height - 2 * MARGIN) / Math.max(1, height)));
   }
 
-  /** Brings a point of the picture to the middle, near enough to be read. Glides, unless people prefer less motion. */
-  show(x, y) {
-    const scale = Math.max(this.scale, READABLE_SCALE);
-    const goal = { scale, x: this.width / 2 - x * scale, y: this.height / 2 - y * scale };
+  /** Shows the whole picture. */
+  fit(width, height) {
+    const scale = this.scaleOf(width, height);
+    this.moveTo(scale, (this.open - width * scale) / 2, Math.max(MARGIN, (this.height - height * scale) / 2));
+  }
+
+  /** Brings a part of the picture to the middle, near enough to be read. Glides, unless people prefer less motion. */
+  show({ x, y, width, height }) {
+    const largest = Math.min((this.open - 2 * MARGIN) / width, (this.height - 2 * MARGIN) / height);
+    const scale = Math.max(Math.min(this.scale, largest), Math.min(READABLE_SCALE, largest), READABLE_SCALE / 2);
+    const centred = (room, start, size) => (size * scale > room - MARGIN ? MARGIN - start * scale : room / 2 - (start + size / 2) * scale);
+    const goal = { scale, x: centred(this.open, x, width), y: centred(this.height, y, height) };
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.moveTo(goal.scale, goal.x, goal.y);
     else this.glide({ scale: this.scale, x: this.x, y: this.y }, goal, performance.now());
   }
 
-  /** Like `show`, but only when the point is not well in view. */
-  reveal(x, y) {
-    const [left, top] = this.toStage(x, y);
-    const inside = left > MARGIN && top > MARGIN && left < this.width - MARGIN && top < this.height - MARGIN;
-    if (!inside || this.scale < READABLE_SCALE / 2) this.show(x, y);
+  /** Moves no farther than it takes to have a part of the picture in view, and beside what covers the stage. */
+  reveal({ x, y, width, height }) {
+    const [left, top] = this.toStage(x, y), [right, bottom] = this.toStage(x + width, y + height);
+    const into = (from, to, room) => (from < MARGIN ? MARGIN - from : to > room - MARGIN ? Math.max(room - MARGIN - to, MARGIN - from) : 0);
+    const across = into(left, right, this.open), down = into(top, bottom, this.height);
+    if (across || down) this.pan(across, down);
   }
 
   glide(from, to, start) {

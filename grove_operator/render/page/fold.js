@@ -1,0 +1,111 @@
+// What is drawn as one card: an object, a stack of objects that are alike, a folded gang, or a run of folded gangs.
+//
+// Whoever looks at three thousand objects wants to read names and numbers, not to see three thousand grey dots. So the picture is
+// folded until its texts can be read, and everything that is folded opens on a click.
+
+const MOST_LOOSE = 4; // so many objects that are alike and in no gang are drawn one by one in a folded picture
+const MOST_IN_GANG = 8; // the same within a gang
+const natural = new Intl.Collator("en", { numeric: true });
+
+/** The ways to fold, from open to most folded; `least` is the scale at which what they draw can still be read. */
+const FOLDINGS = [
+  { gangs: false, aligned: true, least: 0.5 },
+  { gangs: false, aligned: false, least: 0.5 },
+  ...[1, 10, 50, 250, 1000, 5000].map((run) => ({ gangs: true, aligned: false, run, least: 0.34 })),
+];
+
+class Folds {
+  constructor() {
+    this.way = FOLDINGS[0];
+    this.opened = new Set(); // keys that people opened
+    this.closed = new Set(); // and closed
+  }
+
+  start(way) {
+    this.way = way;
+    this.opened.clear();
+    this.closed.clear();
+  }
+
+  isOpen(key) {
+    return this.way.gangs ? this.opened.has(key) : !this.closed.has(key);
+  }
+
+  toggle(key) {
+    const [from, to] = this.isOpen(key) ? [this.opened, this.closed] : [this.closed, this.opened];
+    from.delete(key);
+    to.add(key);
+  }
+}
+
+function gangKey(index) {
+  return `gang ${index}`;
+}
+
+/** One card for each of the objects, or for those of one kind and rule together where they are many and not opened. */
+function cardsOf(indices, lane, graph, folds) {
+  if (!folds.way.gangs) return indices.map((index) => objectCard(index, lane));
+  const alike = new Map();
+  for (const index of indices) {
+    const { kind, rule, level } = graph.nodes[index];
+    const key = `stack ${lane.gang} ${level} ${kind} ${rule}`;
+    if (!alike.has(key)) alike.set(key, []);
+    alike.get(key).push(index);
+  }
+  const most = lane.gang < 0 ? MOST_LOOSE : MOST_IN_GANG;
+  return [...alike].flatMap(([key, members]) =>
+    members.length <= most || folds.isOpen(key) ? members.map((index) => objectCard(index, lane)) : [{ type: "stack", key, index: members[0], members, prefix: lane.prefix }],
+  );
+}
+
+function objectCard(index, lane) {
+  return { type: "object", key: "", index, members: [index], prefix: lane.prefix };
+}
+
+/** Gangs in their order as cards and lanes: a lane for each that is open, a card for each that is not, or for a run of them. */
+function foldGangs(lanes, graph, folds, prefix) {
+  const parts = [];
+  for (const run of runsOf(lanes, graph, folds)) {
+    const key = `gangs ${run[0].gang} ${run.length}`;
+    if (run.length > 1 && !folds.isOpen(key)) parts.push({ card: gangsCard(run, key, prefix) });
+    else for (const lane of run) parts.push(folds.isOpen(gangKey(lane.gang)) ? { lane } : { card: gangCard(lane, prefix) });
+  }
+  return parts;
+}
+
+/** Neighbours whose names differ in the last number alone, at most `run` of them together. */
+function runsOf(lanes, graph, folds) {
+  const most = folds.way.run ?? 1;
+  const pattern = (lane) => `${graph.nodes[lane.gang].namespace} ${graph.nodes[lane.gang].name.replace(/\d+$/, "#")}`;
+  const runs = [];
+  for (const lane of lanes) {
+    const last = runs.at(-1);
+    if (last && last.length < most && pattern(last[0]) === pattern(lane)) last.push(lane);
+    else runs.push([lane]);
+  }
+  return runs;
+}
+
+function gangCard(lane, prefix) {
+  return { type: "gang", key: gangKey(lane.gang), index: lane.gang, members: lane.members, gangs: [lane.gang], prefix };
+}
+
+function gangsCard(run, key, prefix) {
+  return { type: "gangs", key, index: run[0].gang, members: run.flatMap((lane) => lane.members), gangs: run.map((lane) => lane.gang), prefix };
+}
+
+/** Everything that has to be opened before an object has a card of its own. */
+function openingsOf(item, index, graph) {
+  const node = graph.nodes[index];
+  const keys = new Set(item && item.type !== "object" ? [item.key] : []);
+  if (node.gang >= 0 && node.gang !== index) keys.add(gangKey(node.gang));
+  return [...keys];
+}
+
+/** What the names begin with, up to a dash; empty for one name alone. */
+function commonPrefix(names) {
+  if (names.length < 2) return "";
+  let [first] = names;
+  for (const name of names) while (!name.startsWith(first)) first = first.slice(0, -1);
+  return first.slice(0, first.lastIndexOf("-") + 1);
+}
