@@ -84,22 +84,15 @@ class Hold(NamedTuple):
 class Generation:
     """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
 
-    Labels and annotations are declared, but count for no generation; so they are compared. `findings` are what the rules said of the set
-    beside `topologies`; none while nobody asked.
+    `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
+    `findings` are what the rules said of the set beside `topologies`; none while nobody asked.
     """
 
-    generation: int
-    labels: Any
-    annotations: Any
+    declaration: tuple[Any, ...]
     entry: Decoded
     declared: PodCliqueSet
     topologies: list[Manifest] = field(default_factory=list)
     findings: list[Diagnostic] | None = None
-
-    def is_of(self, metadata: Manifest) -> bool:
-        """Tells whether a set with such metadata is declared as this one is."""
-        current = metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
-        return current == (self.generation, self.labels, self.annotations)
 
 
 class Context:
@@ -132,15 +125,16 @@ class Context:
     def generation(self, manifest: Manifest) -> Generation | None:
         """Returns what follows from the declaration of a set; none when it cannot be read at all."""
         metadata = manifest["metadata"]
-        uid, known = metadata.get("uid") or "", self._generations.get(metadata.get("uid") or "")
-        if known is not None and known.is_of(metadata):
+        declaration = metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
+        uid = metadata.get("uid") or ""
+        known = self._generations.get(uid)
+        if known is not None and known.declaration == declaration:
             return known
         entry = self.decode(manifest)
         if entry is None:
             return None
-        labels, annotations = metadata.get("labels"), metadata.get("annotations")
         declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
-        made = Generation(metadata.get("generation") or 0, labels, annotations, entry, declared)
+        made = Generation(declaration, entry, declared)
         if uid and metadata.get("generation"):
             self._generations.pop(uid, None)
             self._generations[uid] = made

@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.model.checks.update import placement_changes
 from grove_compiler.model.expanded.gang import gangs
-from grove_compiler.model.spec.constraints import read_constraint, translate
+from grove_compiler.model.spec.constraints import Constraint, translate
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
@@ -25,26 +25,25 @@ from .topologies import manifest_of, topology
 Manifest = dict[str, Any]
 LAB = topology("lab", "zone", "rack", "host")
 
-READ: list[tuple[Manifest, str | None, str | None, str]] = [
-    ({"packDomain": "rack"}, "rack", None, "c.packDomain"),
-    ({"pack": {"required": "rack"}}, "rack", None, "c.pack.required"),
-    ({"pack": {"preferred": "host"}}, None, "host", "c.packDomain"),
+READ: list[tuple[Manifest, str, str, str]] = [
+    ({"packDomain": "rack"}, "rack", "", "c.packDomain"),
+    ({"pack": {"required": "rack"}}, "rack", "", "c.pack.required"),
+    ({"pack": {"preferred": "host"}}, "", "host", "c.packDomain"),
     ({"pack": {"required": "rack", "preferred": "host"}}, "rack", "host", "c.pack.required"),
     ({"packDomain": "zone", "pack": {"preferred": "host"}}, "zone", "host", "c.packDomain"),
-    ({"packDomain": "zone", "pack": {"required": "rack"}}, "rack", None, "c.pack.required"),
-    ({}, None, None, "c.packDomain"),
-    ({"pack": None, "packDomain": ""}, None, None, "c.packDomain"),
+    ({"packDomain": "zone", "pack": {"required": "rack"}}, "rack", "", "c.pack.required"),
+    ({}, "", "", "c.packDomain"),
+    ({"pack": None, "packDomain": ""}, "", "", "c.packDomain"),
 ]
 
 
 @pytest.mark.parametrize(("manifest", "required", "preferred", "path"), READ)
 def test_both_forms_of_a_constraint_say_what_is_required_and_what_is_preferred(
-    manifest: Manifest, required: str | None, preferred: str | None, path: str
+    manifest: Manifest, required: str, preferred: str, path: str
 ) -> None:
-    found = read_constraint(manifest, "c")
-    assert found is not None
+    found = Constraint(manifest, "c")
     assert (found.required, found.preferred, found.required_path) == (required, preferred, path)
-    assert found.domains == [domain for domain in (required, preferred) if domain]
+    assert [use.domain for use in found.uses] == [domain for domain in (required, preferred) if domain]
 
 
 TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [
@@ -59,8 +58,9 @@ TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [
 
 @pytest.mark.parametrize(("manifest", "keys"), TRANSLATED)
 def test_domains_become_node_labels_and_those_that_are_gone_are_dropped(manifest: Manifest | None, keys: Manifest | None) -> None:
-    assert translate(read_constraint(manifest, "c"), LAB) == ({"packConstraint": keys} if keys else None)
-    assert translate(read_constraint(manifest, "c"), None) is None
+    constraint = None if manifest is None else Constraint(manifest, "c")
+    assert translate(constraint, LAB) == ({"packConstraint": keys} if keys else None)
+    assert translate(constraint, None) is None
 
 
 def a_set(

@@ -94,11 +94,6 @@ def test_the_template_is_read() -> None:
     assert found.placement.constraint is not None and found.placement.constraint.topology_name == "t"
 
 
-@pytest.mark.parametrize(("strategy", "expected"), [({}, "RollingRecreate"), ({"type": "OnDelete"}, "OnDelete"), (None, "RollingRecreate")])
-def test_the_update_strategy_is_to_roll_unless_told_otherwise(strategy: Any, expected: str) -> None:
-    assert PodCliqueSet({"spec": {"updateStrategy": strategy}}).update_strategy == expected
-
-
 def test_cliques_know_where_they_stand() -> None:
     found = read([clique("a"), clique("b")], [group("g", ["a"])])
     assert [part.path for part in found.cliques] == ["spec.template.cliques[0]", "spec.template.cliques[1]"]

@@ -50,21 +50,6 @@ def test_what_is_being_deleted_has_a_name_but_no_uid() -> None:
     assert found.with_uid(CLIQUE).uid == ""
 
 
-REPLICAS: list[tuple[list[Any], int]] = [
-    ([], 2),
-    ([existing("PodClique", "demo-0-a", spec={"replicas": 5})], 5),
-    ([existing("PodClique", "demo-0-a", spec={"replicas": 0})], 0),
-    ([existing("PodClique", "demo-0-a", spec={})], 2),
-    ([existing("PodClique", "demo-0-a")], 2),
-    ([existing("PodClique", "demo-0-a", spec={"replicas": 5}, metadata=GONE)], 2),
-]
-
-
-@pytest.mark.parametrize(("objects", "expected"), REPLICAS)
-def test_live_replicas_win_over_the_templates(objects: list[Any], expected: int) -> None:
-    assert Snapshot(objects).replicas(CLIQUE, 2) == expected
-
-
 def test_children_are_found_by_their_controller() -> None:
     pod = existing_pod("demo-0-a", "bbbbb", 0)
     found = Snapshot([pod, existing_pod("demo-0-b", "ccccc", 0), existing("Pod", "loose")])

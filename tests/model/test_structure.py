@@ -24,12 +24,8 @@ def gang_members(manifest: Manifest, snapshot: list[Manifest] | None = None) -> 
     return {gang.name: [part.name for part in gang.cliques] for replica in found.replicas for gang in gangs(replica)}
 
 
-def test_a_replica_has_a_name_and_an_address() -> None:
-    found = expand(pcs([clique("a")], replicas=2, metadata={"namespace": "prod"}))
-    assert [(replica.name, replica.address) for replica in found.replicas] == [
-        ("demo-0", "demo-0.prod.svc.cluster.local"),
-        ("demo-1", "demo-1.prod.svc.cluster.local"),
-    ]
+def test_a_replica_is_called_after_its_set_and_its_index() -> None:
+    assert [replica.name for replica in expand(pcs([clique("a")], replicas=2)).replicas] == ["demo-0", "demo-1"]
 
 
 def test_a_set_without_replicas_has_none() -> None:
@@ -150,18 +146,6 @@ def test_the_scheduler_is_the_one_that_is_named_first_or_the_configured_default(
     cliques = [clique(f"c{number}", podSpec={"schedulerName": name} if name else {}) for number, name in enumerate(named)]
     found = expand(pcs(cliques), config=config)
     assert (found.scheduler, [part.scheduler for part in found.replicas[0].cliques]) == (of_set, of_cliques)
-
-
-def test_the_queue_of_volcano_is_the_default_one_unless_somebody_names_one() -> None:
-    """The shipped operator checks what cliques name and then forgets it (shipped semantics §14.28)."""
-    key = "scheduling.grove.io/volcano-queue"
-    assert expand(pcs([clique("a")])).volcano_queue == "default"
-    assert expand(pcs([clique("a", annotations={key: "q"})])).volcano_queue == "q"
-
-
-def test_the_queue_of_kai_is_empty_when_nobody_names_one() -> None:
-    assert expand(pcs([clique("a")])).kai_queue == ""
-    assert expand(pcs([clique("a", labels={"kai.scheduler/queue": "q"})])).kai_queue == "q"
 
 
 def test_a_gang_needs_the_least_of_each_of_its_cliques() -> None:

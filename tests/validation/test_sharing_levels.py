@@ -30,4 +30,4 @@ def test_the_filters_of_a_group_may_name_its_cliques_only() -> None:
 
 def test_a_level_knows_what_it_shares_in_order() -> None:
     level = sharing_levels(pcs("s", [clique("a", resourceSharing=[*sharing("t"), *sharing("u")])]))[0]
-    assert level.names == ["t", "u"]
+    assert [ref.name for ref in level.refs] == ["t", "u"]

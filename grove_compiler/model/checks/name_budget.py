@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_compiler.model.checks.name_patterns import CLAIM, DOMAIN, POD_CLIQUE, NamePattern, patterns_of, pods_of
@@ -65,33 +64,23 @@ def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
     Every clique that is too long is told, and of each group and of the set the worst case, since each of the names can be the one
     to shorten.
     """
-    patterns = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
-    patterns = [pattern for pattern in patterns if _together(set, pattern) > LONGEST_TOGETHER]
-    return [*_of_cliques(set, patterns), *_of_groups(set, patterns), *_of_set(set, patterns)]
-
-
-def _of_cliques(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
-    places = {group.name: (group.path, group.clique_names) for group in reversed(set.groups)}
-    for pattern in patterns:
-        path = pattern.path
-        if pattern.group:
-            group_path, names = places[pattern.group]
-            path = f"{group_path}.cliqueNames[{names.index(pattern.clique)}]"
-        yield LongName(_spelt(set, pattern), _together(set, pattern), LONGEST_TOGETHER, pattern.clique, path)
-
-
-def _of_groups(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
+    too_long = [one for one in patterns_of(set) if one.kind == POD_CLIQUE and _together(set, one) > LONGEST_TOGETHER]
+    told = [(pattern, pattern.clique, _clique_path(set, pattern)) for pattern in too_long]
     for group in set.groups:
-        mine = [pattern for pattern in patterns if pattern.group == group.name]
-        if mine:
-            worst = max(mine, key=lambda pattern: len(pattern.clique))
-            yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, group.name, f"{group.path}.name")
+        mine = [pattern for pattern in too_long if pattern.group == group.name]
+        told += [(_worst(set, mine), group.name, f"{group.path}.name")] if mine else []
+    told += [(_worst(set, too_long), set.name, "metadata.name")] if too_long else []
+    return [LongName(_spelt(set, one), _together(set, one), LONGEST_TOGETHER, own, path) for one, own, path in told]
 
 
-def _of_set(set: PodCliqueSet, patterns: list[NamePattern]) -> Iterator[LongName]:
-    if patterns:
-        worst = max(patterns, key=lambda pattern: _together(set, pattern))
-        yield LongName(_spelt(set, worst), _together(set, worst), LONGEST_TOGETHER, set.name, "metadata.name")
+def _clique_path(set: PodCliqueSet, pattern: NamePattern) -> str:
+    """Where the clique's name stands: for one of a scaling group where the group names it, as the shipped operator says."""
+    group = next((group for group in set.groups if pattern.group and group.name == pattern.group), None)
+    return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
+
+
+def _worst(set: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
+    return max(patterns, key=lambda pattern: _together(set, pattern))
 
 
 def _together(set: PodCliqueSet, pattern: NamePattern) -> int:

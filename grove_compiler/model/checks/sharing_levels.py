@@ -17,11 +17,6 @@ class SharingLevel:
     clique_names: list[str]
     group_names: list[str]
 
-    @property
-    def names(self) -> list[str]:
-        """The templates that are shared, in order."""
-        return [ref.name for ref in self.refs]
-
 
 def sharing_levels(set: PodCliqueSet) -> list[SharingLevel]:
     """The set, its scaling groups and its cliques, as far as they share something."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from grove_compiler.model.spec.constraints import Constraint
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation
@@ -24,9 +24,9 @@ class PlacementChange:
 
 @dataclass(slots=True, eq=False)
 class MnnvlChange:
-    """An annotation that an update adds, removes or changes; `value` and `old` are empty for none."""
+    """An annotation that an update touched: `what` is `added`, `removed` or `changed`, `value` and `old` are empty for none."""
 
-    what: Literal["added", "removed", "changed"]
+    what: str
     path: str
     value: str
     old: str
@@ -53,8 +53,8 @@ def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementCha
     Moving a domain from `packDomain` to `pack.required` is allowed, and so is naming the topology of such an old constraint.
     """
     pairs = [("spec.template", set.placement.constraint, old.placement.constraint)]
-    pairs += [(one.path, one.constraint, old.placement.group_constraints.get(one.name)) for one in set.groups]
-    pairs += [(one.path, one.constraint, old.placement.clique_constraints.get(one.name)) for one in set.cliques]
+    pairs += [(one.path, one.constraint, _constraint(old_group(old, one))) for one in set.groups]
+    pairs += [(one.path, one.constraint, _constraint(old_clique(old, one))) for one in set.cliques]
     changes = (_placement_change(f"{path}.topologyConstraint", new, before) for path, new, before in pairs)
     return [change for change in changes if change]
 
@@ -74,13 +74,17 @@ def _of_same_name(templates: Sequence[Template], wanted: Template) -> Template |
     return next((template for template in templates if template.name == wanted.name), None)
 
 
+def _constraint(template: CliqueTemplate | ScalingGroupTemplate | None) -> Constraint | None:
+    return template.constraint if template is not None else None
+
+
 def _placement_change(path: str, new: Constraint | None, old: Constraint | None) -> PlacementChange | None:
     if new is None or old is None:
         return None if new is old else PlacementChange(path, "added" if old is None else "removed")
     for field, now, before in (("required", new.required, old.required), ("preferred", new.preferred, old.preferred)):
         if now != before:
             return PlacementChange(path, f"changed: its {field} domain was {before or 'not set'}")
-    repairs_old = old.topology_name is None and not old.uses_pack
+    repairs_old = not old.topology_name and not old.uses_pack
     if new.topology_name != old.topology_name and not repairs_old:
         return PlacementChange(f"{path}.topologyName", f"changed: it was {old.topology_name or 'not set'}")
     return None
@@ -93,11 +97,7 @@ def _key(layer: Layer) -> tuple[str, str]:
 
 def _mnnvl_changes(new: Layer, old: Layer) -> list[MnnvlChange]:
     before = {annotation.key: annotation.value for annotation in old.mnnvl_annotations}
-    now = {annotation.key: annotation for annotation in new.mnnvl_annotations}
-    changes = [MnnvlChange("removed", MnnvlAnnotation(new, key, "").path, "", value) for key, value in before.items() if key not in now]
-    for key, annotation in now.items():
-        if key not in before:
-            changes.append(MnnvlChange("added", annotation.path, annotation.value, ""))
-        elif annotation.value != before[key]:
-            changes.append(MnnvlChange("changed", annotation.path, annotation.value, before[key]))
-    return changes
+    now = {annotation.key: annotation.value for annotation in new.mnnvl_annotations}
+    changes = [("removed", key) for key in before if key not in now]
+    changes += [("changed" if key in before else "added", key) for key in now if now[key] != before.get(key)]
+    return [MnnvlChange(what, MnnvlAnnotation(new, key, "").path, now.get(key, ""), before.get(key, "")) for what, key in changes]

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model import names
-from grove_compiler.model.expanded.topology import scheduled_pods
 from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.model.inputs.mnnvl_shape import shape_of
 from grove_compiler.model.inputs.settings import Settings
@@ -83,7 +81,7 @@ class SetInContext(PodCliqueSet):
     @lazy
     def scheduled_pods(self) -> int:
         """How many of its pods have a node already."""
-        return scheduled_pods(self, self.snapshot)
+        return self.snapshot.scheduled_pods(self.namespace, self.name)
 
     @lazy
     def ref(self) -> ObjectRef:
@@ -95,28 +93,6 @@ class SetInContext(PodCliqueSet):
     def scheduler(self) -> str:
         """The scheduler of its gangs, by the rule `gang_scheduler`."""
         return self.decisions.of(gang_scheduler)(self, self.config)
-
-    @lazy
-    def kai_queue(self) -> str:
-        """The queue of KAI that its gangs are in, by the rule `kai_queue`."""
-        return self.decisions.of(kai_queue)(self)
-
-    @lazy
-    def volcano_queue(self) -> str:
-        """The queue of Volcano that its gangs are in, by the rule `volcano_queue`."""
-        return self.decisions.of(volcano_queue)(self)
-
-    @lazy
-    def service_account(self) -> str:
-        return names.service_account(self.name)
-
-    @lazy
-    def role(self) -> str:
-        return names.role(self.name)
-
-    @lazy
-    def token_secret(self) -> str:
-        return names.token_secret(self.name)
 
     def replicas_of(self, ref: ObjectRef, declared: int) -> int:
         """Returns the replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""

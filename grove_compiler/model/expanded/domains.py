@@ -9,7 +9,7 @@ from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
 from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroupReplica
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.lazy import remembered
-from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, REPLICA, SCALING_GROUP_REPLICA, Membership, MnnvlMode
+from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, REPLICA, SCALING_GROUP_REPLICA, Membership
 
 
 @dataclass(slots=True, eq=False)
@@ -27,20 +27,6 @@ class ComputeDomain:
     owner: ObjectRef
     member: ScalingGroupReplica | None = field(default=None, repr=False)
     clique: Clique | None = field(default=None, repr=False)
-
-    @property
-    def mnnvl_mode(self) -> MnnvlMode:
-        """`annotations`, `computeDomainConfig` or `mnnvl-group`."""
-        return self.membership.mnnvl_mode
-
-    @property
-    def device_class(self) -> str:
-        return self.membership.device_class
-
-    @property
-    def group(self) -> str:
-        """The shipped operator's group; empty in other modes."""
-        return self.membership.group
 
 
 @dataclass(slots=True, eq=False)

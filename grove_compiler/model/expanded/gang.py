@@ -58,10 +58,10 @@ class Gang:
     @lazy
     def groups(self) -> list[PodGroup]:
         parents = {clique: part.name for part in self.constraint_groups for clique in part.pod_group_names}
-        return [self._group(clique, parents.get(clique.name)) for clique in self.cliques]
-
-    def _group(self, clique: Clique, parent: str | None) -> PodGroup:
-        return PodGroup(clique.name, clique, clique.min_available, self._translate(clique.template.constraint), parent)
+        return [
+            PodGroup(one.name, one, one.min_available, self._translate(one.template.constraint), parents.get(one.name))
+            for one in self.cliques
+        ]
 
     @lazy
     def constraint(self) -> Manifest | None:

@@ -9,6 +9,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.spec.declared import declared
 
 GANG_LABEL = "grove.io/podgang"
 POD_HASH_LABEL = "grove.io/pod-template-hash"
@@ -23,37 +24,25 @@ class LivePod:
     clique: Clique = field(repr=False)
     manifest: Manifest = field(repr=False)
 
-    @lazy
-    def name(self) -> str:
-        return str(self.manifest["metadata"]["name"])
-
-    @lazy
-    def labels(self) -> dict[str, str]:
-        return self.manifest["metadata"].get("labels") or {}
-
-    @lazy
-    def _spec(self) -> Manifest:
-        return self.manifest.get("spec") or {}
-
-    @lazy
-    def _status(self) -> Manifest:
-        return self.manifest.get("status") or {}
+    name = declared(str, "metadata.name")
+    labels = declared(dict[str, str], "metadata.labels")
+    created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when it is unknown.")
+    node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
+    _hostname = declared(str, "spec.hostname")
+    _gates = declared(list[Manifest], "spec.schedulingGates")
+    _phase = declared(str, "status.phase")
+    _conditions = declared(list[Manifest], "status.conditions")
 
     @lazy
     def index(self) -> int:
         """Its index in the clique, from the label, else from the hostname; -1 when neither tells."""
-        text = self.labels.get(POD_INDEX_LABEL) or (self._spec.get("hostname") or "").rpartition("-")[2]
+        text = self.labels.get(POD_INDEX_LABEL) or self._hostname.rpartition("-")[2]
         return int(text) if text.isascii() and text.isdecimal() else -1
-
-    @lazy
-    def has_node(self) -> bool:
-        """Whether it was scheduled."""
-        return bool(self._spec.get("nodeName"))
 
     @lazy
     def phase(self) -> str:
         """`Pending` until something else is reported."""
-        return self._status.get("phase") or "Pending"
+        return self._phase or "Pending"
 
     @lazy
     def is_finished(self) -> bool:
@@ -62,7 +51,7 @@ class LivePod:
 
     @lazy
     def is_ready(self) -> bool:
-        return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._status.get("conditions") or [])
+        return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._conditions)
 
     @lazy
     def has_current_template(self) -> bool:
@@ -72,12 +61,7 @@ class LivePod:
     @lazy
     def is_gated(self) -> bool:
         """Whether Grove keeps the scheduler off it."""
-        return any(gate.get("name") == SCHEDULING_GATE for gate in self._spec.get("schedulingGates") or [])
-
-    @lazy
-    def created(self) -> str:
-        """Its `creationTimestamp`, which sorts by time; empty when it is unknown."""
-        return self.manifest["metadata"].get("creationTimestamp") or ""
+        return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
     @lazy
     def younger_pods(self) -> int:

@@ -8,7 +8,6 @@ from grove_compiler.model import names
 from grove_compiler.model.expanded.gates import gate_is_lifted
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import remembered
 
 
@@ -38,17 +37,14 @@ def pods(clique: Clique) -> list[Pod]:
     Pods that hold an index keep it and their name; the lowest free indices are filled. A pod that is being deleted or has finished
     gives its index up, but its name stays taken while it exists.
     """
-    if not clique.set.snapshot:
-        given: set[str] = set()
-        return [_new_pod(clique, index, given) for index in range(clique.replicas)]
-    taken = _TakenNames(clique.set.snapshot, clique.set.namespace)
-    holders = _holders(clique)
+    holders = _holders(clique) if clique.set.snapshot else {}
     missing = clique.replicas - len(holders)
     if missing < 0:
         for pod in sorted(holders.values(), key=clique.set.decisions.of(scale_in_order))[:-missing]:
             del holders[pod.index]
     indices = sorted([*holders, *_free_indices(holders, missing)])
-    return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, taken) for i in indices]
+    given: set[str] = set()
+    return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, given) for i in indices]
 
 
 def pod_names(clique: Clique) -> list[str]:
@@ -73,27 +69,14 @@ def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     # Kubernetes lets gates be taken off a pod and never put on again, so a pod without one is not worth asking a rule about.
     gated = pod.is_gated and not clique.set.decisions.of(gate_is_lifted)(pod)
-    return Pod(pod.name, names.hostname(clique.name, pod.index), pod.index, True, gated)
+    return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated)
 
 
-def _new_pod(clique: Clique, index: int, taken: set[str] | _TakenNames) -> Pod:
-    name = names.pod(clique.name, index, taken)
-    taken.add(name)
-    return Pod(name, names.hostname(clique.name, index), index, False, True)
-
-
-class _TakenNames:
-    """The names of pods that exist in the namespace, whosever they are, and those just given."""
-
-    __slots__ = ("_given", "_namespace", "_snapshot")
-
-    def __init__(self, snapshot: Snapshot, namespace: str) -> None:
-        self._snapshot = snapshot
-        self._namespace = namespace
-        self._given: set[str] = set()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._given or self._snapshot.get("v1", "Pod", self._namespace, str(name)) is not None
-
-    def add(self, name: str) -> None:
-        self._given.add(name)
+def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
+    """A pod whose name nobody in the namespace has, whosever it is, and which was not `given` to another one just now."""
+    snapshot, namespace = clique.set.snapshot, clique.set.namespace
+    # Without a cluster nothing is there to ask about, and to ask for each of ten thousand pods would be a tenth of a compilation.
+    is_taken = (lambda name: name in given or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else given.__contains__
+    name = names.pod(clique.name, index, is_taken)
+    given.add(name)
+    return Pod(name, names.part_of(clique.name, index), index, False, True)

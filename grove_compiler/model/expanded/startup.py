@@ -48,16 +48,16 @@ def _parents(clique: Clique) -> list[CliqueTemplate]:
 def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
     """The parent's PodCliques in the base gang: all of them, also those of other replicas of a scaling group."""
     if parent.group is None:
-        return [names.clique(clique.replica.name, parent.name)]
+        return [names.part_of(clique.replica.name, parent.name)]
     if clique.set.mnnvl.gang_per_replica(parent.group):
         return []
-    group = names.scaling_group(clique.replica.name, parent.group.name)
+    group = names.part_of(clique.replica.name, parent.group.name)
     indices = range(parent.group.min_available or 1)
-    return [names.clique(names.scaling_group_replica(group, index), parent.name) for index in indices]
+    return [names.part_of(names.part_of(group, index), parent.name) for index in indices]
 
 
 def _own_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
     member = clique.member
     if member is None or parent.group is not member.group.template:
         return []
-    return [names.clique(member.name, parent.name)]
+    return [names.part_of(member.name, parent.name)]

@@ -35,19 +35,17 @@ class ExpandedSet(SetInContext):
 class Replica:
     """One replica of the set: what is scheduled, updated and terminated together.
 
-    `name` is also that of its headless Service and of its base PodGang; at `address` its pods find one another.
+    `name` is also that of its headless Service and of its base PodGang.
     """
 
     set: ExpandedSet = field(repr=False)
     index: int
     name: str = field(init=False)
-    address: str = field(init=False)
 
     def __post_init__(self) -> None:
         if is_draft(self, self.set):
             return
-        self.name = names.replica(self.set.name, self.index)
-        self.address = names.service_address(self.name, self.set.namespace)
+        self.name = names.part_of(self.set.name, self.index)
 
     @lazy
     def cliques(self) -> list[Clique]:
@@ -75,7 +73,7 @@ class ScalingGroup:
 
     @lazy
     def name(self) -> str:
-        return names.scaling_group(self.replica.name, self.template.name)
+        return names.part_of(self.replica.name, self.template.name)
 
     @lazy
     def ref(self) -> ObjectRef:
@@ -119,7 +117,7 @@ class ScalingGroupReplica:
 
     @lazy
     def name(self) -> str:
-        return names.scaling_group_replica(self.group.name, self.index)
+        return names.part_of(self.group.name, self.index)
 
     @lazy
     def is_scaled(self) -> bool:
@@ -134,12 +132,12 @@ class ScalingGroupReplica:
 
     @lazy
     def gang_name(self) -> str:
-        """With its own index where each replica is a gang (annotation design, Example 3), else counted from `minAvailable` on."""
+        """With its own index where each replica is a gang (annotation design, Example 3), else from 0 beyond `minAvailable` (§14.2)."""
         if self.group.gang_per_replica:
             return self.name
         if not self.is_scaled:
             return self.group.replica.name
-        return names.scaled_gang(self.group.name, self.index, self.group.min_available)
+        return names.part_of(self.group.name, self.index - self.group.min_available)
 
     @lazy
     def cliques(self) -> list[Clique]:
@@ -171,7 +169,7 @@ class Clique:
         if is_draft(self, self.set):
             return
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
-        self.name = names.clique(owner.name, self.template.name)
+        self.name = names.part_of(owner.name, self.template.name)
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name
         self.base_gang_name = None if self.member is None else self.member.base_gang_name
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))

@@ -83,7 +83,7 @@ class ExpandedTopology(Topology):
         """
         peers = self.peers or [self]
         users = [one for one in self.find_sets() if one.placement.find(peers) is self]
-        scheduled = {f"{one.namespace}/{one.name}": scheduled_pods(one, self.snapshot) for one in users}
+        scheduled = {f"{one.namespace}/{one.name}": self.snapshot.scheduled_pods(one.namespace, one.name) for one in users}
         return [TopologyUse(name, scheduled[name]) for name in sorted(scheduled)]
 
     @lazy
@@ -116,8 +116,3 @@ def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopo
     ordered = sorted(levels, key=lambda level: DOMAINS.index(level["domain"]) if level.get("domain") in DOMAINS else len(DOMAINS))
     manifest = {"apiVersion": API_VERSION, "kind": CLUSTER_TOPOLOGY, "metadata": {"name": DEFAULT_TOPOLOGY}, "spec": {"levels": ordered}}
     return ExpandedTopology(manifest, snapshot, is_default=True)
-
-
-def scheduled_pods(one: PodCliqueSet, snapshot: Snapshot) -> int:
-    """Returns `status.scheduledReplicas` of all PodCliques of a set, those of its scaling groups included."""
-    return snapshot.scheduled_pods(one.namespace, one.name)

@@ -128,12 +128,6 @@ class Snapshot:
         manifest = self.live(ref) if self else None
         return ref if manifest is None else ref._replace(uid=(manifest.get("metadata") or {}).get("uid") or "")
 
-    def replicas(self, ref: ObjectRef, template: int) -> int:
-        """Returns `spec.replicas` of the object, which autoscalers and people change; the template's number before it exists."""
-        manifest = self.live(ref) if self else None
-        live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
-        return template if live is None else int(live)
-
     def owned(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
         """Returns the objects of a kind whose controller is `owner` itself; those being deleted too."""
         return [*self._given.by_owner(group, kind, owner), *(self._view.by_owner(group, kind, owner) if self._view is not None else ())]

@@ -15,6 +15,7 @@ from typing import Literal
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation, layers_of
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
@@ -52,15 +53,18 @@ class Membership:
 class Mnnvl:
     """Everything that a set says about multi-node NVLink. It can be read from any set, however wrong.
 
-    `set_name`, `set_annotations` and `template`, which is `spec.template`, are the set's own.
+    `set_name`, `set_annotations` and `manifest`, which is `spec.template`, are the set's own.
     """
 
     set_name: str
     set_annotations: dict[str, str] = field(repr=False)
-    template: Manifest = field(repr=False)
+    manifest: Manifest = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
     groups: list[ScalingGroupTemplate] = field(repr=False)
     decisions: DecisionRules = field(repr=False)
+
+    config_enabled = declared(bool, "computeDomainConfig.enabled", "Whether it gives each replica a domain.")
+    _declared_class = declared(str, "computeDomainConfig.deviceClassName")
 
     @lazy
     def layers(self) -> list[Layer]:
@@ -73,14 +77,9 @@ class Mnnvl:
         return [annotation for layer in self.layers for annotation in layer.mnnvl_annotations]
 
     @lazy
-    def config_enabled(self) -> bool:
-        """Whether `computeDomainConfig` gives each replica a domain."""
-        return bool((self.template.get("computeDomainConfig") or {}).get("enabled"))
-
-    @lazy
     def config_class(self) -> str:
         """`computeDomainConfig.deviceClassName`; the default one when absent."""
-        return (self.template.get("computeDomainConfig") or {}).get("deviceClassName") or DEFAULT_DEVICE_CLASS
+        return self._declared_class or DEFAULT_DEVICE_CLASS
 
     @lazy
     def is_mentioned(self) -> bool:
@@ -93,15 +92,20 @@ class Mnnvl:
         return any(annotation.key == ENABLED and annotation.value == "true" for annotation in self.annotations)
 
     @lazy
+    def joined(self) -> list[tuple[CliqueTemplate, Membership]]:
+        """The cliques that join a domain, each with it."""
+        pairs = [(clique, self.membership(clique)) for clique in self.cliques if self.is_mentioned]
+        return [(clique, membership) for clique, membership in pairs if membership]
+
+    @lazy
     def is_used(self) -> bool:
         """Whether any clique joins a domain."""
-        return self.is_mentioned and any(self.membership(clique) for clique in self.cliques)
+        return bool(self.joined)
 
     @lazy
     def follows_design(self) -> list[Membership]:
         """Memberships whose objects have the form of the designs, unless the target's driver asks for another."""
-        memberships = [self.membership(clique) for clique in self.cliques] if self.is_mentioned else []
-        return [membership for membership in memberships if membership and membership.mnnvl_mode != GROUP]
+        return [membership for _, membership in self.joined if membership.mnnvl_mode != GROUP]
 
     def memberships(self, clique: CliqueTemplate) -> list[Membership]:
         """Returns one for each mode that reaches a clique, whether it uses GPUs or not; in a valid set at most one."""
@@ -138,8 +142,7 @@ class Mnnvl:
     @lazy
     def scoped(self) -> list[tuple[CliqueTemplate, Membership]]:
         """The cliques that join a domain by annotations."""
-        pairs = [(clique, self.membership(clique)) for clique in self.cliques if self.is_mentioned]
-        return [(clique, membership) for clique, membership in pairs if membership and membership.mnnvl_mode == ANNOTATIONS]
+        return [(clique, membership) for clique, membership in self.joined if membership.mnnvl_mode == ANNOTATIONS]
 
     @lazy
     def gang_per_replica_groups(self) -> list[str]:

@@ -77,32 +77,12 @@ def layers_of(
 ) -> list[Layer]:
     """Returns the set of that name and annotations, then its scaling groups, then its cliques. A clique of a group inherits from that."""
     top = Layer("set", name, "the set", "replica", "metadata.annotations", annotations, cliques, decisions)
-    of_groups = [
-        Layer(
-            "group",
-            group.name,
-            f'scaling group "{group.name}"',
-            "scalingGroupReplica",
-            f"{group.path}.annotations",
-            group.annotations,
-            [clique for clique in group.cliques if clique.group is group],
-            decisions,
-            top,
-        )
-        for group in groups
-    ]
-    of_cliques = [
-        Layer(
-            "clique",
-            clique.name,
-            f'clique "{clique.name}"',
-            "clique",
-            f"{clique.path}.annotations",
-            clique.annotations,
-            [clique],
-            decisions,
-            of_groups[clique.group.index] if clique.group else top,
-        )
-        for clique in cliques
-    ]
+    of_groups = [_below(top, "group", "scaling group", group, [one for one in group.cliques if one.group is group]) for group in groups]
+    of_cliques = [_below(of_groups[one.group.index] if one.group else top, "clique", "clique", one, [one]) for one in cliques]
     return [top, *of_groups, *of_cliques]
+
+
+def _below(above: Layer, kind: str, words: str, template: CliqueTemplate | ScalingGroupTemplate, cliques: list[CliqueTemplate]) -> Layer:
+    scope = "clique" if kind == "clique" else "scalingGroupReplica"
+    path, origin = f"{template.path}.annotations", f'{words} "{template.name}"'
+    return Layer(kind, template.name, origin, scope, path, template.annotations, cliques, above.decisions, above)

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedConstraint, domain_uses, read_constraint
+from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedConstraint, constraint_in
+from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
 
@@ -27,39 +28,27 @@ class NamedTopology:
 
 @dataclass(eq=False)
 class Placement:
-    """The constraints in `template`, a set's own, and in its cliques and groups.
+    """The constraints in `manifest`, which is a set's `spec.template`, and in its cliques and groups.
 
     `clusterTopologyName` is the design's way to name the topology, `topologyName` the shipped one.
     """
 
-    template: Manifest = field(repr=False)
+    manifest: Manifest = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
     groups: list[ScalingGroupTemplate] = field(repr=False)
+
+    cluster_topology_name = declared(str, "clusterTopologyName")
 
     @lazy
     def constraint(self) -> Constraint | None:
         """The constraint of each replica of the set as a whole."""
-        return read_constraint(self.template.get("topologyConstraint"), "spec.template.topologyConstraint")
-
-    @lazy
-    def group_constraints(self) -> dict[str, Constraint]:
-        """The constraints of scaling groups, by the group's name."""
-        return {group.name: group.constraint for group in self.groups if group.constraint is not None}
-
-    @lazy
-    def clique_constraints(self) -> dict[str, Constraint]:
-        """The constraints of cliques, by the clique's name."""
-        return {clique.name: clique.constraint for clique in self.cliques if clique.constraint is not None}
+        return constraint_in(self.manifest, "spec.template")
 
     @lazy
     def constraints(self) -> list[Constraint]:
         """All of them in the order in which a topology's name is looked for: the set's, the groups', the cliques' (shipped §4.3)."""
-        own = [self.constraint] if self.constraint else []
-        return [*own, *self.group_constraints.values(), *self.clique_constraints.values()]
-
-    @lazy
-    def cluster_topology_name(self) -> str:
-        return self.template.get("clusterTopologyName") or ""
+        parts = [self.constraint, *(group.constraint for group in self.groups), *(clique.constraint for clique in self.cliques)]
+        return [constraint for constraint in parts if constraint is not None]
 
     @lazy
     def names(self) -> list[NamedTopology]:
@@ -102,30 +91,26 @@ class Placement:
         """Constraints in the shipped form (`pack`) for which no topology is named, neither there nor where they inherit from (§6.2)."""
         if self.cluster_topology_name:
             return []
-        own = [self.constraint] if self.constraint else []
-        named = any(constraint.topology_name for constraint in own)
-        groups = [] if named else list(self.group_constraints.values())
-        cliques = [] if named else [one.constraint for one in self.cliques if one.constraint and not _names_topology(one.group)]
-        return [one for one in [*own, *groups, *cliques] if one.uses_pack and not one.topology_name]
+        parts = [self.constraint]
+        if self.constraint is None or not self.constraint.topology_name:
+            parts += [group.constraint for group in self.groups]
+            parts += [clique.constraint for clique in self.cliques if not _names_topology(clique.group)]
+        return [one for one in parts if one is not None and one.uses_pack and not one.topology_name]
 
     @lazy
     def domain_uses(self) -> list[DomainUse]:
         """Every domain that is asked for."""
-        return domain_uses(self.constraints)
+        return [use for constraint in self.constraints for use in constraint.uses]
 
     @lazy
     def nested(self) -> list[NestedConstraint]:
         """Pairs of a constraint and one inside it: set and groups, set and cliques, a group and its cliques."""
-        pairs = []
+        pairs: list[tuple[Constraint | None, Constraint | None]] = []
         if self.constraint:
-            inner = [*self.group_constraints.values(), *self.clique_constraints.values()]
-            pairs = [NestedConstraint(self.constraint, constraint) for constraint in inner]
-        for group in self.groups:
-            outer = self.group_constraints.get(group.name)
-            members = (self.clique_constraints.get(clique.name) for clique in group.cliques)
-            pairs += [NestedConstraint(outer, inner) for inner in members if outer and inner]
-        return pairs
+            pairs += [(self.constraint, inner) for inner in self.constraints[1:]]
+        pairs += [(group.constraint, clique.constraint) for group in self.groups for clique in group.cliques]
+        return [NestedConstraint(outer, inner) for outer, inner in pairs if outer and inner]
 
 
 def _names_topology(group: ScalingGroupTemplate | None) -> bool:
-    return group is not None and group.constraint is not None and group.constraint.topology_name is not None
+    return group is not None and group.constraint is not None and group.constraint.topology_name != ""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
-from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, read_claim_templates, read_sharing
-from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, read_templates, volcano_queue_in
+from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, templates_in, volcano_queue_in
 
 API_VERSION = "grove.io/v1alpha1"
 GROVE_PREFIX = "grove.io/"
@@ -33,34 +34,37 @@ class PodCliqueSet:
     default_namespace: str = "default"
     decisions: DecisionRules = field(default_factory=DecisionRules, repr=False)
 
-    @lazy
-    def metadata(self) -> Manifest:
-        return self.manifest.get("metadata") or {}
-
-    @lazy
-    def name(self) -> str:
-        return self.metadata.get("name") or ""
+    metadata = declared(Manifest, "metadata")
+    name = declared(str, "metadata.name")
+    uid = declared(str, "metadata.uid", "Empty while the set exists only on paper.")
+    labels = declared(dict[str, str], "metadata.labels")
+    annotations = declared(dict[str, str], "metadata.annotations")
+    spec = declared(Manifest, "spec")
+    replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` are the replicas themselves.)")
+    max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "A duration from the first start on, restarts included; none is no limit.")
+    template = declared(Manifest, "spec.template")
+    startup_type = declared(
+        str,
+        "spec.template.cliqueStartupType",
+        "CliqueStartupTypeAnyOrder, CliqueStartupTypeInOrder or CliqueStartupTypeExplicit; empty when absent.",
+    )
+    priority_class = declared(
+        str, "spec.template.priorityClassName", "For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."
+    )
+    termination_delay = optional(str, "spec.template.terminationDelay", "A duration as Go writes it (`4h0m0s`).")
+    publish_not_ready = declared(
+        bool,
+        "spec.template.headlessServiceConfig.publishNotReadyAddresses",
+        "Whether headless Services tell addresses of pods that are not ready.",
+    )
 
     @lazy
     def namespace(self) -> str:
         return self.metadata.get("namespace") or self.default_namespace
 
     @lazy
-    def uid(self) -> str:
-        """Empty while the set exists only on paper."""
-        return self.metadata.get("uid") or ""
-
-    @lazy
     def ref(self) -> ObjectRef:
         return ObjectRef(API_VERSION, "PodCliqueSet", self.namespace, self.name, self.uid)
-
-    @lazy
-    def labels(self) -> dict[str, str]:
-        return self.metadata.get("labels") or {}
-
-    @lazy
-    def annotations(self) -> dict[str, str]:
-        return self.metadata.get("annotations") or {}
 
     @lazy
     def foreign_labels(self) -> dict[str, str]:
@@ -73,58 +77,9 @@ class PodCliqueSet:
         return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
 
     @lazy
-    def spec(self) -> Manifest:
-        return self.manifest.get("spec") or {}
-
-    @lazy
-    def template(self) -> Manifest:
-        return self.spec.get("template") or {}
-
-    @lazy
-    def replica_count(self) -> int:
-        """`spec.replicas`; 0 when absent. (`replicas` are the replicas themselves.)"""
-        return self.spec.get("replicas") or 0
-
-    @lazy
-    def update_strategy(self) -> str:
-        """RollingRecreate unless the manifest says OnDelete."""
-        return (self.spec.get("updateStrategy") or {}).get("type") or "RollingRecreate"
-
-    @lazy
     def is_training(self) -> bool:
         """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
         return self.spec.get("workloadType") == "Training"
-
-    @lazy
-    def max_runtime(self) -> str | None:
-        """`trainingSpec.maxRuntime`, a duration from the first start on, restarts included; none is no limit."""
-        return (self.spec.get("trainingSpec") or {}).get("maxRuntime")
-
-    @lazy
-    def max_restarts(self) -> int:
-        """`trainingSpec.maxRestarts`: restarts of replicas in the whole set before it has failed; 0 when absent."""
-        return (self.spec.get("trainingSpec") or {}).get("maxRestarts") or 0
-
-    @lazy
-    def startup_type(self) -> str:
-        """CliqueStartupTypeAnyOrder, CliqueStartupTypeInOrder or CliqueStartupTypeExplicit; empty when absent."""
-        return self.template.get("cliqueStartupType") or ""
-
-    @lazy
-    def priority_class(self) -> str:
-        """For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."""
-        return self.template.get("priorityClassName") or ""
-
-    @lazy
-    def termination_delay(self) -> str | None:
-        """A duration as Go writes it (`4h0m0s`)."""
-        return self.template.get("terminationDelay")
-
-    @lazy
-    def publish_not_ready(self) -> bool:
-        """Whether headless Services tell addresses of pods that are not ready."""
-        config = self.template.get("headlessServiceConfig") or {}
-        return bool(config.get("publishNotReadyAddresses"))
 
     @lazy
     def placement(self) -> Placement:
@@ -138,15 +93,15 @@ class PodCliqueSet:
 
     @lazy
     def claim_templates(self) -> list[ClaimTemplate]:
-        return read_claim_templates(self.template, "spec.template")
+        return claim_templates_in(self.template, "spec.template")
 
     @lazy
     def resource_sharing(self) -> list[SharingRef]:
-        return read_sharing(self.template, "spec.template")
+        return sharing_in(self.template, "spec.template")
 
     @lazy
     def _templates(self) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
-        return read_templates(self.template)
+        return templates_in(self.template)
 
     @lazy
     def cliques(self) -> list[CliqueTemplate]:

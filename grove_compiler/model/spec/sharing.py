@@ -5,66 +5,48 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.spec.declared import declared, optional
 
 ALL_REPLICAS = "AllReplicas"
 PER_REPLICA = "PerReplica"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ClaimTemplate:
-    """An entry of `spec.template.resourceClaimTemplates`. `spec` is the claim's spec, `requests` its device requests."""
+    """An entry of `spec.template.resourceClaimTemplates`."""
 
-    name: str
+    manifest: Manifest
     index: int
     path: str
-    spec: Manifest
-    requests: list[Manifest]
+
+    name = declared(str, "name")
+    spec = declared(Manifest, "templateSpec.spec", "The claim's spec.")
+    requests = declared(list[Manifest], "templateSpec.spec.devices.requests")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class SharingRef:
-    """An entry of `resourceSharing` at any level: which template, in which scope, and for which children.
+    """An entry of `resourceSharing` at any level: which template, in which scope, and for which children."""
 
-    `namespace` is empty when the manifest names none. `filter` is none when there is no filter, which matches every child; the
-    two lists are empty then.
-    """
-
-    name: str
-    namespace: str
-    scope: str
+    manifest: Manifest
     index: int
     path: str
-    filter: Manifest | None
-    child_clique_names: list[str]
-    child_scaling_group_names: list[str]
+
+    name = declared(str, "name")
+    namespace = declared(str, "namespace")
+    scope = declared(str, "scope")
+    filter = optional(Manifest, "filter", "None matches every child.")
+    child_clique_names = declared(list[str], "filter.childCliqueNames")
+    child_scaling_group_names = declared(list[str], "filter.childScalingGroupNames")
 
 
-def read_claim_templates(template: Manifest, path: str) -> list[ClaimTemplate]:
-    """The claim templates of `spec.template`, which stands at `path`."""
-    return [
-        ClaimTemplate(
-            name=entry.get("name") or "",
-            index=index,
-            path=f"{path}.resourceClaimTemplates[{index}]",
-            spec=(spec := (entry.get("templateSpec") or {}).get("spec") or {}),
-            requests=(spec.get("devices") or {}).get("requests") or [],
-        )
-        for index, entry in enumerate(template.get("resourceClaimTemplates") or [])
-    ]
+def claim_templates_in(template: Manifest, path: str) -> list[ClaimTemplate]:
+    """Returns the claim templates of `spec.template`, which stands at `path`."""
+    entries = template.get("resourceClaimTemplates") or []
+    return [ClaimTemplate(entry, index, f"{path}.resourceClaimTemplates[{index}]") for index, entry in enumerate(entries)]
 
 
-def read_sharing(holder: Manifest, path: str) -> list[SharingRef]:
-    """The `resourceSharing` of a set's template, a clique or a scaling group, which stands at `path`."""
-    return [
-        SharingRef(
-            name=entry.get("name") or "",
-            namespace=entry.get("namespace") or "",
-            scope=entry.get("scope") or "",
-            index=index,
-            path=f"{path}.resourceSharing[{index}]",
-            filter=(only := entry.get("filter")),
-            child_clique_names=(only or {}).get("childCliqueNames") or [],
-            child_scaling_group_names=(only or {}).get("childScalingGroupNames") or [],
-        )
-        for index, entry in enumerate(holder.get("resourceSharing") or [])
-    ]
+def sharing_in(holder: Manifest, path: str) -> list[SharingRef]:
+    """Returns the `resourceSharing` of a set's template, a clique or a scaling group, which stands at `path`."""
+    entries = holder.get("resourceSharing") or []
+    return [SharingRef(entry, index, f"{path}.resourceSharing[{index}]") for index, entry in enumerate(entries)]

@@ -6,93 +6,90 @@ Both classes stand here because they know each other: a group names its cliques,
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.constraints import Constraint, read_constraint
+from grove_compiler.model.spec.constraints import Constraint, constraint_in
+from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.pod_spec import GpuContainer, gpu_containers_of
-from grove_compiler.model.spec.sharing import SharingRef, read_sharing
+from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 
 KAI_QUEUE = "kai.scheduler/queue"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class AutoScaling:
     """`autoScalingConfig` of a clique or `scaleConfig` of a scaling group. `path` is that field's."""
 
+    manifest: Manifest
     path: str
-    min_replicas: int | None
-    max_replicas: int | None
-    metrics: list[Manifest] | None
+
+    min_replicas = optional(int, "minReplicas")
+    max_replicas = optional(int, "maxReplicas")
+    metrics = optional(list[Manifest], "metrics")
 
 
 @dataclass(eq=False)
-class CliqueTemplate:
-    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
+class _Template:
+    """What templates of cliques and of scaling groups have in common: an entry of a list in `spec.template`, with a name."""
 
     manifest: Manifest
     index: int
+
+    _list: ClassVar[str]
+    _scaling_field: ClassVar[str]
+
+    name = declared(str, "name")
+    annotations = declared(dict[str, str], "annotations")
+
+    @lazy
+    def path(self) -> str:
+        return f"spec.template.{self._list}[{self.index}]"
+
+    @lazy
+    def autoscaling(self) -> AutoScaling | None:
+        """How an autoscaler may scale it; none without one."""
+        manifest: Manifest | None = self.manifest
+        for key in self._scaling_field.split("."):
+            manifest = (manifest or {}).get(key)
+        return None if manifest is None else AutoScaling(manifest, f"{self.path}.{self._scaling_field}")
+
+    @lazy
+    def constraint(self) -> Constraint | None:
+        """Its topology constraint."""
+        return constraint_in(self.manifest, self.path)
+
+    @lazy
+    def resource_sharing(self) -> list[SharingRef]:
+        return sharing_in(self.manifest, self.path)
+
+
+@dataclass(eq=False)
+class CliqueTemplate(_Template):
+    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
+
     _groups: list[ScalingGroupTemplate] = field(default_factory=list, repr=False)
+
+    _list = "cliques"
+    _scaling_field = "spec.autoScalingConfig"
+
+    labels = declared(dict[str, str], "labels")
+    spec = declared(Manifest, "spec")
+    role_name = declared(str, "spec.roleName")
+    replicas = declared(int, "spec.replicas", "Pods wanted at first; 0 when absent.")
+    min_available = optional(int, "spec.minAvailable")
+    starts_after = declared(list[str], "spec.startsAfter", "Names of clique templates; used only when the start-up type is Explicit.")
+    pod_spec = declared(Manifest, "spec.podSpec")
+    containers = declared(list[Manifest], "spec.podSpec.containers")
+    init_containers = declared(list[Manifest], "spec.podSpec.initContainers")
+    scheduler_name = declared(str, "spec.podSpec.schedulerName", "Empty leaves the choice to the operator's configuration.")
 
     @lazy
     def group(self) -> ScalingGroupTemplate | None:
         """The scaling group that names this clique, found by its exact name; of several (an error) the first."""
         return next((group for group in self._groups if self.name in group.clique_names), None)
-
-    @lazy
-    def path(self) -> str:
-        return f"spec.template.cliques[{self.index}]"
-
-    @lazy
-    def name(self) -> str:
-        return self.manifest.get("name") or ""
-
-    @lazy
-    def labels(self) -> dict[str, str]:
-        return self.manifest.get("labels") or {}
-
-    @lazy
-    def annotations(self) -> dict[str, str]:
-        return self.manifest.get("annotations") or {}
-
-    @lazy
-    def spec(self) -> Manifest:
-        return self.manifest.get("spec") or {}
-
-    @lazy
-    def role_name(self) -> str:
-        return self.spec.get("roleName") or ""
-
-    @lazy
-    def replicas(self) -> int:
-        """Pods wanted at first; 0 when absent."""
-        return self.spec.get("replicas") or 0
-
-    @lazy
-    def min_available(self) -> int | None:
-        return self.spec.get("minAvailable")
-
-    @lazy
-    def starts_after(self) -> list[str]:
-        """Names of clique templates; used only when the start-up type is Explicit."""
-        return self.spec.get("startsAfter") or []
-
-    @lazy
-    def autoscaling(self) -> AutoScaling | None:
-        return _read_autoscaling(self.spec.get("autoScalingConfig"), f"{self.path}.spec.autoScalingConfig")
-
-    @lazy
-    def pod_spec(self) -> Manifest:
-        return self.spec.get("podSpec") or {}
-
-    @lazy
-    def containers(self) -> list[Manifest]:
-        return self.pod_spec.get("containers") or []
-
-    @lazy
-    def init_containers(self) -> list[Manifest]:
-        return self.pod_spec.get("initContainers") or []
 
     @lazy
     def gpu_containers(self) -> list[GpuContainer]:
@@ -103,20 +100,6 @@ class CliqueTemplate:
     def uses_gpu(self) -> bool:
         """Whether any container or init container asks for GPUs."""
         return bool(self.gpu_containers)
-
-    @lazy
-    def scheduler_name(self) -> str:
-        """`podSpec.schedulerName`; empty leaves the choice to the operator's configuration."""
-        return self.pod_spec.get("schedulerName") or ""
-
-    @lazy
-    def constraint(self) -> Constraint | None:
-        """Its topology constraint."""
-        return read_constraint(self.manifest.get("topologyConstraint"), f"{self.path}.topologyConstraint")
-
-    @lazy
-    def resource_sharing(self) -> list[SharingRef]:
-        return read_sharing(self.manifest, self.path)
 
     @lazy
     def kai_queue(self) -> str:
@@ -138,12 +121,17 @@ class CliqueTemplate:
 
 
 @dataclass(eq=False)
-class ScalingGroupTemplate:
+class ScalingGroupTemplate(_Template):
     """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 
-    manifest: Manifest
-    index: int
     _cliques: list[CliqueTemplate] = field(default_factory=list, repr=False)
+
+    _list = "podCliqueScalingGroups"
+    _scaling_field = "scaleConfig"
+
+    clique_names = declared(list[str], "cliqueNames")
+    replicas = optional(int, "replicas")
+    min_available = optional(int, "minAvailable")
 
     @lazy
     def cliques(self) -> list[CliqueTemplate]:
@@ -152,50 +140,12 @@ class ScalingGroupTemplate:
         return [named[name] for name in self.clique_names if name in named]
 
     @lazy
-    def path(self) -> str:
-        return f"spec.template.podCliqueScalingGroups[{self.index}]"
-
-    @lazy
-    def name(self) -> str:
-        return self.manifest.get("name") or ""
-
-    @lazy
-    def annotations(self) -> dict[str, str]:
-        return self.manifest.get("annotations") or {}
-
-    @lazy
-    def clique_names(self) -> list[str]:
-        return self.manifest.get("cliqueNames") or []
-
-    @lazy
-    def replicas(self) -> int | None:
-        return self.manifest.get("replicas")
-
-    @lazy
-    def min_available(self) -> int | None:
-        return self.manifest.get("minAvailable")
-
-    @lazy
-    def autoscaling(self) -> AutoScaling | None:
-        """`scaleConfig`, the name that this field has on scaling groups."""
-        return _read_autoscaling(self.manifest.get("scaleConfig"), f"{self.path}.scaleConfig")
-
-    @lazy
-    def constraint(self) -> Constraint | None:
-        """Its topology constraint."""
-        return read_constraint(self.manifest.get("topologyConstraint"), f"{self.path}.topologyConstraint")
-
-    @lazy
-    def resource_sharing(self) -> list[SharingRef]:
-        return read_sharing(self.manifest, self.path)
-
-    @lazy
     def pods_per_replica(self) -> int:
         """Pods of one replica of the group by the templates' counts, as `GROVE_PCSG_TEMPLATE_NUM_PODS` tells them."""
         return sum(clique.replicas for clique in self.cliques)
 
 
-def read_templates(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
+def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
     """Returns the cliques and scaling groups of `spec.template` in the manifest's order, knowing each other."""
     # Who is whose is found when somebody asks, so that `explain` does not take an index to rest on the names of all.
     cliques: list[CliqueTemplate] = []
@@ -213,9 +163,3 @@ def kai_queue_in(labels: dict[str, str], annotations: dict[str, str]) -> str:
 def volcano_queue_in(annotations: dict[str, str]) -> str:
     """Returns the queue of Volcano that annotations name; empty when they name none."""
     return (annotations.get(VOLCANO_QUEUE) or "").strip()
-
-
-def _read_autoscaling(config: Manifest | None, path: str) -> AutoScaling | None:
-    if config is None:
-        return None
-    return AutoScaling(path, config.get("minReplicas"), config.get("maxReplicas"), config.get("metrics"))

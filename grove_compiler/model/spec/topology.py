@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.declared import declared
 
 API_VERSION = "grove.io/v1alpha1"
 CLUSTER_TOPOLOGY = "ClusterTopology"
@@ -39,13 +40,12 @@ class Topology:
 
     manifest: Manifest
 
+    name = declared(str, "metadata.name")
+    bindings = declared(list[Manifest], "spec.schedulerTopologyBindings", "The schedulers whose own topology object somebody else makes.")
+
     @lazy
     def kind(self) -> str:
         return self.manifest.get("kind") or CLUSTER_TOPOLOGY
-
-    @lazy
-    def name(self) -> str:
-        return (self.manifest.get("metadata") or {}).get("name") or ""
 
     @lazy
     def levels(self) -> list[Level]:
@@ -60,11 +60,6 @@ class Topology:
     @lazy
     def keys(self) -> list[str]:
         return [level.key for level in self.levels]
-
-    @lazy
-    def bindings(self) -> list[Manifest]:
-        """The schedulers whose own topology object somebody else makes (`spec.schedulerTopologyBindings`)."""
-        return (self.manifest.get("spec") or {}).get("schedulerTopologyBindings") or []
 
     @lazy
     def bound_schedulers(self) -> list[str]:
