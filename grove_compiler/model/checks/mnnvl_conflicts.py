@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grove_compiler.model.expanded.startup import EXPLICIT, IN_ORDER
+from grove_compiler.model.expanded.startup import Wait, waits
 from grove_compiler.model.spec.mnnvl import CLIQUE, DEFAULT_DEVICE_CLASS, DEVICE_CLASS, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.spec.templates import CliqueTemplate
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 
 @dataclass(slots=True, eq=False)
@@ -29,15 +28,6 @@ class ClassConflict:
     path: str
     other: CliqueTemplate
     other_class: str
-
-
-@dataclass(slots=True, eq=False)
-class LostWait:
-    """A clique that is meant to start after another one that is in another gang. `path` is the field that says so."""
-
-    clique: CliqueTemplate
-    other: CliqueTemplate
-    path: str
 
 
 @dataclass(slots=True, eq=False)
@@ -71,16 +61,15 @@ def class_conflicts(set: PodCliqueSet) -> list[ClassConflict]:
     return conflicts
 
 
-def lost_waits(set: PodCliqueSet) -> list[LostWait]:
+def lost_waits(set: PodCliqueSet) -> list[Wait]:
     """Returns orders between a clique and one of another gang, where the replicas of a scaling group are gangs of their own."""
     if not set.mnnvl.is_mentioned or not set.mnnvl.gang_per_replica_groups:
         return []
-    return [
-        LostWait(clique, other, path)
-        for clique in set.cliques
-        for other, path in _waits(set, clique)
-        if clique.group is not other.group and (set.mnnvl.gang_per_replica(clique.group) or set.mnnvl.gang_per_replica(other.group))
-    ]
+    return [wait for clique in set.cliques for wait in waits(set, clique) if _is_across_gangs(set, wait.clique.group, wait.other.group)]
+
+
+def _is_across_gangs(set: PodCliqueSet, group: ScalingGroupTemplate | None, other: ScalingGroupTemplate | None) -> bool:
+    return group is not other and (set.mnnvl.gang_per_replica(group) or set.mnnvl.gang_per_replica(other))
 
 
 def shared_claims(set: PodCliqueSet) -> list[SharedClaim]:
@@ -98,13 +87,3 @@ def _domain(clique: CliqueTemplate, membership: Membership) -> tuple[str, str]:
     if membership.scope == CLIQUE:
         return CLIQUE, clique.name
     return membership.scope, clique.group.name if membership.scope == SCALING_GROUP_REPLICA and clique.group else ""
-
-
-def _waits(set: PodCliqueSet, clique: CliqueTemplate) -> Iterator[tuple[CliqueTemplate, str]]:
-    if set.startup_type == IN_ORDER and clique.index:
-        yield set.cliques[clique.index - 1], "spec.template.cliqueStartupType"
-    elif set.startup_type == EXPLICIT:
-        named = {other.name: other for other in set.cliques}
-        for index, name in enumerate(clique.starts_after):
-            if name in named:
-                yield named[name], f"{clique.path}.spec.startsAfter[{index}]"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from grove_compiler.model.expanded.startup import EXPLICIT, IN_ORDER
+from grove_compiler.model.expanded.startup import waits
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
     """Whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
-    if set.startup_type == IN_ORDER:
-        return clique.index > 0
-    return set.startup_type == EXPLICIT and any(name in set.clique_names for name in clique.starts_after)
+    return bool(waits(set, clique))
 
 
 def startup_cycles(set: PodCliqueSet) -> list[list[str]]:

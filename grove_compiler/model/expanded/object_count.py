@@ -10,32 +10,19 @@ def count_objects(expanded: ExpandedSet, enough: int) -> int:
 
     Other objects come on top, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
     """
-    if not expanded.snapshot:
-        return expanded.replica_count * _per_replica(expanded)
-    total = 2 * expanded.replica_count
+    total = 2 * expanded.replica_count  # the headless Service and the base gang
+    # A count may be in the billions, so each is multiplied and looked at before anything is made for it.
     if total > enough:
         return total
     for replica in expanded.replicas:
         total += sum(1 + _pods(expanded, clique.replicas) for clique in replica.cliques)
         for group in replica.scaling_groups:
-            total += group.replicas * len(group.template.cliques)
+            total += 1 + group.replicas * len(group.template.cliques) + max(0, group.replicas - group.min_available)
             if total > enough:
                 return total
             total += sum(_pods(expanded, clique.replicas) for member in group.members for clique in member.cliques)
         if total > enough:
             return total
-    return total
-
-
-def _per_replica(expanded: ExpandedSet) -> int:
-    total = 2  # the headless Service and the base gang
-    for clique in expanded.cliques:
-        if clique.group is None:
-            total += 1 + _pods(expanded, clique.replicas)
-    for group in expanded.groups:
-        replicas = group.replicas or 0
-        members = sum(1 + _pods(expanded, clique.replicas) for clique in group.cliques)
-        total += 1 + replicas * members + max(0, replicas - (group.min_available or 0))
     return total
 
 

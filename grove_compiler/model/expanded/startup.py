@@ -7,10 +7,20 @@ from dataclasses import dataclass
 from grove_compiler.model import names
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 
 IN_ORDER = "CliqueStartupTypeInOrder"
 EXPLICIT = "CliqueStartupTypeExplicit"
+
+
+@dataclass(slots=True, eq=False)
+class Wait:
+    """A clique that starts after another one. `path` is the field that says so."""
+
+    clique: CliqueTemplate
+    other: CliqueTemplate
+    path: str
 
 
 @dataclass(slots=True, eq=False)
@@ -28,21 +38,23 @@ def dependencies(clique: Clique) -> list[Dependency]:
     A clique outside the base gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
     A clique of the base gang does not wait for what is in other gangs, which its init container does not see.
     """
+    is_base = clique.gang_name == clique.replica.name
     return [
-        Dependency(name, parent.min_available or 0)
-        for parent in _parents(clique)
-        for name in (_base_names(clique, parent) if clique.gang_name == clique.replica.name else _own_names(clique, parent))
+        Dependency(name, wait.other.min_available or 0)
+        for wait in waits(clique.set, clique.template)
+        for name in (_base_names(clique, wait.other) if is_base else _own_names(clique, wait.other))
     ]
 
 
-def _parents(clique: Clique) -> list[CliqueTemplate]:
-    templates, template = clique.set.cliques, clique.template
-    if clique.set.startup_type == IN_ORDER:
-        return [templates[template.index - 1]] if template.index else []
-    if clique.set.startup_type == EXPLICIT:
-        named = {other.name: other for other in templates}
-        return [named[name] for name in template.starts_after if name in named]
-    return []
+def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
+    """Returns which cliques of the set start before this one, as declared. Names that no clique has are a mistake of their own."""
+    if set.startup_type == IN_ORDER and clique.index:
+        return [Wait(clique, set.cliques[clique.index - 1], "spec.template.cliqueStartupType")]
+    if set.startup_type != EXPLICIT:
+        return []
+    named = {other.name: other for other in set.cliques}
+    path = f"{clique.path}.spec.startsAfter"
+    return [Wait(clique, named[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in named]
 
 
 def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
