@@ -154,7 +154,8 @@ class Decoder:
             other = first.setdefault(entry.key, entry)
             if other is not entry and entry.key[2]:
                 place = f"{other.document.file}:{other.document.place((*other.at, 'metadata', 'name'))[0]}"
-                message = f"the {entry.kind} {entry.key[2]!r} of the namespace {entry.key[1]!r} is already declared in {place}"
+                where = f" of the namespace {entry.key[1]!r}" if entry.key[1] else ""
+                message = f"the {entry.kind} {entry.key[2]!r}{where} is already declared in {place}"
                 path = (*entry.at, "metadata", "name")
                 self._add(entry.document, path, "input/declared-twice", message, (entry, other), type="Duplicate value")
 

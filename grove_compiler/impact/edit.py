@@ -1,32 +1,41 @@
-"""The edits that lead from one input to another: field by field, and each with the line on which it stands."""
+"""The edits that lead from one input to another: the fields that differ in meaning, each with the line on which it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
+from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, Decoder
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.gangs.clique import section
+from grove_compiler.graph import field_path
+from grove_compiler.graph.field_path import ABSENT, FieldPath
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.object_list import is_list, objects_in
-from grove_compiler.impact.change import Change, changes
+from grove_compiler.kube.semantic_difference import Change, object_differences
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.podcliqueset import LAST_APPLIED
 from grove_compiler.source.document import Document
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
 
-SERVER_METADATA = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+SERVER_METADATA = ("creationTimestamp", "finalizers", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+"""What servers and operators write into every object, and no file has."""
 
 
 @dataclass(slots=True, eq=False)
 class Given:
-    """A manifest of the input, and where it stands."""
+    """A manifest of the input as it is written, with its defaults, and where it stands."""
 
-    key: Key
     manifest: Manifest
+    defaulted: Manifest
     document: Document
     at: FieldPath
+
+
+GivenObjects = dict[Key, Given]
 
 
 @dataclass(slots=True, eq=False)
@@ -49,73 +58,82 @@ class Edit:
 
 def as_declared(documents: Iterable[Document]) -> list[Document]:
     """Returns the documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
-    return [Document(_declared(one.value), one.file, one.index, one.line, one.origin) for one in documents]
+    return [replace(one, value=_declared(one.value)) for one in documents]
 
 
 def _declared(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
     if is_list(value):
         return {**value, "items": [_declared(item) for item in value["items"]]}
-    result = {key: part for key, part in value.items() if key != "status"}
-    metadata = value.get("metadata")
-    if isinstance(metadata, dict):
-        result["metadata"] = {key: part for key, part in metadata.items() if key not in SERVER_METADATA}
-        annotations = metadata.get("annotations")
-        if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-            result["metadata"]["annotations"] = {key: part for key, part in annotations.items() if key != LAST_APPLIED}
-    return result
+    if not isinstance(section(value).get("metadata"), dict):
+        return value
+    metadata = {key: part for key, part in value["metadata"].items() if key not in SERVER_METADATA}
+    if LAST_APPLIED in section(metadata, "annotations"):
+        metadata["annotations"] = {key: part for key, part in metadata["annotations"].items() if key != LAST_APPLIED}
+    return {**{key: part for key, part in value.items() if key != "status"}, "metadata": metadata}
 
 
-def given(documents: Iterable[Document], namespace: str) -> dict[Key, Given]:
-    """Returns the manifests of an input by kind, namespace and name; sets without a namespace are in the one that is given."""
-    result: dict[Key, Given] = {}
+def read_given(documents: Iterable[Document], program: Program, settings: Settings) -> GivenObjects:
+    """Returns the manifests of an input by kind, namespace and name; sets without a namespace are in that of the settings."""
+    result: GivenObjects = {}
     for document in documents:
         for at, value in objects_in(document.value):
             if isinstance(value, dict):
-                key = key_of(value, namespace)
-                result.setdefault(key, Given(key, value, document, at))
+                decoder = Decoder(program, {"settings": settings})
+                decoder.take([Document(value)])
+                defaulted = decoder.decoded[0].manifest if decoder.decoded else value
+                result.setdefault(_key(defaulted, settings.namespace), Given(value, defaulted, document, at))
     return result
 
 
-def key_of(manifest: Manifest, namespace: str) -> Key:
-    """Returns the key of a manifest."""
-    metadata = manifest.get("metadata")
-    fields: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
-    kind = str(manifest.get("kind") or "")
-    place = fields.get("namespace") or (namespace if kind in ("PodCliqueSet", "ResourceClaimTemplate") else "")
-    return kind, str(place), str(fields.get("name") or "")
+def _key(manifest: Manifest, namespace: str) -> Key:
+    metadata, kind = section(manifest, "metadata"), str(manifest.get("kind") or "")
+    place = metadata.get("namespace") or (namespace if kind == CLAIM_TEMPLATE_KIND else "")
+    return kind, str(place), str(metadata.get("name") or "")
 
 
-def edits(old: dict[Key, Given], new: dict[Key, Given]) -> list[Edit]:
-    """Returns everything that differs, by the order of the new input; what is gone comes last."""
+def edits(old: GivenObjects, new: GivenObjects) -> list[Edit]:
+    """Returns everything that differs in meaning, by the place where it stands."""
     result = []
-    for key, one in new.items():
-        before = old[key].manifest if key in old else ABSENT
-        result += [_edit(key, change, one, old.get(key)) for change in changes(before, one.manifest)]
-    return result + [_edit(key, Change((), one.manifest, ABSENT), None, one) for key, one in old.items() if key not in new]
+    for key in {**new, **old}:
+        one, other = new.get(key), old.get(key)
+        for change in _changes(other, one):
+            shown = (other if change.after is ABSENT or one is None else one) or one
+            assert shown is not None  # a key is from one of both
+            line, _ = shown.document.place((*shown.at, *change.path))
+            result.append(Edit(key, change, shown.document.file, line))
+    return sorted(result, key=lambda edit: (edit.file, edit.line))
 
 
-def applied(old: dict[Key, Given], edit: Edit) -> list[Document]:
+def _changes(old: Given | None, new: Given | None) -> Iterator[Change]:
+    """Yields the fields that somebody wrote differently, of those that differ once defaults are in.
+
+    What differs only because a default follows another field is no edit: nobody wrote it.
+    """
+    if old is None or new is None:
+        yield Change((), old.manifest if old else ABSENT, new.manifest if new else ABSENT)
+        return
+    told: set[FieldPath] = set()
+    for change in object_differences(old.defaulted, new.defaulted):
+        path = change.path
+        while _value_at(old.manifest, path[:-1]) is ABSENT or _value_at(new.manifest, path[:-1]) is ABSENT:
+            path = path[:-1]
+        before, after = _value_at(old.manifest, path), _value_at(new.manifest, path)
+        if path not in told and (before is not ABSENT or after is not ABSENT):
+            told.add(path)
+            yield Change(path, before, after)
+
+
+def _value_at(value: Any, path: FieldPath) -> Any:
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(str(step), ABSENT)
+        else:
+            value = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else ABSENT
+    return value
+
+
+def applied(old: GivenObjects, edit: Edit) -> list[Document]:
     """Returns the old input with one edit."""
     manifests = {key: one.manifest for key, one in old.items()}
-    path, value = edit.change.path, edit.change.after
-    if path:
-        manifests[edit.key] = replace(manifests[edit.key], path, value)
-    elif value is ABSENT:
-        del manifests[edit.key]
-    else:
-        manifests[edit.key] = value
-    return [Document(manifest) for manifest in manifests.values()]
-
-
-def _edit(key: Key, change: Change, new: Given | None, old: Given | None) -> Edit:
-    places = [new, old] if change.after is not ABSENT else [old, new]
-    shown = next(place for place in places if place is not None)
-    line, _ = shown.document.place((*shown.at, *change.path))
-    return Edit(key, change, shown.document.file, line)
-
-
-def in_order(result: Sequence[Edit]) -> list[Edit]:
-    """Returns the same edits by the place where they stand."""
-    return sorted(result, key=lambda edit: (edit.file, edit.line))
+    manifests[edit.key] = field_path.replace(manifests.get(edit.key), edit.change.path, edit.change.after)
+    return [Document(manifest) for manifest in manifests.values() if manifest is not ABSENT]

@@ -6,19 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from grove_compiler.gangs.clique import GROUP_REPLICA, TEMPLATE_HASH, labels_of
+from grove_compiler.gangs.clique import CLIQUE_KIND, Clique, read_clique
 from grove_compiler.graph.field_path import render
-from grove_compiler.graph.node import Node
-from grove_compiler.impact.change import Change, changes
+from grove_compiler.graph.node import Manifest, Node
+from grove_compiler.graph.order import group_of
+from grove_compiler.kube.semantic_difference import object_differences, pod_template_differences
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
 What = Literal["made", "changed", "replaced", "deleted", "left"]
-SCALING_GROUP = "PodCliqueScalingGroup"
-ON_DELETE = "OnDelete"
+ROLLING_RECREATE, ON_DELETE = "RollingRecreate", "OnDelete"
 
 MADE_ONCE = "is made once and never changed"
 WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and made again"
 NOT_PATCHED = "a scaling group does not change a PodClique that exists; it has this once it is made again"
 OWN_NUMBER = "what exists keeps its number of replicas: autoscalers and `kubectl scale` own it"
+
+Part = tuple[str, int]
+"""A replica of a scaling group: the group's name and the index."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,72 +44,80 @@ class Fate:
         return str(self.node.object["kind"])
 
 
-def fates(before: Sequence[Node], after: Sequence[Node], wanted: Mapping[str, Node], strategy: str) -> list[Fate]:
-    """Returns what becomes of the objects of one set, in apply order; what is deleted comes last.
+@dataclass(slots=True, eq=False)
+class Rollout:
+    """Says which pods of a set an edit replaces: `templates` are the cliques of which it makes other pods.
+
+    What decides is meaning and not the hash, as in a cluster: see `kube.semantic_difference`.
+    """
+
+    strategy: str
+    templates: set[str]
+
+    def restarts(self, clique: Clique) -> bool:
+        """Tells whether the pods of a PodClique are replaced by themselves."""
+        return self.strategy != ON_DELETE and clique.template_name in self.templates
+
+    def parts(self, before: Mapping[str, Node], after: Mapping[str, Node]) -> set[Part | None]:
+        """Returns the replicas of scaling groups that are deleted as a whole: those of which any pod template changed (§7.5)."""
+        cliques = [read_clique(node.object) for key, node in after.items() if key in before and node.object["kind"] == CLIQUE_KIND]
+        return {part_of(clique) for clique in cliques if clique.group and self.restarts(clique)}
+
+
+def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollout:
+    """Returns what an update of a set's manifest, with its defaults, rolls under a strategy."""
+    before, after = (PodCliqueSet(manifest or {}) for manifest in (old, new))
+    templates = {clique.name: clique.hashed_template(before.priority_class) for clique in before.cliques}
+    pairs = [
+        (clique.name, templates[clique.name], clique.hashed_template(after.priority_class))
+        for clique in after.cliques
+        if clique.name in templates
+    ]
+    return Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)})
+
+
+def fates(before: Mapping[str, Node], after: Mapping[str, Node], wanted: Mapping[str, Node], roll: Rollout) -> list[Fate]:
+    """Returns what becomes of the objects of one set, by their ids, in apply order; what is deleted comes last.
 
     `after` is compiled given what exists, `wanted` as if nothing did.
     """
-    there = {id_of(node): node for node in before}
-    here = {id_of(node): node for node in after}
-    rolled = rolled_parts(there, here, strategy)
+    rolled = roll.parts(before, after)
     result = []
-    for key, node in here.items():
-        if key not in there:
+    for key, node in after.items():
+        if key not in before:
             fate: Fate | None = Fate("made", node)
-        elif part_of(node) in rolled:
-            fate = Fate("replaced", node, [render(change.path) for change in changes(there[key].object, node.object)], WITH_ITS_REPLICA)
+        elif node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
+            fate = Fate("replaced", node, _paths(before[key], node), WITH_ITS_REPLICA)
         else:
-            fate = _kept_fate(there[key], node, wanted.get(key, node), strategy)
+            fate = _kept_fate(before[key], node, wanted.get(key, node), roll.strategy)
         if fate is not None:
             result.append(fate)
-    return result + [Fate("deleted", node) for key, node in there.items() if key not in here]
+    return result + [Fate("deleted", node) for key, node in before.items() if key not in after]
 
 
-def id_of(node: Node) -> str:
-    """Returns an object's id with its API group: another version is the same object."""
-    return f"{str(node.object.get('apiVersion', '')).rpartition('/')[0]}/{node.id}"
+def by_id(nodes: Sequence[Node]) -> dict[str, Node]:
+    """Returns nodes by their ids with their API groups: another version is the same object."""
+    return {f"{group_of(str(node.object.get('apiVersion', '')))}/{node.id}": node for node in nodes}
 
 
-def hash_of(node: Node) -> str:
-    """Returns the hash of a PodClique's pod template; empty for other objects."""
-    return str(labels_of(node.object).get(TEMPLATE_HASH, ""))
-
-
-def is_member(node: Node) -> bool:
-    """Tells whether it is a PodClique of a scaling group."""
-    return node.object["kind"] == "PodClique" and node.owner is not None and node.owner.kind == SCALING_GROUP
-
-
-def part_of(node: Node) -> tuple[str, str] | None:
-    """Returns the replica of a scaling group that a PodClique belongs to: the group's id and the index."""
-    return (node.owner.id, str(labels_of(node.object).get(GROUP_REPLICA, ""))) if is_member(node) and node.owner is not None else None
-
-
-def rolled_parts(before: Mapping[str, Node], after: Mapping[str, Node], strategy: str) -> set[tuple[str, str] | None]:
-    """Returns the replicas of scaling groups that are deleted as a whole and made again: those of which any pod template changed (§7.5)."""
-    return {part_of(node) for key, node in after.items() if key in before and is_member(node) and is_rolled(before[key], node, strategy)}
-
-
-def is_rolled(before: Node, after: Node, strategy: str) -> bool:
-    """Tells whether the pods of a PodClique are replaced by themselves, one after the other."""
-    return strategy != ON_DELETE and hash_of(before) != hash_of(after)
+def part_of(clique: Clique) -> Part | None:
+    """Returns the replica of a scaling group that a PodClique belongs to."""
+    return (clique.group, clique.group_replica) if clique.group else None
 
 
 def _kept_fate(before: Node, after: Node, wanted: Node, strategy: str) -> Fate | None:
     """Returns what becomes of an object that stays."""
-    result = list(changes(before.object, after.object))
-    if not result:
-        own = [render(change.path) for change in changes(after.object, wanted.object)]
+    fields, own = _paths(before, after), _paths(after, wanted)
+    if not fields:
         return Fate("left", after, own, OWN_NUMBER) if own else None
-    fields = [render(change.path) for change in result]
     if after.policy.get("create") == "only":
         return Fate("left", after, fields, MADE_ONCE)
-    if is_member(after) and strategy != ON_DELETE:
+    if strategy != ON_DELETE and after.object["kind"] == CLIQUE_KIND and read_clique(after.object).group:
         return Fate("left", after, fields, NOT_PATCHED)
-    if after.policy.get("recreate") and _reaches_beyond_metadata(result):
+    if after.policy.get("recreate") and not all(path.startswith("metadata.") for path in fields):
         return Fate("replaced", after, fields)
-    return Fate("changed", after, fields, kept=[render(change.path) for change in changes(after.object, wanted.object)])
+    return Fate("changed", after, fields, kept=own)
 
 
-def _reaches_beyond_metadata(result: Sequence[Change]) -> bool:
-    return any(change.path[:1] != ("metadata",) for change in result)
+def _paths(before: Node, after: Node) -> list[str]:
+    return [render(change.path) for change in object_differences(before.object, after.object)]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.gangs.clique import CLIQUE_KIND, key_of, read_clique, section
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
-from grove_compiler.impact.edit import Edit, applied, as_declared, edits, given, in_order
-from grove_compiler.impact.fate import ON_DELETE, Fate, fates, id_of, part_of, rolled_parts
+from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
+from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Rollout, by_id, fates, part_of, rollout
 from grove_compiler.impact.pods import Pods, pods_of
-from grove_compiler.kube.defaults import apply_defaults
-from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.source.document import Document
 
 SetPlace = tuple[str, str]
 """Namespace and name of a set."""
 
 NOWHERE: SetPlace = ("", "")
-STRATEGY = {"ref": "grove.io/v1alpha1.UpdateStrategy"}
+NO_SET = "input/no-set"
 KEEP_THEIR_NUMBER = ("PodClique", "PodCliqueScalingGroup")
 MOST_CAUSES = 16
 """More edits than this are told, but not compiled one by one."""
@@ -78,91 +81,89 @@ def impact(old: Inputs, new: Inputs, program: Program) -> Impact:
     What an API server adds to objects is left out of both.
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
-    comparison = _Comparison(old, program)
-    wanted = comparison.compile(new)
+    comparison = _Comparison(old, new, program)
+    wanted = comparison.compile(new.documents)
     result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
     for one in wanted.diagnostics:
         (result.forbidden if one.code in of_updates else result.findings).append(one)
     if not result.is_known:
         return result
-    after = comparison.after(new, wanted)
+    after, roll = comparison.after(new.documents, comparison.new_given, wanted)
     result.findings += [one for one in after.diagnostics if one.severity == "error"]
     if not result.is_known:
         return result
-    result.sets = comparison.sets(new, wanted, after)
-    made = edits(comparison.given, given(new.documents, new.settings.namespace))
-    result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in in_order(made)]
+    result.sets = comparison.sets(wanted, after, roll)
+    made = edits(comparison.given, comparison.new_given)
+    result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in made]
     return result
 
 
 class _Comparison:
-    """An input that runs, to which others are compared."""
+    """An input that runs, and the one that it is replaced by: both are compared, and what each edit makes of the first."""
 
-    def __init__(self, old: Inputs, program: Program) -> None:
+    def __init__(self, old: Inputs, new: Inputs, program: Program) -> None:
         self.old = old
         self.program = program
         self.before = compile_inputs(old, program)
-        self.given = given(old.documents, old.settings.namespace)
+        self.given, self.new_given = (read_given(one.documents, program, one.settings) for one in (old, new))
+        # An edit alone is judged by the strategy that the whole has: with OnDelete written beside a new image, no image restarts a pod.
+        self._strategies = {
+            key: str(section(one.defaulted, "spec", "updateStrategy").get("type") or ROLLING_RECREATE)
+            for key, one in (*self.given.items(), *self.new_given.items())
+        }
 
-    def compile(self, new: Inputs) -> Result:
-        """Returns what a new input becomes where nothing exists, judged as an update."""
-        return compile_inputs(Inputs(new.documents, new.snapshot, self.old.documents, new.config, new.settings), self.program)
+    def compile(self, documents: list[Document], snapshot: Sequence[Manifest] | None = None) -> Result:
+        """Returns what a new input becomes, judged as an update; without a snapshot only with what the old one was given."""
+        existing = self.old.snapshot if snapshot is None else snapshot
+        return compile_inputs(Inputs(documents, existing, self.old.documents, self.old.config, self.old.settings), self.program)
 
     def cause(self, edit: Edit, number: int) -> Cause:
         """Returns what one of so many edits does by itself."""
         if number > MOST_CAUSES:
             return Cause(edit, None, f"more than {MOST_CAUSES} edits are not told apart")
-        new = Inputs(applied(self.given, edit), self.old.snapshot, [], self.old.config, self.old.settings)
-        wanted = self.compile(new)
-        after = wanted if has_errors(wanted.diagnostics) else self.after(new, wanted)
-        if has_errors(after.diagnostics):
+        documents = applied(self.given, edit)
+        wanted = self.compile(documents)
+        after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), wanted)
+        # To take the only set away leaves nothing to compile, which is an error elsewhere.
+        if any(one.severity == "error" and one.code != NO_SET for one in (*wanted.diagnostics, *after.diagnostics)):
             return Cause(edit, None, "not valid without the other edits")
-        return Cause(edit, self.sets(new, wanted, after))
+        return Cause(edit, self.sets(wanted, after, roll))
 
-    def after(self, new: Inputs, wanted: Result) -> Result:
-        """Returns what a new input becomes, given what exists."""
-        return compile_inputs(self._with_what_exists(new, wanted), self.program)
+    def after(self, documents: list[Document], given: GivenObjects, wanted: Result) -> tuple[Result, Mapping[SetPlace, Rollout]]:
+        """Returns what a new input becomes, given the PodCliques and scaling groups that exist and stay, and which pods that rolls.
 
-    def sets(self, new: Inputs, wanted: Result, after: Result) -> list[SetImpact]:
-        """Returns what becomes of the objects of each set, the new input's sets first, then of those of no set."""
-        strategies = _strategies(new)
-        was, now, asked = _by_set(self.before), _by_set(after), _by_set(wanted)
-        old_hashes, new_hashes = _hashes(self.before), _hashes(after)
-        result = []
-        for place in {**new_hashes, **old_hashes, NOWHERE: ""}:
-            known = {id_of(node): node for node in asked.get(place, [])}
-            strategy = strategies.get(place, "")
-            objects = fates(was.get(place, []), now.get(place, []), known, strategy)
-            hashes = old_hashes.get(place, ""), new_hashes.get(place, "")
-            if objects or hashes[0] != hashes[1]:
-                result.append(SetImpact(place, strategy, hashes, objects, pods_of(was.get(place, []), objects, strategy)))
-        return result
-
-    def _with_what_exists(self, new: Inputs, wanted: Result) -> Inputs:
-        """Returns the new input, given the PodCliques and scaling groups that exist and stay, for these keep their number of replicas.
-
-        PodCliques that are made again take the template's.
+        What exists keeps its number of replicas; PodCliques that are made again take the template's.
         """
-        strategies = _strategies(new)
-        asked = {id_of(node): node for node in wanted.graph.nodes}
+        asked = by_id(wanted.graph.nodes)
         live = {_place(manifest): manifest for manifest in self.old.snapshot}
+        rolls = {}
         for place, nodes in _by_set(self.before).items():
-            rolled = rolled_parts({id_of(node): node for node in nodes}, asked, strategies.get(place, ON_DELETE))
+            key = SET_KIND, *place
+            old, new = (known[key].defaulted if key in known else None for known in (self.given, given))
+            rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""))
+            rolled = roll.parts(by_id(nodes), asked)
             for node in nodes:
-                if part_of(node) in rolled:
+                if node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
                     live.pop(_place(node.object), None)
                 elif node.object["kind"] in KEEP_THEIR_NUMBER:
                     live.setdefault(_place(node.object), node.object)
-        return Inputs(new.documents, list(live.values()), self.old.documents, new.config, new.settings)
+        return self.compile(documents, list(live.values())), rolls
 
-
-def _strategies(inputs: Inputs) -> dict[SetPlace, str]:
-    """Returns how each set is updated."""
-    sets = {key[1:]: one.manifest for key, one in given(inputs.documents, inputs.settings.namespace).items() if key[0] == "PodCliqueSet"}
-    # A set without a strategy has that of an empty one: the default stands in the schema, and nowhere else.
-    strategies = {place: manifest["spec"].get("updateStrategy") or {} for place, manifest in sets.items()}
-    return {place: apply_defaults(strategy, STRATEGY, DEFINITIONS)["type"] for place, strategy in strategies.items()}
+    def sets(self, wanted: Result, after: Result, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
+        """Returns what becomes of the objects of each set, the new input's sets first, then of those of no set."""
+        was, now, asked = ({place: by_id(nodes) for place, nodes in _by_set(result).items()} for result in (self.before, after, wanted))
+        old_hashes, new_hashes = _hashes(self.before), _hashes(after)
+        result = []
+        for place in {**new_hashes, **old_hashes, NOWHERE: ""}:
+            hashes = old_hashes.get(place, ""), new_hashes.get(place, "")
+            roll = rolls.get(place) or Rollout(self._strategies.get((SET_KIND, *place), ""), set())
+            objects = fates(was.get(place, {}), now.get(place, {}), asked.get(place, {}), roll)
+            if objects or hashes[0] != hashes[1]:
+                result.append(
+                    SetImpact(place, roll.strategy if hashes[1] else "", hashes, objects, pods_of(was.get(place, {}), objects, roll))
+                )
+        return result
 
 
 def _hashes(result: Result) -> dict[SetPlace, str]:
@@ -178,8 +179,6 @@ def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
     return found
 
 
-def _place(manifest: Manifest) -> tuple[str, ...]:
+def _place(manifest: Manifest) -> tuple[Any, ...]:
     """Returns what a snapshot knows an object by."""
-    metadata = manifest.get("metadata") or {}
-    parts = manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
-    return tuple(str(part or "") for part in parts)
+    return manifest.get("apiVersion"), manifest.get("kind"), *key_of(manifest)

@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from grove_compiler.gangs.clique import Clique, read_clique
+from grove_compiler.gangs.clique import CLIQUE_KIND, Clique, read_clique
 from grove_compiler.graph.node import Node
-from grove_compiler.impact.fate import Fate, id_of, is_member, is_rolled
+from grove_compiler.impact.fate import Fate, Rollout, by_id
 
-
-@dataclass(slots=True, eq=False)
-class Amounts:
-    """Pods, or GPUs: those that come, those that are deleted and come again, those that go."""
-
-    made: int = 0
-    restarted: int = 0
-    deleted: int = 0
-
-    def add(self, made: int, restarted: int, deleted: int, each: int = 1) -> None:
-        """More of them; `each` counts as so many."""
-        self.made += made * each
-        self.restarted += restarted * each
-        self.deleted += deleted * each
-
-
-@dataclass(slots=True, eq=False)
-class GroupRestart:
-    """A scaling group whose replicas are deleted and made again, one after the other: the cliques of each, by its index."""
-
-    name: str
-    replicas: dict[int, list[Clique]] = field(default_factory=dict)
+Amounts = dict[str, int]
+"""Pods, or GPUs, by what becomes of them."""
+WHAT = ("made", "restarted", "deleted")
+"""Those that come, those that are deleted and come again, those that go."""
 
 
 @dataclass(slots=True, eq=False)
 class ReplicaRestart:
-    """What restarts in one replica of the set. Standalone cliques and groups go on side by side."""
+    """What restarts in one replica of the set. Standalone cliques and scaling groups go on side by side.
+
+    `groups` holds the cliques of each scaling group by its name and the index of its replica; these go one after the other.
+    """
 
     index: int
     cliques: list[Clique] = field(default_factory=list)
-    groups: list[GroupRestart] = field(default_factory=list)
+    groups: dict[str, dict[int, list[Clique]]] = field(default_factory=dict)
 
     @property
     def all_cliques(self) -> list[Clique]:
-        return [*self.cliques, *(clique for group in self.groups for part in group.replicas.values() for clique in part)]
+        return [*self.cliques, *(clique for parts in self.groups.values() for part in parts.values() for clique in part)]
 
 
 @dataclass(slots=True, eq=False)
 class Pods:
     """What an edit does to the pods of one set. `restarts` are in the order in which they happen, one replica after the other."""
 
-    pods: Amounts = field(default_factory=Amounts)
-    gpus: Amounts = field(default_factory=Amounts)
+    pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
+    gpus: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     restarts: list[ReplicaRestart] = field(default_factory=list)
 
     @property
@@ -60,50 +45,44 @@ class Pods:
         return list(dict.fromkeys(clique.gang for replica in self.restarts for clique in replica.all_cliques))
 
 
-def pods_of(before: Sequence[Node], result: Iterable[Fate], strategy: str) -> Pods:
+def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -> Pods:
     """Returns the pods that come, restart and go with the PodCliques of one set."""
-    there = {id_of(node): node for node in before if node.object["kind"] == "PodClique"}
     total, rolled = Pods(), []
     for fate in result:
-        if fate.kind != "PodClique":
+        if fate.kind != CLIQUE_KIND:
             continue
         clique = read_clique(fate.node.object)
-        old = there.get(id_of(fate.node))
-        made, restarted, deleted = _counts(fate, clique, old, strategy)
-        total.pods.add(made, restarted, deleted)
-        total.gpus.add(made, restarted, deleted, clique.gpus)
-        if restarted:
+        (key,) = by_id([fate.node])
+        counts = _counts(fate, clique, before.get(key), roll)
+        for what, number in zip(WHAT, counts, strict=True):
+            total.pods[what] += number
+            total.gpus[what] += number * clique.gpus
+        if counts[1]:
             rolled.append(clique)
     total.restarts = _in_order(rolled)
     return total
 
 
-def _counts(fate: Fate, clique: Clique, old: Node | None, strategy: str) -> tuple[int, int, int]:
-    """Pods made, restarted and deleted."""
+def _counts(fate: Fate, clique: Clique, old: Node | None, roll: Rollout) -> tuple[int, int, int]:
+    """Returns the pods made, restarted and deleted."""
     if old is None or fate.what == "made":
         return clique.pods, 0, 0
     if fate.what == "deleted":
         return 0, 0, clique.pods
     had = read_clique(old.object).pods
-    if fate.what == "replaced" and is_member(fate.node):
+    if fate.what == "replaced" and clique.group:
         both = min(had, clique.pods)
         return clique.pods - both, both, had - both
-    return (0, had, 0) if is_rolled(old, fate.node, strategy) else (0, 0, 0)
+    return (0, had, 0) if roll.restarts(clique) else (0, 0, 0)
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
     """Returns one replica of the set at a time, the lowest index first as long as all are healthy (shipped semantics §7.5)."""
     replicas: dict[int, ReplicaRestart] = {}
-    groups: dict[str, GroupRestart] = {}
-    for clique in cliques:
+    for clique in sorted(cliques, key=lambda clique: (clique.replica, clique.group_replica)):
         replica = replicas.setdefault(clique.replica, ReplicaRestart(clique.replica))
-        if not clique.group:
+        if clique.group:
+            replica.groups.setdefault(clique.group, {}).setdefault(clique.group_replica, []).append(clique)
+        else:
             replica.cliques.append(clique)
-            continue
-        if clique.group not in groups:
-            groups[clique.group] = GroupRestart(clique.group)
-            replica.groups.append(groups[clique.group])
-        groups[clique.group].replicas.setdefault(clique.group_replica, []).append(clique)
-    for group in groups.values():
-        group.replicas = dict(sorted(group.replicas.items()))
-    return [replicas[index] for index in sorted(replicas)]
+    return list(replicas.values())

@@ -48,7 +48,7 @@ def amounts(found: Impact, what: str) -> dict[str, int]:
     """Pods or GPUs that come, restart and go; zeros left out."""
     (one,) = found.sets
     values = getattr(one.pods, what)
-    return {word: count for word in ("made", "restarted", "deleted") if (count := getattr(values, word))}
+    return {word: count for word in ("made", "restarted", "deleted") if (count := values[word])}
 
 
 def restarts(found: Impact) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def restarts(found: Impact) -> list[dict[str, Any]]:
         {
             "replica": replica.index,
             **({"cliques": [clique.name for clique in replica.cliques]} if replica.cliques else {}),
-            **{group.name: {index: [clique.name for clique in part] for index, part in group.replicas.items()} for group in replica.groups},
+            **{name: {index: [clique.name for clique in part] for index, part in parts.items()} for name, parts in replica.groups.items()},
         }
         for replica in one.pods.restarts
     ]

@@ -1,57 +1,14 @@
-"""Which fields an edit changes, where they stand, and the input with one edit alone."""
+"""Which fields of the input an edit changes, where they stand, and the input with one edit alone."""
 
 from __future__ import annotations
 
-import copy
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from grove_compiler.graph.field_path import ABSENT, render, replace
-from grove_compiler.graph.identical import identical
-from grove_compiler.impact.change import changes
-from grove_compiler.impact.edit import applied, as_declared, edits
-from grove_compiler.impact.edit import given as given_in
+from grove_compiler.graph.field_path import ABSENT, render
+from grove_compiler.impact.edit import GivenObjects, applied, as_declared, edits, read_given
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
-from tests.features.compiling import documents_of
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(0, 2) | st.text("ab", max_size=2),
-    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("abc"), part, max_size=3),
-    max_leaves=8,
-)
-
-DIFFERENCES: dict[str, tuple[Any, Any, list[tuple[str, Any, Any]]]] = {
-    "nothing": ({"a": [1]}, {"a": [1]}, []),
-    "a field": ({"a": {"b": 1}}, {"a": {"b": 2}}, [("a.b", 1, 2)]),
-    "a field that is gone": ({"a": 1, "b": 2}, {"b": 2}, [("a", 1, ABSENT)]),
-    "a field that is new": ({}, {"a": {"b": 1}}, [("a", ABSENT, {"b": 1})]),
-    "an item": ({"a": [1, 2]}, {"a": [1, 3]}, [("a[1]", 2, 3)]),
-    "a list of another length": ({"a": [1, 2]}, {"a": [1]}, [("a", [1, 2], [1])]),
-    "another type": ({"a": 1}, {"a": True}, [("a", 1, True)]),
-    "the order of keys": ({"l": {"a": 1, "b": 2}}, {"l": {"b": 2, "a": 1}}, [("l", {"a": 1, "b": 2}, {"b": 2, "a": 1})]),
-}
-
-
-@pytest.mark.parametrize(("before", "after", "expected"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
-def test_changes_are_the_deepest_fields_that_differ(before: Any, after: Any, expected: list[tuple[str, Any, Any]]) -> None:
-    assert [(render(change.path), change.before, change.after) for change in changes(before, after)] == expected
-
-
-@given(VALUES, VALUES)
-def test_all_changes_together_lead_from_one_value_to_the_other(before: Any, after: Any) -> None:
-    value = copy.deepcopy(before)
-    for change in changes(before, after):
-        value = replace(value, change.path, change.after)
-    assert value == after
-
-
-@given(VALUES, VALUES)
-def test_there_are_changes_exactly_where_values_are_not_identical(before: Any, after: Any) -> None:
-    assert bool(list(changes(before, after))) is not identical(before, after)
-
+from tests.features.compiling import documents_of, shipped_program
 
 OLD = """\
 apiVersion: grove.io/v1alpha1
@@ -59,12 +16,12 @@ kind: PodCliqueSet
 metadata: {name: a}
 spec:
   replicas: 1
-  gone: x
+  template: {priorityClassName: gone}
 ---
 apiVersion: v1
 kind: List
 items:
-  - {kind: PodCliqueSet, metadata: {name: b, namespace: team}, spec: {replicas: 1}}
+  - {apiVersion: grove.io/v1alpha1, kind: PodCliqueSet, metadata: {name: b, namespace: team}, spec: {replicas: 1, template: {}}}
 """
 NEW = """\
 # a comment
@@ -74,45 +31,80 @@ metadata: {name: a, namespace: default}
 spec:
   replicas: 2
 ---
+apiVersion: grove.io/v1alpha1
 kind: PodCliqueSet
 metadata:
   name: c
 ---
+apiVersion: grove.io/v1alpha1
 kind: PodCliqueSet
 metadata: {name: b, namespace: team}
 spec:
   replicas: 1
-  added: 1
+  template:
+    priorityClassName: high
 """
 
 
-def found() -> list[tuple[str, str, str, int]]:
-    old, new = given_in(documents_of(OLD, "old.yaml"), "default"), given_in(documents_of(NEW, "new.yaml"), "default")
-    return [(edit.subject, render(edit.change.path), edit.file, edit.line) for edit in edits(old, new)]
+def given(text: str, file: str = "") -> GivenObjects:
+    return read_given(documents_of(text, file), shipped_program(), Settings())
+
+
+def found(old: str = OLD, new: str = NEW) -> list[tuple[str, str, str, int]]:
+    return [
+        (edit.subject, render(edit.change.path), edit.file, edit.line) for edit in edits(given(old, "old.yaml"), given(new, "new.yaml"))
+    ]
 
 
 def test_edits_name_the_line_of_the_new_input_or_of_the_old_for_what_is_gone() -> None:
     assert found() == [
-        ("PodCliqueSet/default/a", "metadata.namespace", "new.yaml", 4),
         ("PodCliqueSet/default/a", "spec.replicas", "new.yaml", 6),
-        ("PodCliqueSet/default/a", "spec.gone", "old.yaml", 6),
         ("PodCliqueSet/default/c", "", "new.yaml", 8),
-        ("PodCliqueSet/team/b", "spec.added", "new.yaml", 16),
+        ("PodCliqueSet/team/b", "spec.template.priorityClassName", "new.yaml", 19),
+        ("PodCliqueSet/default/a", "spec.template", "old.yaml", 6),
     ]
 
 
 def test_a_manifest_that_is_gone_is_told_with_its_old_line() -> None:
-    old, new = given_in(documents_of(OLD, "old.yaml"), "default"), given_in(documents_of(NEW, "new.yaml"), "default")
-    (edit,) = [edit for edit in edits(new, old) if edit.change.after is ABSENT and not edit.change.path]
+    (edit,) = [edit for edit in edits(given(NEW, "new.yaml"), given(OLD)) if edit.change.after is ABSENT and not edit.change.path]
     assert (edit.subject, edit.file) == ("PodCliqueSet/default/c", "new.yaml")
 
 
 def test_one_edit_alone_changes_nothing_else() -> None:
-    old, new = given_in(documents_of(OLD), "default"), given_in(documents_of(NEW), "default")
+    old, new = given(OLD), given(NEW)
     for edit in edits(old, new):
-        alone = given_in(applied(old, edit), "default")
-        left = edits(old, alone)
-        assert [(one.key, one.change.path) for one in left] == [(edit.key, edit.change.path)]
+        alone = read_given(applied(old, edit), shipped_program(), Settings())
+        assert [(one.key, one.change.path) for one in edits(old, alone)] == [(edit.key, edit.change.path)]
+
+
+HEAD = "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nmetadata: {name: a}\nspec: "
+SAME = {
+    "the order of keys": ("{replicas: 1, template: {terminationDelay: 1h}}", "{template: {terminationDelay: 1h}, replicas: 1}"),
+    "a duration in another form": ("{template: {terminationDelay: 1h}}", "{template: {terminationDelay: 60m0s}}"),
+    "a default of the schema": ("{template: {}}", "{replicas: 0, template: {cliqueStartupType: CliqueStartupTypeAnyOrder}}"),
+    "a default of a rule": ("{template: {}}", "{template: {terminationDelay: 4h0m0s}}"),
+    "null and nothing": ("{template: {}}", "{template: {priorityClassName: null}}"),
+    "a default of a field that somebody changed": (
+        "{template: {cliques: [{name: x, spec: {replicas: 2}}]}}",
+        "{template: {cliques: [{name: x, spec: {replicas: 2, minAvailable: 2}}]}}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME.keys())
+def test_what_means_the_same_is_no_edit(old: str, new: str) -> None:
+    assert found(HEAD + old, HEAD + new) == []
+
+
+def test_a_default_that_follows_an_edit_is_no_edit_of_its_own() -> None:
+    old = HEAD + "{template: {cliques: [{name: x, spec: {replicas: 2}}]}}"
+    new = old.replace("replicas: 2", "replicas: 3")
+    assert [path for _, path, _, _ in found(old, new)] == ["spec.template.cliques[0].spec.replicas"]
+
+
+def test_a_part_that_is_new_is_one_edit_though_defaults_stood_for_it() -> None:
+    new = HEAD + "{template: {headlessServiceConfig: {publishNotReadyAddresses: false}}}"
+    assert [path for _, path, _, _ in found(HEAD + "{template: {}}", new)] == ["spec.template.headlessServiceConfig"]
 
 
 def test_what_a_server_adds_is_no_edit() -> None:

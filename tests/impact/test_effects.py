@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.impact.impact import MOST_CAUSES, Impact, impact
+from grove_compiler.impact.pods import ReplicaRestart
 from tests.features.compiling import documents_of, program_with, shipped_program
 from tests.features.random_sets import pod_cliques_sets
 
@@ -44,6 +45,31 @@ def test_a_set_that_is_gone_is_deleted_as_a_whole() -> None:
     (one,) = found.sets
     assert (one.place, one.hashes[1], {fate.what for fate in one.fates}) == (("team", "other"), "", {"deleted"})
     assert amounts(found, "pods") == {"deleted": 36}
+
+
+def test_a_set_that_is_gone_beside_a_new_one_is_deleted_as_if_nothing_else_were_edited() -> None:
+    found = of_inputs([base()], [named("other")])
+    effects = {cause.edit.subject: (cause.reason, {fate.what for one in cause.alone or [] for fate in one.fates}) for cause in found.causes}
+    assert effects == {"PodCliqueSet/team/demo": ("", {"deleted"}), "PodCliqueSet/team/other": ("", {"made"})}
+
+
+def test_an_edit_beside_a_new_strategy_is_judged_by_that_strategy() -> None:
+    found = effect(base(), base(IMAGE, {"path": "spec.updateStrategy", "value": {"type": "OnDelete"}}))
+    assert [one.pods.pods["restarted"] for cause in found.causes for one in cause.alone or []] == [0]
+    assert amounts(found, "pods") == {}
+
+
+def test_another_spelling_with_another_hash_restarts_nothing() -> None:
+    memory = "spec.template.cliques[0].spec.podSpec.containers[0].resources"
+    limits = [{"path": memory, "value": {"limits": {"memory": text}}} for text in ("1Gi", "1073741824")]
+    image = "spec.template.cliques[1].spec.podSpec.containers[0].image"
+    found = effect(base(limits[0]), base(limits[1], {"path": image, "value": "engine:3"}))
+    assert len(found.causes) == 1
+    assert {clique.template_name for one in restarts_of(found) for clique in one.all_cliques} == {"leader", "worker"}
+
+
+def restarts_of(found: Impact) -> list[ReplicaRestart]:
+    return [replica for one in found.sets for replica in one.pods.restarts]
 
 
 def test_sets_are_told_apart_by_namespace_and_name_not_by_their_order() -> None:
@@ -172,5 +198,5 @@ def test_another_image_everywhere_restarts_every_pod_that_exists(manifest: dict[
     found = effect(manifest, new)
     result = compile_inputs(inputs(manifest), shipped_program())
     pods = sum(node.object["spec"]["replicas"] for node in result.graph.nodes if node.object["kind"] == "PodClique")
-    assert sum(one.pods.pods.restarted for one in found.sets) == pods
-    assert sum(one.pods.pods.made + one.pods.pods.deleted for one in found.sets) == 0
+    assert sum(one.pods.pods["restarted"] for one in found.sets) == pods
+    assert sum(one.pods.pods["made"] + one.pods.pods["deleted"] for one in found.sets) == 0

@@ -8,7 +8,7 @@ from grove_compiler.gangs.clique import Clique
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
-from grove_compiler.impact.pods import Amounts, ReplicaRestart
+from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator import findings
 from grove_operator.cli.impact.words import gangs_of
 from grove_operator.cli.output import json_report
@@ -32,7 +32,7 @@ def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
     head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": one.strategy} if name else {}
     if name:
         head["generationHash"] = dict(zip(("before", "after"), one.hashes, strict=True))
-    head |= {"pods": _amounts(one.pods.pods), "gpus": _amounts(one.pods.gpus), "gangs": gangs_of(one)}
+    head |= {"pods": one.pods.pods, "gpus": one.pods.gpus, "gangs": gangs_of(one)}
     counts: dict[str, dict[str, int]] = {}
     for fate in one.fates:
         kinds = counts.setdefault(fate.what, {})
@@ -49,14 +49,10 @@ def _fate(fate: Fate) -> dict[str, Any]:
     return {"what": fate.what, "object": fate.node.id, "rule": fate.node.rule} | {key: value for key, value in fields.items() if value}
 
 
-def _amounts(amounts: Amounts) -> dict[str, int]:
-    return {"made": amounts.made, "restarted": amounts.restarted, "deleted": amounts.deleted}
-
-
 def _restart(replica: ReplicaRestart) -> dict[str, Any]:
     groups = [
-        {"name": group.name, "replicas": [{"index": index, "cliques": _cliques(part)} for index, part in group.replicas.items()]}
-        for group in replica.groups
+        {"name": name, "replicas": [{"index": index, "cliques": _cliques(part)} for index, part in parts.items()]}
+        for name, parts in replica.groups.items()
     ]
     return {"replica": replica.index, "cliques": _cliques(replica.cliques), "scalingGroups": groups}
 

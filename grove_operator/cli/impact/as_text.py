@@ -10,7 +10,7 @@ from grove_compiler.gangs.clique import Clique
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
-from grove_compiler.impact.pods import GroupRestart, ReplicaRestart
+from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator.cli.impact.words import amounts, consequence, gangs_of, number, objects
 from grove_operator.terminal import Terminal, visible
 
@@ -100,9 +100,9 @@ def _steps(replica: ReplicaRestart) -> Iterator[str]:
     for clique in replica.cliques:
         pods = f"{number(clique.pods, 'pod')}{_gpus(clique)}"
         yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is made again"
-    for group in replica.groups:
-        yield f"scaling group {group.name}: {_indices(group)}, each deleted as a whole and made again"
-        first = next(iter(group.replicas.values()))
+    for name, parts in replica.groups.items():
+        yield f"scaling group {name}: {_indices(list(parts))}, each deleted as a whole and made again"
+        first = next(iter(parts.values()))
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{_gpus(clique)}" for clique in first)
 
 
@@ -110,9 +110,8 @@ def _gpus(clique: Clique) -> str:
     return f" with {number(clique.gpus, 'GPU')} each" if clique.gpus else ""
 
 
-def _indices(group: GroupRestart) -> str:
-    result = list(group.replicas)
-    return f"replica {result[0]}" if len(result) == 1 else f"replicas {', '.join(map(str, result))} one after the other"
+def _indices(indices: Sequence[int]) -> str:
+    return f"replica {indices[0]}" if len(indices) == 1 else f"replicas {', '.join(map(str, indices))} one after the other"
 
 
 def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
@@ -125,7 +124,7 @@ def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestar
 
 
 def _shape(replica: ReplicaRestart) -> list[Any]:
-    groups = [[(index, [(c.pods, c.gpus) for c in part]) for index, part in group.replicas.items()] for group in replica.groups]
+    groups = [[(index, [(c.pods, c.gpus) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
     return [[(clique.pods, clique.gpus) for clique in replica.cliques], groups]
 
 

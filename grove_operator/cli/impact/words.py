@@ -38,8 +38,7 @@ def objects(fates: Sequence[Fate]) -> list[tuple[What, str]]:
 
 def amounts(result: Amounts) -> str:
     """Returns `10 restarted, 4 made`; empty for none at all."""
-    pairs = ((result.restarted, "restarted"), (result.made, "made"), (result.deleted, "deleted"))
-    return ", ".join(f"{count} {word}" for count, word in pairs if count)
+    return ", ".join(f"{result[word]} {word}" for word in ("restarted", "made", "deleted") if result[word])
 
 
 def consequence(alone: Sequence[SetImpact]) -> str:

@@ -1,0 +1,157 @@
+"""What Kubernetes takes for the same, and what it does not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from applier.testing.control_plane import ControlPlane
+from grove_compiler.graph.field_path import ABSENT, parse, render, replace
+from grove_compiler.kube.semantic_difference import ANYTHING, differences, pod_template_differences
+from tests.features.compiling import documents_of
+
+ROOT = Path(__file__).parents[2]
+
+VALUES = st.recursive(
+    st.booleans() | st.integers(0, 2) | st.text("ab", min_size=1, max_size=2),
+    lambda part: st.lists(part, min_size=1, max_size=3) | st.dictionaries(st.sampled_from("abc"), part, min_size=1, max_size=3),
+    max_leaves=8,
+)
+
+DIFFERENCES: dict[str, tuple[Any, Any, list[tuple[str, Any, Any]]]] = {
+    "nothing": ({"a": [1]}, {"a": [1]}, []),
+    "a field": ({"a": {"b": 1}}, {"a": {"b": 2}}, [("a.b", 1, 2)]),
+    "a field that is gone": ({"a": 1, "b": 2}, {"b": 2}, [("a", 1, ABSENT)]),
+    "a field that is new": ({}, {"a": {"b": 1}}, [("a", ABSENT, {"b": 1})]),
+    "an item": ({"a": [1, 2]}, {"a": [1, 3]}, [("a[1]", 2, 3)]),
+    "a list of another length": ({"a": [1, 2]}, {"a": [1]}, [("a", [1, 2], [1])]),
+    "another type": ({"a": 1}, {"a": True}, [("a", 1, True)]),
+    "the order of keys": ({"l": {"a": 1, "b": 2}}, {"l": {"b": 2, "a": 1}}, []),
+    "the order of a list": ([1, 2], [2, 1], [("[0]", 1, 2), ("[1]", 2, 1)]),
+    "null and nothing": ({"a": None, "b": []}, {"c": {}}, []),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
+def test_differences_are_the_deepest_fields(before: Any, after: Any, expected: list[tuple[str, Any, Any]]) -> None:
+    assert [(render(change.path), change.before, change.after) for change in differences(before, after, ANYTHING)] == expected
+
+
+@given(VALUES, VALUES)
+def test_all_differences_together_lead_from_one_value_to_the_other(before: Any, after: Any) -> None:
+    value = copy.deepcopy(before)
+    for change in differences(before, after, ANYTHING):
+        value = replace(value, change.path, change.after)
+    assert json.dumps(value, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
+POD: dict[str, Any] = {
+    "containers": [
+        {
+            "name": "main",
+            "image": "train:1",
+            "resources": {"limits": {"cpu": "1", "memory": "1Gi"}},
+            "ports": [{"containerPort": 80}],
+            "readinessProbe": {"httpGet": {"port": 80}},
+            "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        },
+        {"name": "side", "image": "side"},
+    ],
+    "volumes": [{"name": "config", "configMap": {"name": "c"}}, {"name": "scratch", "emptyDir": {}}],
+    "securityContext": {"fsGroup": 1},
+}
+MAIN = "spec.containers[0]"
+
+SAME = {
+    "a quantity as a number": (f"{MAIN}.resources.limits.cpu", 1),
+    "a quantity in thousandths": (f"{MAIN}.resources.limits.cpu", "1000m"),
+    "a quantity in bytes": (f"{MAIN}.resources.limits.memory", "1073741824"),
+    "requests as limits": (f"{MAIN}.resources.requests", {"cpu": "1", "memory": "1024Mi"}),
+    "the pull policy of a fixed tag": (f"{MAIN}.imagePullPolicy", "IfNotPresent"),
+    "the pull policy of no tag": ("spec.containers[1].imagePullPolicy", "Always"),
+    "the protocol of a port": (f"{MAIN}.ports[0].protocol", "TCP"),
+    "no host port": (f"{MAIN}.ports[0].hostPort", 0),
+    "how often a probe looks": (f"{MAIN}.readinessProbe.periodSeconds", 10),
+    "zero where Go knows no nothing": (f"{MAIN}.readinessProbe.periodSeconds", 0),
+    "the path of a probe": (f"{MAIN}.readinessProbe.httpGet.path", "/"),
+    "where the last words go": (f"{MAIN}.terminationMessagePath", "/dev/termination-log"),
+    "the version of a field": (f"{MAIN}.env[0].valueFrom.fieldRef.apiVersion", "v1"),
+    "the mode of files": ("spec.volumes[0].configMap.defaultMode", 420),
+    "no resources": ("spec.containers[1].resources", {}),
+    "no arguments": ("spec.containers[1].args", []),
+    "not on the host's network": ("spec.hostNetwork", False),
+    "services in the environment": ("spec.enableServiceLinks", True),
+    "the policy of DNS": ("spec.dnsPolicy", "ClusterFirst"),
+    "an unset field": ("spec.nodeSelector", None),
+    "no labels": ("metadata.labels", {}),
+}
+OTHER = {
+    "an image": (f"{MAIN}.image", "train:2"),
+    "more memory": (f"{MAIN}.resources.limits.memory", "1025Mi"),
+    "requests below limits": (f"{MAIN}.resources.requests", {"cpu": "500m"}),
+    "another pull policy": (f"{MAIN}.imagePullPolicy", "Always"),
+    "a user who is root": ("spec.securityContext.runAsUser", 0),
+    "no privileges to gain": ("spec.containers[1].securityContext", {"allowPrivilegeEscalation": False}),
+    "no services in the environment": ("spec.enableServiceLinks", False),
+    "the scheduler that Kubernetes would take, and we would not": ("spec.schedulerName", "default-scheduler"),
+    "an empty selector, which takes all": (
+        "spec.affinity",
+        {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "labelSelector": {}}]}},
+    ),
+    "a volume of another kind": ("spec.volumes[1].emptyDir", ABSENT),
+    "a label": ("metadata.labels", {"a": "b"}),
+    "a field that nobody knows": ("spec.fromTheFuture", 1),
+}
+
+
+def after(path: str, value: Any) -> list[str]:
+    template = {"metadata": {}, "spec": POD}
+    return [render(change.path) for change in pod_template_differences(template, replace(template, parse(path), value))]
+
+
+@pytest.mark.parametrize(("path", "value"), SAME.values(), ids=SAME.keys())
+def test_what_a_server_would_make_of_nothing_makes_no_other_pod(path: str, value: Any) -> None:
+    assert after(path, value) == []
+
+
+@pytest.mark.parametrize(("path", "value"), OTHER.values(), ids=OTHER.keys())
+def test_what_makes_another_pod_is_told(path: str, value: Any) -> None:
+    (told,) = after(path, value)
+    assert told.startswith(path)
+
+
+def pod_specs() -> dict[str, dict[str, Any]]:
+    """The pod templates of the examples, and one with every default that a server fills in."""
+    specs: dict[str, dict[str, Any]] = {"all of the above": POD}
+    for file in sorted(ROOT.joinpath("examples").glob("*.yaml")):
+        for document in documents_of(file.read_text()):
+            if document.value["kind"] == "PodCliqueSet":
+                for clique in document.value["spec"]["template"]["cliques"]:
+                    specs[f"{file.stem} {clique['name']}"] = clique["spec"]["podSpec"]
+    return specs
+
+
+FILLED_BY_RULES = ("restartPolicy", "schedulerName", "terminationGracePeriodSeconds")
+"""What our rules set in every pod template, and so is no difference that a server makes."""
+ADMITTED = ("serviceAccount", "serviceAccountName", "tolerations", "preemptionPolicy", "priority", "nodeName")
+"""What admission plugins add to pods; templates do not meet them."""
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("spec", pod_specs().values(), ids=pod_specs().keys())
+def test_a_pod_that_a_server_has_stored_means_what_was_sent(spec: dict[str, Any], control_plane: ControlPlane, namespace: str) -> None:
+    sent = {key: value for key, value in spec.items() if key not in (*ADMITTED, "priorityClassName")}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": sent}
+    stored = control_plane.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", pod)["spec"]
+    kept = {key: value for key, value in stored.items() if key not in ADMITTED and (key in sent or key not in FILLED_BY_RULES)}
+    added = [volume["name"] for volume in stored.get("volumes", []) if volume["name"].startswith("kube-api-access-")]
+    kept["volumes"] = [volume for volume in stored.get("volumes", []) if volume["name"] not in added]
+    for container in [*kept["containers"], *kept.get("initContainers", [])]:
+        container["volumeMounts"] = [mount for mount in container.get("volumeMounts", []) if mount["name"] not in added]
+    assert [(render(one.path), one.before, one.after) for one in pod_template_differences({"spec": sent}, {"spec": kept})] == []
