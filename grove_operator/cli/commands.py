@@ -24,6 +24,7 @@ COMMANDS = {
     "delete": "cluster.delete.command",
     "adopt": "cluster.adopt",
     "get": "cluster.get.command",
+    "initc": "initc",
     "completion": "completion",
 }
 """The module of each command, below this package."""

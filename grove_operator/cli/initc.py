@@ -1,0 +1,93 @@
+"""`grove initc`: what runs in the init container of pods that start after others."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+POD_INFO = "/var/grove/pod-info"
+"""Where the volume `pod-info-vol` of shipped Grove is mounted (§5.2): the files `namespace` and `podgangname`."""
+
+
+class Requirement(click.ParamType):
+    """Reads `NAME:COUNT`: a PodClique, and how many of its pods have to be ready."""
+
+    name = "NAME:COUNT"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        clique, separator, count = str(value).rpartition(":")
+        if not separator or not clique:
+            self.fail(f"{value!r} is no PodClique with a number of pods, such as demo-0-router:2", param, ctx)
+        if not (count.isascii() and count.isdecimal() and int(count) > 0):
+            self.fail(f"{value!r} asks for {count!r} pods, which is no number above 0", param, ctx)
+        return clique, int(count)
+
+
+@click.command(
+    "initc",
+    epilog="""\b
+Example:
+  grove initc --podcliques=demo-0-router:2 --podcliques=demo-0-model-0-leader:1
+
+\b
+Exit codes: 0 all are ready, 1 not within --timeout, 2 misuse, or no files about the pod.""",
+)
+@click.option("-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for so many ready pods of this PodClique.")
+@click.option("--pod-info", default=POD_INFO, metavar="FOLDER", help=f"Where the files namespace and podgangname are ({POD_INFO}).")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after so long; never unless told.")
+def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float | None) -> int:
+    """Wait until the pods of other PodCliques in the same gang are ready.
+
+    Grove puts it into pods of cliques with startsAfter; it takes the flags and files that the shipped grove-initc takes. It may read
+    the pods of its namespace and needs nothing else.
+    """
+    if not needed:
+        say("nothing to wait for")
+        return 0
+    namespace, gang = _read(pod_info, "namespace"), _read(pod_info, "podgangname")
+
+    import asyncio  # only once the arguments are known to be right
+
+    from applier.errors import ApplierError
+    from applier.transport import connect, run
+    from grove_operator.initc.parents import Parents
+    from grove_operator.initc.wait import wait_for
+
+    counts: dict[str, int] = {}
+    for name, count in needed:
+        counts[name] = max(count, counts.get(name, 0))
+    parents = Parents(counts)
+
+    async def wait() -> None:
+        async with connect(user_agent="grove-initc") as cluster, asyncio.timeout(timeout):
+            await wait_for(parents, cluster, namespace, gang, say)
+
+    try:
+        run(wait())
+    except TimeoutError:
+        say(f"not within {timeout:g} s: {parents.describe()}")
+        return 1
+    except ApplierError as error:
+        say(str(error))
+        return 2
+    say("all are ready: " + ", ".join(counts))
+    return 0
+
+
+def say(text: str) -> None:
+    """Prints one line on standard error, which is the container's log."""
+    print(f"grove: {text}", file=sys.stderr, flush=True)
+
+
+def _read(folder: str, name: str) -> str:
+    path = os.path.join(folder, name)
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path} cannot be read ({error}). Is the volume pod-info-vol mounted?") from None
+    if not text:
+        raise click.UsageError(f"{path} is empty. Does the pod have the label grove.io/podgang?")
+    return text

@@ -1,0 +1,21 @@
+"""Pods of cliques, made by hand."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest
+
+GANG = "demo-0"
+
+
+def pod(name: str, clique: str, *, ready: bool = True, phase: str = "Running", gang: str = GANG, leaving: bool = False) -> Manifest:
+    metadata = {"name": name, "namespace": "ml", "labels": {"grove.io/podclique": clique, "grove.io/podgang": gang}}
+    metadata |= {"uid": f"uid-of-{name}"}
+    metadata |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {}
+    status = {"phase": phase, "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "main", "image": "x"}]},
+        "status": status,
+    }

@@ -1,0 +1,80 @@
+"""Which pods count for those that start after them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from applier.ref import Manifest
+from grove_operator.initc.parents import Parents, is_up
+
+from .pods import pod
+
+
+@pytest.mark.parametrize(
+    ("given", "counts"),
+    [
+        (pod("a", "x"), True),
+        (pod("a", "x", ready=False), False),
+        (pod("a", "x", leaving=True), False),
+        (pod("a", "x", ready=False, phase="Succeeded"), True),
+        (pod("a", "x", ready=False, phase="Failed"), False),
+        ({"metadata": {"name": "a"}}, False),
+        ({"metadata": {"name": "a"}, "status": {"conditions": "odd"}}, False),
+    ],
+    ids=["ready", "not ready", "ready but being deleted", "succeeded", "failed", "without a status", "with a broken status"],
+)
+def test_a_pod_counts_when_it_is_ready_and_stays_or_has_succeeded(given: Manifest, counts: bool) -> None:
+    assert is_up(given) is counts
+
+
+def test_a_pod_may_start_once_every_parent_has_enough_ready_pods() -> None:
+    parents = Parents({"router": 2, "leader": 1})
+    parents.list_anew([pod("r-1", "router"), pod("l-1", "leader")])
+    assert parents.waiting() == {"router": 1}
+    parents.see(pod("r-2", "router"))
+    assert parents.waiting() == {}
+
+
+def test_a_clique_whose_name_only_begins_alike_does_not_count() -> None:
+    parents = Parents({"demo-0-a": 1})
+    parents.list_anew([pod("demo-0-ab-x", "demo-0-ab")])
+    assert parents.waiting() == {"demo-0-a": 0}
+
+
+def test_a_pod_that_goes_or_is_no_longer_ready_does_not_count_any_more() -> None:
+    parents = Parents({"router": 1})
+    parents.list_anew([pod("r-1", "router")])
+    parents.see(pod("r-1", "router", ready=False))
+    assert parents.waiting() == {"router": 0}
+    parents.see(pod("r-1", "router"))
+    parents.see(pod("r-1", "router"), gone=True)
+    assert parents.waiting() == {"router": 0}
+
+
+def test_what_is_waited_for_is_said_in_words() -> None:
+    parents = Parents({"router": 2, "leader": 1})
+    parents.list_anew([pod("r-1", "router")])
+    assert parents.describe() == "router (1 of 2 ready), leader (0 of 1 ready)"
+
+
+PODS = st.builds(
+    lambda number, clique, ready: pod(f"{clique}-{number}", clique, ready=ready),
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.booleans(),
+)
+
+
+@given(st.lists(st.tuples(PODS, st.booleans()), max_size=30))
+def test_changes_one_by_one_lead_to_what_a_list_at_the_end_says(news: list[tuple[Manifest, bool]]) -> None:
+    followed, live = Parents({"a": 2, "b": 1}), {}
+    for each, gone in news:
+        followed.see(each, gone=gone)
+        live[each["metadata"]["name"]] = each
+        if gone:
+            del live[each["metadata"]["name"]]
+    listed = Parents({"a": 2, "b": 1})
+    listed.list_anew(live.values())
+    assert followed.waiting() == listed.waiting()
