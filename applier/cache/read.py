@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from applier.cache.snapshot import Snapshot, Wanted
 from applier.cluster import Cluster, Resource, find
 from applier.decision import hide_secrets
-from applier.errors import ClusterError, UnknownKind
+from applier.errors import ApiError, ClusterError, Forbidden, Unauthorized, UnknownKind
 from applier.ref import Kind, Ref
 
 FEW = 8  # objects of a kind; a GET of one costs the server about 1 ms, a LIST of a thousand 20 ms
@@ -23,33 +23,50 @@ class Unread(ClusterError):
         super().__init__("; ".join(dict.fromkeys(str(error) for error in errors)))
 
 
-async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "") -> Snapshot:
-    """Reads kinds by LISTs, or by GETs where a few objects are wanted; in parallel.
+async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
+    """Reads kinds by LISTs, or by GETs where a few objects are wanted or lists are not allowed; in parallel.
 
     With `labels` only objects with these labels are read, and the snapshot does not claim to know the rest. A kind that is not served is
-    known to have no objects. Raises the error of a read that failed, and `Unread` when several did.
+    known to have no objects. Raises the error of a read that failed, and `Unread` when several did. With `partial`, kinds that the server
+    refuses to show are noted in the snapshot as long as others can be read: whoever needs them is told why they are not known.
     """
     snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
-    reads = [_read(cluster, one, labels, snapshot, gate) for one in dict.fromkeys(Wanted(*one) for one in wanted)]
-    results = await asyncio.gather(*reads, return_exceptions=True)
+    asked = list(dict.fromkeys(Wanted(*one) for one in wanted))
+    results = await asyncio.gather(*(_read(cluster, one, labels, snapshot, gate) for one in asked), return_exceptions=True)
     unexpected = [result for result in results if isinstance(result, BaseException) and not isinstance(result, ClusterError)]
-    errors = [result for result in results if isinstance(result, ClusterError)]
+    errors = {one: result for one, result in zip(asked, results, strict=True) if isinstance(result, ClusterError)}
     if unexpected:
         raise unexpected[0]
-    if errors:
-        raise errors[0] if len(errors) == 1 else Unread(errors)
+    if partial and len(errors) < len(asked) and all(map(_is_of_one_kind, errors.values())):
+        for one, error in errors.items():
+            snapshot.note_unread(one, str(error))
+    elif errors:
+        raise next(iter(errors.values())) if len(errors) == 1 else Unread(list(errors.values()))
     return snapshot
+
+
+def _is_of_one_kind(error: ClusterError) -> bool:
+    """Whether an error says something about what was asked for: a server that is away, or knows nobody, has the same answer for all."""
+    return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 
 async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
     try:
         resource = await cluster.resource(wanted.kind)
         namespace = wanted.namespace if resource.namespaced else ""
-        if wanted.names and len(wanted.names) <= FEW and not labels:
-            await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in wanted.names))
+        names = () if labels else wanted.names
+        if 0 < len(names) <= FEW:
+            await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in names))
             return
-        async with gate:
-            listing = await cluster.list(resource, namespace, labels=labels)
+        try:
+            async with gate:
+                listing = await cluster.list(resource, namespace, labels=labels)
+        except Forbidden:
+            # Whether a role allows to list must not matter for what is asked for by name: else it would depend on how many names there are.
+            if not names:
+                raise
+            await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in names))
+            return
     except UnknownKind:
         snapshot.unserved.add(wanted.kind)
         snapshot.add_all(wanted.kind, "", [])

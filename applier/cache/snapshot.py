@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from applier.errors import NotSynced
 from applier.ref import Kind, Manifest, Ref
 
 
@@ -39,11 +40,14 @@ class Snapshot:
         self.unserved: set[Kind] = set()  # kinds that the server does not serve, so that no object of them exists
         self._whole: set[tuple[str, str, str]] = set()
         self._asked: set[Ref] = set()
+        self._unread: dict[tuple[str, str, str], str] = {}
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, or None when there was none. Raises KeyError when nobody looked."""
+        """The live object, or None when there was none. Raises KeyError when nobody looked, `NotSynced` when it may not be looked at."""
         found = self.objects.get(ref)
         if found is None and not self.covers(ref):
+            if why := self._unread.get(ref[:3]):
+                raise NotSynced(why)
             raise KeyError(f"{ref} was not read")
         return found
 
@@ -64,6 +68,10 @@ class Snapshot:
             self._whole.add((kind.group, kind.kind, namespace))
         for manifest in manifests:
             self.objects[Ref.of(manifest)] = manifest
+
+    def note_unread(self, wanted: Wanted, why: str) -> None:
+        """Takes over that objects could not be read."""
+        self._unread[wanted.kind.group, wanted.kind.kind, wanted.namespace] = why
 
     def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
         """Takes the answer to a question for one object over."""

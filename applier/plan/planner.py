@@ -10,6 +10,7 @@ from applier.cluster import Live
 from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide
 from applier.decision.managers import applied_by, entries_of, others_in, ownership_patch, taken_over
 from applier.desired import Desired, Graph
+from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.immutable import fixed_fields
 from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
@@ -133,6 +134,8 @@ class _Known:
             raise NotKnown(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
+        except NotSynced as why:
+            raise NotKnown(f"what is there cannot be read: {why}") from None
         except KeyError:
             raise NotKnown("what is there was not read") from None
         if live is not None:

@@ -80,7 +80,10 @@ async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Surve
 
 
 async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
-    """`survey` for whoever goes on to write, and is told by the server then what it refuses."""
+    """`survey` for whoever goes on to write, and is told by the server then what it refuses.
+
+    One kind that may not be read does not stop the others: its objects are failed steps.
+    """
     given, opened = graph, None
     if options.applyset:
         from applier.prune import OpenApplySet  # only for sets
@@ -88,7 +91,7 @@ async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -
         opened = await OpenApplySet.open(options.applyset, given, cluster)
         graph = opened.graph
     kinds = {Kind.of(desired.manifest) for desired in graph.objects.values()}
-    live, schemas = await asyncio.gather(read(graph, cluster), cluster.schemas(kinds))
+    live, schemas = await asyncio.gather(read_once(cluster, wanted(graph), partial=True), cluster.schemas(kinds))
     prunes = opened.steps if opened else []
     planned = plan(graph, live, schemas, options.intent, prunable=prunes, unserved=live.unserved)
     await name_sets(planned, cluster)

@@ -8,7 +8,7 @@ import pytest
 
 from applier.cache import Unread, Wanted, read_once
 from applier.cache.snapshot import by_place
-from applier.errors import Forbidden, Unreachable
+from applier.errors import ClusterError, Forbidden, NotSynced, Unauthorized, Unreachable
 from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
 
@@ -98,6 +98,27 @@ async def test_all_failures_are_told_at_once(cluster: MemoryCluster) -> None:
         cluster.fail(asks_for(plural), Forbidden(403, "Forbidden", f"may not list {plural}"))
     with pytest.raises(Unread, match="may not list pods; may not list nodes"):
         await read_once(cluster, [(POD, ""), (CONFIG_MAP, ""), (NODE, "")])
+
+
+async def test_where_lists_are_not_allowed_objects_are_read_by_name(cluster: MemoryCluster) -> None:
+    cluster.fail("list", Forbidden(403, "Forbidden", "may not list"))
+    snapshot = await read_once(cluster, [Wanted(CONFIG_MAP, "default", tuple("abcdefghij"))])
+    assert snapshot.get(ref("a")) and snapshot.get(ref("j")) is None
+
+
+async def test_in_part_what_may_not_be_read_is_noted_with_the_reason(cluster: MemoryCluster) -> None:
+    cluster.fail(asks_for("pods"), Forbidden(403, "Forbidden", "may not list pods"))
+    snapshot = await read_once(cluster, [(POD, "default"), (CONFIG_MAP, "default")], partial=True)
+    assert snapshot.get(ref("a"))
+    with pytest.raises(NotSynced, match="may not list pods"):
+        snapshot.get(Ref("", "Pod", "default", "a"))
+
+
+@pytest.mark.parametrize("error", [Unreachable("no route"), Unauthorized(401, "Unauthorized", "who is that?")])
+async def test_in_part_or_not_a_server_that_answers_nobody_is_an_error(cluster: MemoryCluster, error: ClusterError) -> None:
+    cluster.fail(asks_for("pods"), error)
+    with pytest.raises(type(error)):
+        await read_once(cluster, [(POD, "default"), (CONFIG_MAP, "default")], partial=True)
 
 
 async def test_a_snapshot_gives_the_objects_of_a_kind(cluster: MemoryCluster) -> None:

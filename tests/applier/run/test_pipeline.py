@@ -62,12 +62,20 @@ async def test_an_owner_that_is_no_part_of_the_graph_is_read_with_it() -> None:
     assert report.counts == {Action.UNCHANGED: 1}
 
 
-async def test_what_cannot_be_read_is_an_error_before_anything_is_written() -> None:
+async def test_where_nothing_can_be_read_that_is_an_error_before_anything_is_written() -> None:
     cluster = memory()
     cluster.fail("get", Forbidden(403, "Forbidden", "you cannot get configmaps"))
     with pytest.raises(Forbidden):
-        await run(cluster, desired("a"), desired("p", "Pod"))
+        await run(cluster, desired("a"))
     assert cluster.writes() == []
+
+
+async def test_a_kind_that_cannot_be_read_fails_its_objects_only() -> None:
+    cluster = memory()
+    cluster.fail("get", Forbidden(403, "Forbidden", "you cannot get configmaps"))
+    report = await run(cluster, desired("a"), desired("p", "Pod"))
+    assert said(report.outcomes) == "a=failed p=created"
+    assert report.outcomes[0].reason == "what is there cannot be read: you cannot get configmaps"
 
 
 async def test_a_kind_that_is_not_served_fails_its_objects_only() -> None:

@@ -151,3 +151,25 @@ async def test_a_secret_that_is_only_created_differs_in_nothing_that_the_server_
         await apply(Graph([secret]), cluster, ApplyOptions("me"))
         again = await apply(Graph([secret]), cluster, ApplyOptions("me"))
         assert [(outcome.action.value, outcome.reason) for outcome in again.outcomes] == [("unchanged", "is only ever created")]
+
+
+@pytest.mark.parametrize("count", [8, 10])
+async def test_what_may_be_read_by_name_may_be_applied_however_many_there_are(
+    count: int, control_plane: ControlPlane, namespace: str
+) -> None:
+    user = control_plane.users["nobody"]
+    control_plane.grant(user.name, ["get", "create", "patch"], ["configmaps"], namespace=namespace)
+    graph = Graph([config(namespace, "1", f"a{number}") for number in range(count)])
+    async with connect(kubeconfig=str(user.kubeconfig)) as cluster:
+        assert (await apply(graph, cluster, ApplyOptions("me"))).counts == {"created": count}
+        assert (await apply(graph, cluster, ApplyOptions("me"))).counts == {"unchanged": count}
+
+
+async def test_a_kind_that_may_not_be_read_does_not_stop_the_others(control_plane: ControlPlane, namespace: str) -> None:
+    user = control_plane.users["nobody"]
+    control_plane.grant(user.name, ["get", "create", "patch"], ["configmaps"], namespace=namespace)
+    account = Desired({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot", "namespace": namespace}})
+    async with connect(kubeconfig=str(user.kubeconfig)) as cluster:
+        report = await apply(Graph([config(namespace, "1"), account]), cluster, ApplyOptions("me"))
+    assert said(report.outcomes) == "a=created robot=failed"
+    assert 'what is there cannot be read: user "nobody" may not get serviceaccounts' in report.outcomes[1].reason
