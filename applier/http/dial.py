@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import socket
 import ssl
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -60,9 +61,15 @@ async def dial(address: Address, tls: ssl.SSLContext | None, seconds: float) -> 
 async def _connect(host: str, port: int, tls: ssl.SSLContext | None, server_name: str) -> Connection:
     loop = asyncio.get_running_loop()
     name = server_name if tls else None
-    second: Any = {"happy_eyeballs_delay": SECOND_FAMILY} if isinstance(loop, asyncio.BaseEventLoop) else {}  # uvloop knows no such thing
     connection = Connection(tls)
-    await loop.create_connection(lambda: connection, host, port, ssl=tls, server_hostname=name, **second)
+    more: dict[str, Any] = {}
+    if isinstance(loop, asyncio.BaseEventLoop):
+        more["happy_eyeballs_delay"] = SECOND_FAMILY
+    else:
+        # uvloop knows no such delay; and a connection that is given up while it looks for the name leaves an error that nobody fetches
+        # ("Future exception was never retrieved"), so that the name is looked for before. An address is found without asking.
+        await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    await loop.create_connection(lambda: connection, host, port, ssl=tls, server_hostname=name, **more)
     return connection
 
 
