@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -71,10 +72,33 @@ async def _open(target: Target, options: Options) -> AsyncIterator[ApiCluster]:
         await cluster.close()
 
 
+class Terminated(BaseException):
+    """SIGTERM came, and what was under way has been ended in order."""
+
+
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, in uvloop where that is installed."""
+    """Runs a coroutine to its end, in uvloop where that is installed. Raises `Terminated` when SIGTERM comes and nobody else takes it."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(main)
+        return runner.run(_until_terminated(main))
+
+
+async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
+    """Cancels what runs on SIGTERM, as asyncio does on SIGINT: else a credential plugin that hangs would outlive us."""
+    loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), []
+
+    def terminate() -> None:
+        assert task is not None
+        signals.append(signal.SIGTERM)
+        task.cancel()
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, and threads that may not handle signals
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+    try:
+        return await main
+    except asyncio.CancelledError:
+        if signals:
+            raise Terminated from None
+        raise
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -15,6 +15,8 @@ import re
 import shutil
 import subprocess
 import sys
+from asyncio.subprocess import Process
+from contextlib import suppress
 from typing import Any
 
 from applier.errors import CredentialsError
@@ -28,6 +30,7 @@ MODES = ("Never", "IfAvailable", "Always")
 EXTENSION = "client.authentication.k8s.io/exec"
 TIMEOUT = 60.0  # seconds that a plugin may take
 WITH_PEOPLE = 300.0  # seconds that it may take where somebody sits before it and has to log in
+PARTING = 1.0  # seconds in which one that was killed is gone
 TAIL = 300  # characters of what a plugin said last
 
 
@@ -58,12 +61,31 @@ class ExecPlugin:
         return {entry.text("name"): entry.text("value") for entry in entries}
 
     async def run(self) -> Granted:
-        """Runs it and reads its answer."""
+        """Runs it and reads its answer. Cancelled, it leaves no plugin and no thread behind that waits for its pipes."""
         interactive = self._interactive()
         told = sys.stderr is not None and sys.stderr.isatty()  # then people see what the plugin says, as it says it
+        limit = WITH_PEOPLE if interactive or told else self.timeout
+        process = await self._start(interactive, told)
+        words = bytearray()
         try:
-            process = subprocess.Popen(
-                [self._program(), *self.arguments],
+            async with asyncio.timeout(limit):
+                answer, _ = await asyncio.gather(_all_of(process.stdout, bytearray()), _all_of(process.stderr, words))
+                code = await process.wait()
+        except TimeoutError:
+            last = _quoted(words)
+            raise CredentialsError(f"{self.label} has not ended after {limit:g} s{last}; does it wait for a login?") from None
+        finally:
+            await _end(process)
+        if code:
+            how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+            raise CredentialsError(f"{self.label} {how}{_quoted(words)}")
+        return self._read(answer)
+
+    async def _start(self, interactive: bool, told: bool) -> Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                self._program(),
+                *self.arguments,
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=None if told else subprocess.PIPE,
@@ -71,18 +93,6 @@ class ExecPlugin:
             )
         except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.label} cannot be run: {getattr(error, 'strerror', None) or error}") from None
-        limit = WITH_PEOPLE if interactive or told else self.timeout
-        try:
-            answer, words = await asyncio.to_thread(process.communicate, timeout=limit)
-        except subprocess.TimeoutExpired as error:
-            last = _quoted(error.stderr)
-            raise CredentialsError(f"{self.label} has not ended after {limit:g} s{last}; does it wait for a login?") from None
-        finally:
-            _end(process)
-        if process.returncode:
-            how = f"was ended by signal {-process.returncode}" if process.returncode < 0 else f"failed with exit code {process.returncode}"
-            raise CredentialsError(f"{self.label} {how}{_quoted(words)}")
-        return self._read(answer)
 
     def _interactive(self) -> bool:
         """Whether the plugin may ask people something."""
@@ -148,11 +158,20 @@ class ExecPlugin:
         return end.replace(tzinfo=datetime.UTC) if end and end.tzinfo is None else end
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leaves no plugin behind. What it may have started itself is not waited for."""
-    if process.poll() is None:
-        process.kill()
-        process.wait()
+async def _all_of(stream: asyncio.StreamReader | None, read: bytearray) -> bytes:
+    """All that comes of a stream, noted in `read` as it comes, so that the end of a plugin that hangs has its words."""
+    while stream is not None and (piece := await stream.read(65536)):
+        read += piece
+    return bytes(read)
+
+
+async def _end(process: Process) -> None:
+    """Leaves no plugin behind. What it may have started itself, and holds its pipes, is not waited for."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), PARTING)
 
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x20-\x7e\u00a0-\U0010ffff]")
@@ -163,7 +182,7 @@ def _one_line(text: str) -> str:
     return " ".join(ESCAPES.sub(" ", text).split())
 
 
-def _quoted(words: bytes | None) -> str:
+def _quoted(words: bytearray) -> str:
     """What a plugin said last; nothing where people have seen it already."""
-    line = _one_line((words or b"").decode("utf-8", "replace"))
+    line = _one_line(words.decode("utf-8", "replace"))
     return f": {line if len(line) <= TAIL else '… ' + line[-TAIL:]}" if line else ""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FINDINGS = 1
 ERROR = 2
+TERMINATED = 143
+"""What shells give for a program that SIGTERM ended: 128 and the signal's number."""
 USER_AGENT = f"grove/{__version__}"
 EXTRA = {"httptools", "orjson", "rich"}
 INSTALL = "pip install 'grove-compiler[cluster]'"
@@ -94,9 +96,13 @@ def run(
     if long:
         gc.enable()  # the program starts without it, for work that is over in a moment
     try:
-        from applier.transport import run as run_loop  # heavy: only for commands that talk to a cluster
+        from applier.transport import Terminated  # heavy: only for commands that talk to a cluster
+        from applier.transport import run as run_loop
 
-        return run_loop(_within(work, target, sink))
+        try:
+            return run_loop(_within(work, target, sink))
+        except Terminated:
+            return TERMINATED
     except Failed as failed:
         for line in failed.lines:
             say(line)

@@ -189,3 +189,18 @@ async def test_watching_ends_when_the_object_is_gone(bench: Bench, drawn: asynci
     await bench.cluster.delete(sets, "shop", "qwen", uid="uid-qwen")
     with pytest.raises(NoSuchObject):
         await asyncio.wait_for(task, 20)
+
+
+TALL = "PodCliqueSet qwen\n" + "".join(f"├── Pod {number}\n" for number in range(40)) + "\n7 of 41 ready\nnot read: nodes\n"
+
+
+@pytest.mark.parametrize("height", [4, 10, 24])
+def test_a_tree_that_is_taller_than_the_screen_keeps_its_summary(height: int) -> None:
+    lines = tree_watch.fitted(TALL, height).splitlines()
+    assert len(lines) == height
+    assert lines[0] == "PodCliqueSet qwen"
+    assert lines[-3:] == [f"… {41 - height + 3} more, which the screen has no room for", "7 of 41 ready", "not read: nodes"]
+
+
+def test_a_tree_that_fits_is_left_as_it_is() -> None:
+    assert tree_watch.fitted(TALL, 44) == TALL

@@ -80,5 +80,23 @@ def _drawing(output: str, judge: Judge) -> Iterator[Draw]:
     from rich.live import Live
     from rich.text import Text
 
-    with Live(console=Console(highlight=False), auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda forest: live.update(Text.from_ansi(tree_bytes(forest, output, judge).decode(errors="replace")), refresh=True)
+    console = Console(highlight=False)
+
+    def shown(forest: Forest) -> Text:
+        text = tree_bytes(forest, output, judge).decode(errors="replace")
+        return Text.from_ansi(fitted(text, console.size.height))
+
+    # Of what is taller than the screen `rich` would crop the end, which is the summary: so it is made to fit before.
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        yield lambda forest: live.update(shown(forest), refresh=True)
+
+
+def fitted(text: str, height: int) -> str:
+    """A tree's text in so many lines: its beginning and its summary, with a line between them that counts what is left out."""
+    lines = text.splitlines()
+    if len(lines) <= height:
+        return text
+    foot = text.rstrip("\n").rpartition("\n\n")[2].splitlines()[: max(1, height - 2)]
+    head = lines[: max(0, height - len(foot) - 1)]
+    left_out = len(lines) - len(head) - len(foot) - 1  # the empty line before the summary is no loss
+    return "\n".join([*head, f"… {left_out} more, which the screen has no room for", *foot]) + "\n"
