@@ -52,7 +52,7 @@ class Client:
         self._prefix = parts.path.rstrip("/")
         lines = [("Host", parts.netloc.rpartition("@")[2]), *headers]
         through = self.address.proxy
-        if through and not self.encrypted:
+        if through and through.speaks_http and not self.encrypted:
             self._prefix = f"http://{self.address.authority}{self._prefix}"
             lines += [("Proxy-Authorization", through.authorization)] if through.authorization else []
         self._head = _lines(lines)

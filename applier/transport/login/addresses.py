@@ -38,8 +38,8 @@ def proxy_url(server: str, given: str, environment: Mapping[str, str], label: st
 
 def _proxy(url: str, what: str) -> str:
     scheme = url.partition("://")[0]
-    if scheme not in ("http", "https"):
-        raise CredentialsError(f"{what} has the scheme {scheme!r}, which is not supported; http and https are")
+    if scheme not in ("http", "https", "socks5", "socks5h"):
+        raise CredentialsError(f"{what} has the scheme {scheme!r}, which is not supported; http, https and socks5 are")
     if _parts(url) is None:
         raise CredentialsError(f"{what} is no address; one is like http://host:3128")
     return url

@@ -25,7 +25,7 @@ ERROR = 2
 TERMINATED = 143
 """What shells give for a program that SIGTERM ended: 128 and the signal's number."""
 USER_AGENT = f"grove/{__version__}"
-EXTRA = {"httptools", "orjson", "rich"}
+EXTRA = {"httptools", "orjson", "python_socks", "rich"}
 INSTALL = "pip install 'grove-compiler[cluster]'"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -83,6 +84,76 @@ def test_a_server_with_tls_is_reached_through_a_tunnel(loop: type, ca: Pair) -> 
     assert body == b"ok"
     assert first.startswith(b"CONNECT 127.0.0.1:")
     assert authorization == b"Proxy-Authorization: Basic bWU6cEBzcw=="
+
+
+class SocksProxy:
+    """A SOCKS5 proxy (RFC 1928, RFC 1929). `asked` are the names and ports that it was asked for, `users` who logged in."""
+
+    def __init__(self, user: bytes = b"") -> None:
+        self.user, self.asked, self.users, self.port = user, list[tuple[bytes, int]](), list[bytes](), 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        methods = await reader.readexactly((await reader.readexactly(2))[1])
+        wanted = 2 if self.user else 0
+        if wanted not in methods:
+            writer.write(b"\5\xff")
+            return writer.close()
+        writer.write(bytes((5, wanted)))
+        if self.user:
+            name = await reader.readexactly((await reader.readexactly(2))[1])
+            self.users.append(name + b":" + await reader.readexactly((await reader.readexactly(1))[0]))
+            writer.write(b"\1\0")
+        kind = (await reader.readexactly(4))[3]
+        host = (
+            socket.inet_ntoa(await reader.readexactly(4)).encode()
+            if kind == 1
+            else await reader.readexactly((await reader.readexactly(1))[0])
+        )
+        port = int.from_bytes(await reader.readexactly(2), "big")
+        self.asked.append((host, port))
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"\5\0\0\1\0\0\0\0\0\0")
+        await asyncio.gather(_pass_on(reader, back), _pass_on(there, writer))
+        return None
+
+
+async def _answer_through_socks(ca: Pair, login: str) -> tuple[bytes, SocksProxy, int]:
+    proxy = SocksProxy(b"me" if login else b"")
+    async with serving(tls=server_tls(signed(ca, "server"))) as server:
+        listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        client = Client(f"https://localhost:{server.port}", proxy=f"socks5://{login}127.0.0.1:{port}")
+        client.tls = ssl.create_default_context(cafile=str(ca.certificate))
+        response = await client.call(GET, SOON)
+        await client.close()
+        listening.close()
+        return response.body, proxy, server.port
+
+
+@needs_openssl
+@pytest.mark.parametrize("loop", [run, asyncio.run], ids=["the loop of ours", "asyncio"])
+@pytest.mark.parametrize(("login", "users"), [("", []), ("me:p%40ss@", [b"me:p@ss"])], ids=["for all", "with a password"])
+def test_a_server_is_reached_through_a_socks_proxy_which_looks_its_name_up(loop: type, login: str, users: list[bytes], ca: Pair) -> None:
+    body, proxy, port = loop(_answer_through_socks(ca, login))
+    assert (body, proxy.asked, proxy.users) == (b"ok", [(b"localhost", port)], users)
+
+
+async def test_a_socks_proxy_that_is_away_is_named() -> None:
+    client = Client("https://server:1", proxy="socks5h://127.0.0.1:1")
+    error = await raised(lambda: client.call(GET, SOON))
+    assert isinstance(error, NotConnected)
+    assert error.proxy == "127.0.0.1:1"
+
+
+async def test_without_tls_a_socks_proxy_sees_what_the_server_would(ca: Pair) -> None:
+    proxy = SocksProxy()
+    async with serving() as server:
+        listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+        client = Client(server.url, proxy=f"socks5://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
+        await client.call(GET, SOON)
+        await client.close()
+        listening.close()
+        assert server.requests[0].startswith(b"GET /version HTTP/1.1")
 
 
 @needs_openssl

@@ -55,12 +55,12 @@ def test_a_server_is_reached_by_a_proxy(case: tuple[str, str, dict[str, str], st
 
 BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
     "another protocol": (
-        "socks5://me:hunter2@p",
+        "socks4://me:hunter2@p",
         {},
-        "context 'one': its proxy-url has the scheme 'socks5', which is not supported",
+        "context 'one': its proxy-url has the scheme 'socks4', which is not supported",
     ),
     "no host": ("http://", {}, "context 'one': its proxy-url is no address; one is like http://host:3128"),
-    "another protocol in the environment": ("", {"HTTPS_PROXY": "socks5://p"}, "the proxy of HTTPS_PROXY has the scheme 'socks5'"),
+    "another protocol in the environment": ("", {"HTTPS_PROXY": "ftp://p"}, "the proxy of HTTPS_PROXY has the scheme 'ftp'"),
 }
 
 
