@@ -32,6 +32,10 @@ class Unreachable(ClusterError):
         self.maybe_done, self.passing = maybe_done, passing
 
 
+class Untrusted(Unreachable):
+    """The server's certificate is not one of the authority that we trust: either of the two may have been replaced."""
+
+
 class CredentialsError(ClusterError):
     """The kubeconfig, a token or a certificate cannot be used."""
 

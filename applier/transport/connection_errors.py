@@ -7,7 +7,7 @@ import errno
 import socket
 import ssl
 
-from applier.errors import Unreachable
+from applier.errors import Unreachable, Untrusted
 from applier.http import Ended, HttpError, Malformed, NotConnected, ProxyRefused
 
 NOT_YET_VALID, EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
@@ -21,7 +21,8 @@ def unreachable(error: BaseException, server: str, label: str, *, reading: bool)
     sent = not isinstance(error, NotConnected | ProxyRefused)
     where = f"{server} ({label})" if label else server
     text, passing = _sentence(error)
-    return Unreachable(f"{where} {text}" if sent else f"cannot reach {where}: {text}", maybe_done=sent and not reading, passing=passing)
+    kind = Untrusted if isinstance(error.__cause__, ssl.SSLCertVerificationError) else Unreachable
+    return kind(f"{where} {text}" if sent else f"cannot reach {where}: {text}", maybe_done=sent and not reading, passing=passing)
 
 
 def _sentence(error: BaseException) -> tuple[str, bool]:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
+LONGEST_PAUSE = 30.0
+"""Seconds that are waited at once, whatever a server asks for. One that is busy asks for a few; an hour is a gateway's mistake, and would
+hold back every other write for as long."""
 TOO_LARGE = ("request is too large", "Request entity too large", "trying to send message larger than max")
 
 
@@ -57,7 +60,11 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
         return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")
     text = sentence(Refused(made, status, message, causes, details, request, target, headers))
     rest = {key: value for key, value in details.items() if key != "causes"}
-    return made(status, reason, text, causes, _retry_after(headers, details), rest)
+    asked = _retry_after(headers, details)
+    if asked is not None and asked > LONGEST_PAUSE:
+        text = f"{text}; it asks us to come back in {asked:.0f} s, and is asked again every {LONGEST_PAUSE:.0f} s for a while"
+        asked = LONGEST_PAUSE
+    return made(status, reason, text, causes, asked, rest)
 
 
 def status_error(given: dict[str, Any], request: ApiRequest, target: Target) -> ClusterError:

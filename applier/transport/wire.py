@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import NamedTuple, TypeVar
 
-from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized, UnknownKind
+from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized, UnknownKind, Untrusted
 from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.connection_errors import ConnectionErrors, unreachable
@@ -49,7 +49,7 @@ class Wire:
         self.in_flight = self.throttled = 0
         self.answered = False
         self.on_unknown_kind: Callable[[], None] = lambda: None
-        self._renewal = Renewal(target.credentials)
+        self._renewal = Renewal(target.credentials, lambda: target.ca)
         self._trusted: tuple[str, tuple[str, str]] | None = None
         encoding = "identity" if target.loopback else "gzip"
         self._client = Client(
@@ -90,13 +90,16 @@ class Wire:
         return await self._tried(request, tries, lambda: self._open(request, path))
 
     async def _tried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
-        """The result of an attempt that is made again where that helps, once of these with renewed credentials."""
+        """The result of an attempt that is made again where that helps, once of these with renewed credentials.
+
+        Where a server's certificate is not trusted, its authority may have been replaced on disk a moment ago; nothing was sent then.
+        """
         renewed = False
         while True:
             try:
                 sent = await self._renewal.ready()
                 return await attempt()
-            except Unauthorized:
+            except (Unauthorized, Untrusted):
                 if renewed or not await self._renewal.after(sent):
                     raise
                 renewed = True

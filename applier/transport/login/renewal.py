@@ -9,8 +9,8 @@ from collections.abc import Callable
 from applier.errors import CredentialsError
 from applier.transport.login.credentials import Credentials
 
-Proof = tuple[str, tuple[str, str]]
-"""What a request proves itself with: its Authorization header, and the certificate and key of its connection."""
+Proof = tuple[str, tuple[str, str], str]
+"""What a request proves itself with: its Authorization header, and the certificate and key of its connection; and whom that trusts."""
 
 QUIET = 5.0  # seconds in which nobody is asked again who has failed, or had nothing new: many requests may be waiting
 
@@ -18,15 +18,15 @@ QUIET = 5.0  # seconds in which nobody is asked again who has failed, or had not
 class Renewal:
     """Renews before a request, where it is time, and after a refusal."""
 
-    def __init__(self, credentials: Credentials, now: Callable[[], float] = time.monotonic) -> None:
-        self.credentials, self.now = credentials, now
+    def __init__(self, credentials: Credentials, ca: Callable[[], str] = lambda: "", now: Callable[[], float] = time.monotonic) -> None:
+        self.credentials, self.ca, self.now = credentials, ca, now
         self._one_by_one = asyncio.Lock()
         self._failed: tuple[float, CredentialsError] | None = None
         self._in_vain: tuple[float, Proof] | None = None
 
     def current(self) -> Proof:
         """What we have."""
-        return self.credentials.authorization(), self.credentials.pair
+        return self.credentials.authorization(), self.credentials.pair, self.ca()
 
     async def ready(self) -> Proof:
         """What a request is to be sent with, renewed where it is time. Raises `CredentialsError`."""

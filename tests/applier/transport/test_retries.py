@@ -7,9 +7,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, NotFound, ServerFailure, Unreachable, WriteConflict
+from applier.errors import (
+    AlreadyExists,
+    ClusterError,
+    FieldConflict,
+    Invalid,
+    NotFound,
+    ServerFailure,
+    TooManyRequests,
+    Unreachable,
+    WriteConflict,
+)
 from applier.events import Retried, Throttled
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster, connect_to, refusals
 from applier.transport.retries import FAILURE_TRIES, WEBHOOK_TRIES
 
 from .conftest import Told
@@ -218,3 +228,26 @@ async def test_a_spent_budget_ends_all_repeating(server: Scripted, cluster: ApiC
     cluster.wire.budget.per_second = cluster.wire.budget.left = 0
     await raised(lambda: read(cluster))
     assert len(server.asked()) == 1
+
+
+async def test_a_server_that_asks_for_an_hour_is_asked_again_sooner_and_that_is_said(
+    server: Scripted, cluster: ApiCluster, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refusals, "LONGEST_PAUSE", 0.02)
+    server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}), DONE)
+    assert await read(cluster)
+    [throttled] = told
+    assert isinstance(throttled, Throttled)
+    assert throttled.seconds < 1
+
+
+async def test_a_server_that_goes_on_asking_for_an_hour_ends_with_what_it_asked_for(
+    server: Scripted, cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refusals, "LONGEST_PAUSE", 0.02)
+    server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}))
+    error = await raised(lambda: read(cluster))
+    assert isinstance(error, TooManyRequests)
+    assert "it asks us to come back in 9999 s" in str(error)
+    assert error.retry_after == 0.02
+    assert len(server.heard) > 2

@@ -6,17 +6,19 @@ import errno
 import socket
 import ssl
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from applier.errors import CredentialsError, Unreachable
+from applier.errors import CredentialsError, Unreachable, Untrusted
 from applier.http import Ended, Malformed, NotConnected, ProxyRefused
-from applier.transport import connect_to
+from applier.transport import connect, connect_to
 from applier.transport.connection_errors import ConnectionErrors, unreachable
 
-from .certificates import Pair, needs_openssl, signed
+from .certificates import Pair, authority, needs_openssl, signed
+from .login.test_kubeconfig import write
 from .scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, scripted
 
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"
@@ -62,6 +64,21 @@ async def test_an_unknown_authority_is_not_trusted(encrypted: Scripted) -> None:
 @needs_openssl
 async def test_whoever_asks_for_it_trusts_everybody(encrypted: Scripted) -> None:
     assert await get(encrypted.url, insecure=True)
+
+
+@needs_openssl
+async def test_an_authority_that_is_replaced_while_we_run_is_trusted_at_once(tmp_path: Path) -> None:
+    old, new = authority(tmp_path, "old"), authority(tmp_path, "new")
+    trusted = tmp_path / "ca.crt"
+    trusted.write_bytes(old.certificate.read_bytes())
+    async with scripted(serving(signed(new, "server"))) as server:
+        server.on("GET", OBJECT, Answer(200, config_map()))
+        config = write(tmp_path / "config", "one", cluster={"server": server.url, "certificate-authority": "ca.crt"})
+        async with connect(kubeconfig=str(config), retries=HASTY) as cluster:
+            assert isinstance(await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a")), Untrusted)
+            trusted.write_bytes(new.certificate.read_bytes())
+            cluster.wire._renewal.now = lambda: 1e12  # a few seconds later: nobody looks twice within them
+            assert await cluster.get(CONFIG_MAPS, "ns", "a")
 
 
 @needs_openssl

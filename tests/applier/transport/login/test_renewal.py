@@ -21,7 +21,7 @@ class Tokens:
         self.answers, self.token, self.asked, self.is_due = list(answers), "first", 0, False
         self.pair = NONE
         self.time = 0.0
-        self.renewal = Renewal(self, lambda: self.time)
+        self.renewal = Renewal(self, now=lambda: self.time)
 
     def authorization(self) -> str:
         return self.token
@@ -40,13 +40,13 @@ class Tokens:
 
 
 async def test_what_is_not_due_is_used() -> None:
-    assert await Tokens().renewal.ready() == ("first", NONE)
+    assert await Tokens().renewal.ready() == ("first", NONE, "")
 
 
 async def test_what_is_due_is_renewed_once_for_all() -> None:
     tokens = Tokens("second")
     tokens.is_due = True
-    assert await asyncio.gather(*(tokens.renewal.ready() for _ in range(8))) == [("second", NONE)] * 8
+    assert await asyncio.gather(*(tokens.renewal.ready() for _ in range(8))) == [("second", NONE, "")] * 8
 
 
 async def test_a_token_that_comes_again_is_asked_for_once_for_all() -> None:
@@ -58,37 +58,37 @@ async def test_a_token_that_comes_again_is_asked_for_once_for_all() -> None:
 
 async def test_what_was_refused_is_renewed_once_for_all() -> None:
     tokens = Tokens("second")
-    assert await asyncio.gather(*(tokens.renewal.after(("first", NONE)) for _ in range(8))) == [True] * 8
+    assert await asyncio.gather(*(tokens.renewal.after(("first", NONE, "")) for _ in range(8))) == [True] * 8
 
 
 async def test_a_refusal_that_comes_late_is_answered_by_what_others_got() -> None:
     tokens = Tokens("second")
-    await tokens.renewal.after(("first", NONE))
-    assert await tokens.renewal.after(("first", NONE))
+    await tokens.renewal.after(("first", NONE, ""))
+    assert await tokens.renewal.after(("first", NONE, ""))
     assert tokens.asked == 1
 
 
 async def test_nothing_new_is_an_answer_for_all_who_wait() -> None:
     tokens = Tokens("first")
-    assert await asyncio.gather(*(tokens.renewal.after(("first", NONE)) for _ in range(8))) == [False] * 8
+    assert await asyncio.gather(*(tokens.renewal.after(("first", NONE, "")) for _ in range(8))) == [False] * 8
 
 
 async def test_later_it_is_asked_for_again() -> None:
     tokens = Tokens("first", "second")
-    await tokens.renewal.after(("first", NONE))
+    await tokens.renewal.after(("first", NONE, ""))
     tokens.time += QUIET
-    assert await tokens.renewal.after(("first", NONE))
+    assert await tokens.renewal.after(("first", NONE, ""))
 
 
 async def test_another_certificate_is_something_new() -> None:
     tokens = Tokens()
     tokens.pair = ("certificate", "key")
-    assert await tokens.renewal.after(("first", NONE))
+    assert await tokens.renewal.after(("first", NONE, ""))
 
 
 async def test_a_failure_is_one_for_all_who_wait() -> None:
     tokens = Tokens(CredentialsError("no"))
-    errors = await asyncio.gather(*(raised(lambda: tokens.renewal.after(("first", NONE))) for _ in range(8)))
+    errors = await asyncio.gather(*(raised(lambda: tokens.renewal.after(("first", NONE, ""))) for _ in range(8)))
     assert {str(error) for error in errors} == {"no"}
     assert tokens.asked == 1
 
@@ -96,16 +96,16 @@ async def test_a_failure_is_one_for_all_who_wait() -> None:
 @pytest.mark.parametrize("due", [True, False])
 async def test_a_while_after_a_failure_it_is_tried_again(due: bool) -> None:
     tokens = Tokens(CredentialsError("no"), "second")
-    await raised(lambda: tokens.renewal.after(("first", NONE)))
+    await raised(lambda: tokens.renewal.after(("first", NONE, "")))
     tokens.time += QUIET
     tokens.is_due = due
-    assert (await tokens.renewal.ready() == ("second", NONE)) == due
-    assert await tokens.renewal.after(("first", NONE))
+    assert (await tokens.renewal.ready() == ("second", NONE, "")) == due
+    assert await tokens.renewal.after(("first", NONE, ""))
 
 
 async def test_whoever_waits_goes_on_when_the_one_who_asked_gives_up() -> None:
     tokens = Tokens("second")
-    first, others = (asyncio.create_task(tokens.renewal.after(("first", NONE))) for _ in range(2))
+    first, others = (asyncio.create_task(tokens.renewal.after(("first", NONE, ""))) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
     tokens.answers.append("third")
