@@ -23,7 +23,7 @@ from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
 from applier.transport.retries import ApiRequest, Retries
 from applier.transport.watches import Watches
-from applier.transport.wire import Answer, Uncertain, Wire
+from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
 
@@ -52,10 +52,11 @@ class ApiCluster:
         warn: Warn = unheard,
         validation: str = "Strict",
         retries: Retries | None = None,
+        trace: Trace = untraced,
     ) -> None:
         self.server, self.namespace = target.server, target.namespace
         self.warn, self.validation = warn, validation
-        self.wire = Wire(target, user_agent=user_agent, retries=retries or Retries(), sink=sink)
+        self.wire = Wire(target, user_agent=user_agent, retries=retries or Retries(), sink=sink, trace=trace)
         self.disk = Disk(cache_dir, target.server)
         self.discovery = Discovery(self.wire, self.disk)
         self.wire.on_unknown_kind = self.discovery.forget

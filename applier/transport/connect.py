@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -14,8 +14,10 @@ from applier.events import Sink
 from applier.transport.api_cluster import ApiCluster, Warn
 from applier.transport.login.credentials import Fixed
 from applier.transport.login.find import find_target
+from applier.transport.login.kubeconfig import NO_OVERRIDES
 from applier.transport.login.target import Target
 from applier.transport.retries import Retries
+from applier.transport.wire import Trace
 
 T = TypeVar("T")
 
@@ -26,7 +28,7 @@ class Options(TypedDict, total=False):
     `user_agent` is what its audit log calls us ("applier"). `cache_dir` keeps discovery and compiled schemas from run to run. `sink` takes
     events, `warn` the server's warnings. `validation` is Strict, Warn or Ignore: what the server does about fields that it does not know
     in what we create and patch (Strict); of what is applied it refuses them always. `retries` says how often and how long a request is
-    tried.
+    tried. `trace` is told of each try: method, path, status (0 without an answer), and seconds.
     """
 
     user_agent: str
@@ -35,12 +37,18 @@ class Options(TypedDict, total=False):
     warn: Warn
     validation: str
     retries: Retries | None
+    trace: Trace
 
 
 @asynccontextmanager
-async def connect(*, kubeconfig: str = "", context: str = "", **options: Unpack[Options]) -> AsyncIterator[ApiCluster]:
-    """The cluster of a kubeconfig's context, or the one that we run in. Sends nothing yet. Raises `CredentialsError`."""
-    async with _open(find_target(kubeconfig, context, os.environ), options) as cluster:
+async def connect(
+    *, kubeconfig: str = "", context: str = "", user: Mapping[str, Any] = NO_OVERRIDES, **options: Unpack[Options]
+) -> AsyncIterator[ApiCluster]:
+    """The cluster of a kubeconfig's context, or the one that we run in; `user` has fields of the user in place of those of the kubeconfig.
+
+    Sends nothing yet. Raises `CredentialsError`.
+    """
+    async with _open(find_target(kubeconfig, context, os.environ, overrides=user), options) as cluster:
         yield cluster
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from applier.backoff import Backoff
@@ -42,6 +42,12 @@ class Retries:
     first: float = 0.1
     longest: float = 10.0
     stall: float = 90.0
+
+    @classmethod
+    def within(cls, seconds: float) -> Retries:
+        """For requests each of which, with all its tries, has so much time."""
+        usual = cls()
+        return replace(usual, timeout=seconds, deadline=seconds, connect=min(seconds, usual.connect))
 
 
 @dataclass(slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -21,6 +22,14 @@ T = TypeVar("T")
 
 JSON = "application/json"
 READS = frozenset({"get", "list", "watch"})
+
+
+Trace = Callable[[str, str, int, float], None]
+"""Takes each try of a request: method, path with query, the answer's status or 0 where none came, and seconds until then."""
+
+
+def untraced(method: str, path: str, status: int, seconds: float) -> None:
+    """For whoever does not want to see requests."""
 
 
 class Answer(NamedTuple):
@@ -42,8 +51,8 @@ class Uncertain(ClusterError):
 class Wire:
     """The connections to one server. `in_flight` requests are under way; `throttled` counts answers that asked us to slow down."""
 
-    def __init__(self, target: Target, *, user_agent: str, retries: Retries, sink: Sink) -> None:
-        self.target, self.retries, self.sink = target, retries, sink
+    def __init__(self, target: Target, *, user_agent: str, retries: Retries, sink: Sink, trace: Trace = untraced) -> None:
+        self.target, self.retries, self.sink, self.trace = target, retries, sink, trace
         self.budget = RetryBudget()
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.throttled = 0
@@ -132,12 +141,15 @@ class Wire:
         all_headers = self._headers(headers, content_type if body is not None else "")
         self.requests[request.verb, request.plural] += 1
         self.in_flight += 1
+        status, began = 0, time.monotonic()
         try:
             response = await self._client.call(Request(method, path, all_headers, body), self.retries.timeout)
+            status = response.status
         except ConnectionErrors as error:
             raise self.broken(error, reading=request.verb in READS) from None
         finally:
             self.in_flight -= 1
+            self.trace(method, path, status, time.monotonic() - began)
         self.answered = True
         if response.status >= 300:
             raise refusal(response.status, response.headers, response.body, request, self.target)
@@ -145,15 +157,19 @@ class Wire:
 
     async def _open(self, request: ApiRequest, path: str) -> Stream:
         self.requests[request.verb, request.plural] += 1
+        status, began = 0, time.monotonic()
         try:
             stream = await self._client.open(Request("GET", path, self._headers(None, "")), self.retries.timeout, self.retries.stall)
-            if stream.status < 300:
+            status = stream.status
+            if status < 300:
                 self.answered = True
                 return stream
             with closing(stream):
                 content = await stream.read()
         except ConnectionErrors as error:
             raise self.broken(error) from None
+        finally:
+            self.trace("GET", path, status, time.monotonic() - began)
         raise refusal(stream.status, stream.headers, content, request, self.target)
 
     def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import proxy_url, server_url
 from applier.transport.login.impersonation import impersonation
-from applier.transport.login.kubeconfig import Chosen, Entry, choose, locate, read, read_text
+from applier.transport.login.kubeconfig import NO_OVERRIDES, Chosen, Entry, choose, locate, read, read_text
 from applier.transport.login.reload import Followed
 from applier.transport.login.target import Target, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
-def find_target(kubeconfig: str, context: str, environment: Mapping[str, str], pod: Path = POD) -> Target:
-    """The server that is meant: by kubeconfig, or inside of a pod that has none, by its service account. Raises `CredentialsError`."""
+def find_target(
+    kubeconfig: str, context: str, environment: Mapping[str, str], pod: Path = POD, overrides: Mapping[str, Any] = NO_OVERRIDES
+) -> Target:
+    """The server that is meant: by kubeconfig, or inside of a pod that has none, by its service account.
+
+    `overrides` are fields of a kubeconfig's user, such as `token` or `as`, in place of what is there. Raises `CredentialsError`.
+    """
     paths = locate(kubeconfig, environment)
     if paths:
-        return target_of(choose(read(paths), context), environment)
+        return target_of(choose(read(paths), context, overrides), environment)
     looked = environment.get("KUBECONFIG") or "~/.kube/config"
     if context or not environment.get("KUBERNETES_SERVICE_HOST"):
         raise CredentialsError(f"there is no kubeconfig ({looked}), and this is no pod; give one with --kubeconfig or KUBECONFIG")
     if not (pod / "token").is_file():
         why = "is automountServiceAccountToken false?"
         raise CredentialsError(f"there is no kubeconfig ({looked}), and this pod has no token of a service account in {pod}; {why}")
-    return target_of(_service_account(environment, pod), environment)
+    return target_of(_service_account(environment, pod)._replace(overrides=overrides).overridden(), environment)
 
 
 def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
@@ -102,8 +103,20 @@ class Kubeconfig:
         return os.pathsep.join(map(str, self.files))
 
 
+NO_OVERRIDES: Mapping[str, Any] = MappingProxyType({})
+
+REPLACES: Mapping[str, tuple[str, ...]] = {
+    "token": ("tokenFile", "username", "password"),
+    "as": ("as-uid", "as-groups", "as-user-extra"),
+}
+"""What a field of a user that a command line gives stands for: the whole of one way to log in, or of one person."""
+
+
 class Chosen(NamedTuple):
-    """A context with its cluster and user. `label` names it in errors; `files` are all that were read, in their order."""
+    """A context with its cluster and user. `label` names it in errors; `files` are all that were read, in their order.
+
+    `overrides` are fields of the user that a command line gives, and that hold however often the files are read.
+    """
 
     context: str
     namespace: str
@@ -112,6 +125,15 @@ class Chosen(NamedTuple):
     label: str
     user_name: str = ""
     files: tuple[Path, ...] = ()
+    overrides: Mapping[str, Any] = NO_OVERRIDES
+
+    def overridden(self) -> Chosen:
+        """With what a command line says of the user in place of what the file says."""
+        if not self.overrides:
+            return self
+        dropped = {key for key in self.overrides for key in REPLACES.get(key, ())}
+        kept = {key: value for key, value in self.user.value.items() if key not in dropped}
+        return self._replace(user=self.user._replace(value={**kept, **self.overrides}))
 
 
 def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
@@ -201,8 +223,11 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
     return entries
 
 
-def choose(config: Kubeconfig, context: str) -> Chosen:
-    """A context by name, or the current one. Raises `CredentialsError` with the nearest name that exists."""
+def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_OVERRIDES) -> Chosen:
+    """A context by name, or the current one, with what a command line says of its user.
+
+    Raises `CredentialsError` with the nearest name that exists.
+    """
     name = context or config.current
     if not config.contexts:
         raise CredentialsError(f"{config.label} has no context, and so names no cluster")
@@ -221,7 +246,8 @@ def choose(config: Kubeconfig, context: str) -> Chosen:
         raise CredentialsError(f"{label}: its cluster {what}; an address begins with https:// (or http://)")
     user_name = str(entry.value.get("user") or "")
     user = _named(config.users, entry, "user", label) if user_name else Entry({}, entry.file, "nobody")
-    return Chosen(name, entry.text("namespace") or "default", cluster, user, label, user_name, tuple(config.files))
+    namespace = entry.text("namespace") or "default"
+    return Chosen(name, namespace, cluster, user, label, user_name, tuple(config.files), overrides).overridden()
 
 
 def _named(entries: dict[str, Entry], context: Entry, what: str, label: str) -> Entry:

@@ -84,7 +84,7 @@ class Followed:
         before = self.chosen
         if not before.files:  # a pod's service account, which no kubeconfig describes
             return before
-        chosen = choose(read(path for path in before.files if path.exists()), before.context)
+        chosen = choose(read(path for path in before.files if path.exists()), before.context, before.overrides)
         if chosen.cluster.text("server") != before.cluster.text("server"):
             raise CredentialsError(f"{chosen.label} names another server now")
         return chosen

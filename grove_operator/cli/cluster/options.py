@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
@@ -31,13 +31,31 @@ class _Manager(click.ParamType[str]):
 MANAGER = _Manager()
 
 
+REQUESTS = 6
+"""From this verbosity on each request is told, as kubectl does."""
+
+
 @dataclass(slots=True, eq=False)
 class Target:
-    """Which cluster, and which namespace of it; empty is what the kubeconfig says."""
+    """Which cluster, as whom, and which namespace of it; empty is what the kubeconfig says.
+
+    `request_timeout` is in seconds, for all tries of a request together; None leaves it to the transport.
+    """
 
     namespace: str = ""
     context: str = ""
     kubeconfig: str = ""
+    token: str = field(default="", repr=False)
+    act_as: str = ""
+    groups: tuple[str, ...] = ()
+    request_timeout: float | None = None
+    verbosity: int = 0
+
+    @property
+    def user(self) -> dict[str, Any]:
+        """The fields of a kubeconfig's user that are given here."""
+        given = {"token": self.token, "as": self.act_as, "as-groups": list(self.groups)}
+        return {key: value for key, value in given.items() if value}
 
 
 @dataclass(slots=True, eq=False)
@@ -70,6 +88,23 @@ def duration(_: click.Context, __: click.Parameter, value: str | None) -> float 
     return seconds
 
 
+NEVER = 86400.0
+"""Seconds that stand for no limit to a request."""
+
+
+def _request_timeout(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """Seconds; as with kubectl, 0 is for ever."""
+    return NEVER if value is not None and value.strip() in ("0", "0s") else duration(context, parameter, value)
+
+
+def _verbosity(_: click.Context, __: click.Parameter, value: str) -> int:
+    """A number from 0 on; `-v=6` reaches us as `=6`."""
+    number = value.removeprefix("=")
+    if not number.isdecimal():
+        raise click.BadParameter(f"{number!r} is no number.")
+    return int(number)
+
+
 def _optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
     return _namespace(context, parameter, value) if value else ""
 
@@ -90,6 +125,24 @@ _TARGET = (
     click.option("--context", default="", metavar="NAME", help="A context of the kubeconfig other than the current one."),
     click.option(
         "--kubeconfig", default="", metavar="FILE", type=click.Path(), help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."
+    ),
+    click.option("--token", default="", metavar="TOKEN", help="Log in with this bearer token instead of what the kubeconfig says."),
+    click.option("--as", "act_as", default="", metavar="USER", help="Act as this user, if ours may impersonate."),
+    click.option("--as-group", "groups", multiple=True, metavar="GROUP", help="And as a member of this group; repeatable, goes with --as."),
+    click.option(
+        "--request-timeout",
+        metavar="TIME",
+        callback=_request_timeout,
+        help="Give a request up after this time, all its tries together: 30s, 2m; 0 is never. Unless told, 2m.",
+    ),
+    click.option(
+        "-v",
+        "--v",
+        "verbosity",
+        default="0",
+        metavar="LEVEL",
+        callback=_verbosity,
+        help=f"From {REQUESTS} on, tell each request on standard error: method, URL, status and time, never what is in it.",
     ),
 )
 
@@ -160,8 +213,11 @@ journal_option = click.option(
 
 
 def take_target(given: dict[str, Any]) -> Target:
-    """The target among a command's values, which are taken out."""
-    return Target(given.pop("namespace"), given.pop("context"), given.pop("kubeconfig"))
+    """The target among a command's values, which are taken out. Raises `click.UsageError` for groups of nobody."""
+    target = Target(**{name: given.pop(name) for name in Target.__slots__})
+    if target.groups and not target.act_as:
+        raise click.UsageError("--as-group goes with --as, which says who is in the group.")
+    return target
 
 
 def take_asked(given: dict[str, Any], *, required: bool = True) -> Asked:

@@ -14,7 +14,7 @@ from applier.errors import ApplierError
 from applier.events import Sink, nowhere
 from applier.ref import Ref
 from grove_compiler.version import __version__
-from grove_operator.cli.cluster.options import Target
+from grove_operator.cli.cluster.options import REQUESTS, Target
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
@@ -67,15 +67,21 @@ async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
     from pathlib import Path
 
     from applier.transport.connect import connect
+    from applier.transport.retries import Retries
+    from applier.transport.wire import untraced
     from grove_operator.warm_cache import folder
 
+    seconds = target.request_timeout
     async with connect(
         kubeconfig=target.kubeconfig,
         context=target.context,
+        user=target.user,
         user_agent=USER_AGENT,
         cache_dir=Path(folder()) / "clusters",
         sink=sink,
         warn=_warn,
+        retries=Retries.within(seconds) if seconds else None,
+        trace=_tell_request if target.verbosity >= REQUESTS else untraced,
     ) as api:
 
         async def version() -> str:
@@ -132,6 +138,10 @@ def minor_version(said: dict[str, str]) -> str:
 async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:
     async with open_session(target, sink) as session:
         return await work(session)
+
+
+def _tell_request(method: str, path: str, status: int, seconds: float) -> None:
+    say(f"{method} {path} {status or 'without an answer'} in {seconds * 1000:.0f} ms")
 
 
 def _warn(ref: Ref, warning: str) -> None:
