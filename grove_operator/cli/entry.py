@@ -84,6 +84,11 @@ def _invoke(arguments: Sequence[str]) -> int:
     except click.Abort:
         return INTERRUPTED
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption):
+            from grove_operator.cli.suggestions import likely_options  # only for a mistake
+
+            likely = likely_options(error.option_name, error.ctx.command if error.ctx else None)
+            error = click.NoSuchOption(error.option_name, possibilities=likely, ctx=error.ctx)
         error.show()
         return MISUSE
     except UnreadableInput as error:

@@ -21,6 +21,10 @@ class NoSuchObject(ApplierError):
     """What a tree was asked for is not there."""
 
 
+class NotThere(NoSuchObject):
+    """The server knows the kind, and has no such object."""
+
+
 @dataclass(slots=True, eq=False)
 class Forest:
     """A tree, the kinds that were read for it, and what could not be read, one sentence each."""
@@ -41,7 +45,7 @@ async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
         root = await cluster.get(resource, place, name)
     except NotFound:
         where = f" in the namespace {place}" if place else ""
-        raise NoSuchObject(f"there is no {resource.kind.kind} {name!r}{where}") from None
+        raise NotThere(f"there is no {resource.kind.kind} {name!r}{where}") from None
     return await _grown(cluster, root, [one for one in resources if _may_hang_on(one, resource)], place)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
 STDIN = "-"
+URLS = ("https://", "http://")
 STDIN_NAME = "<stdin>"
 LARGEST_FILE = 64 << 20
 MOST_BYTES = 256 << 20
@@ -58,7 +59,12 @@ def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list
 
 
 def read_one(path: str) -> InputFile:
-    """Returns one file's content, `-` for standard input. Raises `UnreadableInput` when it is missing, too large or not text."""
+    """Returns one file's content, `-` for standard input, or what is at a URL.
+
+    Raises `UnreadableInput` when it is missing, too large or not text.
+    """
+    if path.startswith(URLS):
+        return _fetched(path)
     name = STDIN_NAME if path == STDIN else path or "''"
     try:
         if path == STDIN:
@@ -70,6 +76,20 @@ def read_one(path: str) -> InputFile:
         raise UnreadableInput([f"{name}: {_reason(error)}"]) from None
     if data is None:  # started with <&-
         raise UnreadableInput([f"{name}: closed"])
+    return _as_text(name, data)
+
+
+def _fetched(url: str) -> InputFile:
+    from grove_operator.reading.urls import NotFetched, fetch, shown  # 40 ms to import, and few manifests are at URLs
+
+    name = shown(url)
+    try:
+        return _as_text(name, fetch(url, LARGEST_FILE))
+    except NotFetched as error:
+        raise UnreadableInput([f"{name}: {error}"]) from None
+
+
+def _as_text(name: str, data: bytes) -> InputFile:
     problem = _not_text(data)
     if problem:
         raise UnreadableInput([f"{name}: {problem}"])

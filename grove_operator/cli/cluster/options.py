@@ -14,8 +14,11 @@ from grove_operator.cli.options import FILES, _kube_version, _namespace, mnnvl_s
 F = TypeVar("F", bound=Callable[..., Any])
 
 FIELD_MANAGER = "grove"
-BARE_FORCE = {"--force-conflicts": "*"}
-"""Without a manager it is about all of them."""
+SWITCHES = {"--server-side": "true", "--validate": "strict"}
+"""Options of kubectl that are taken for its users' sake: what they say alone. They look at `=true` and `=false` themselves."""
+
+BARE_APPLY = {"--force-conflicts": "*", **SWITCHES}
+"""What options of applies say without a value; `--force-conflicts` is about all managers then."""
 
 
 class _Manager(click.ParamType[str]):
@@ -171,6 +174,19 @@ def field_manager_option(help: str) -> Callable[[F], F]:
     return click.option("--field-manager", type=MANAGER, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
 
 
+def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
+    if value == "false":
+        raise click.BadParameter("every apply of this program is a server-side apply; there is no other.")
+
+
+def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
+    """The server types what is applied, whatever it is asked to check: only its refusal of what is created could be turned off."""
+    if value not in ("strict", "true"):
+        import sys
+
+        print(f"grove: --validate={value} changes nothing: the server refuses unknown fields of every server-side apply", file=sys.stderr)
+
+
 _MANAGER = (
     field_manager_option("The name under which fields become ours."),
     click.option(
@@ -180,6 +196,24 @@ _MANAGER = (
         type=MANAGER,
         metavar="[=MANAGER]",
         help="Take fields that others own: from everybody, or from the managers named; repeatable.",
+    ),
+    click.option(
+        "--server-side",
+        type=click.Choice(("true", "false")),
+        default="true",
+        metavar="",
+        callback=_server_side,
+        expose_value=False,
+        help="Taken for kubectl's sake: it is always so.",
+    ),
+    click.option(
+        "--validate",
+        type=click.Choice(("strict", "warn", "ignore", "true", "false")),
+        default="strict",
+        metavar="",
+        callback=_validate,
+        expose_value=False,
+        help="Taken for kubectl's sake: the server refuses unknown fields always.",
     ),
 )
 

@@ -12,7 +12,7 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
-    BARE_FORCE,
+    BARE_APPLY,
     dry_run_option,
     duration,
     input_options,
@@ -30,7 +30,7 @@ DEFAULT_WAIT = "5m"
 @click.command(
     "apply",
     cls=OptionalValues,
-    bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", **BARE_FORCE},
+    bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", **BARE_APPLY},
     epilog="""\b
 Examples:
   grove apply workload.yaml                           what the set becomes, and the set itself

@@ -8,6 +8,7 @@ import click
 
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import take_target, target_options
 from grove_operator.cli.cluster.session import Session, program_of
 from grove_operator.cli.options import rules_option, text_or_json_option
@@ -20,6 +21,8 @@ def command() -> None:
 
 @command.command(
     "tree",
+    cls=OptionalValues,
+    bare={},
     epilog="""\b
 Examples:
   grove get tree qwen                  a PodCliqueSet, all it owns, and why it is not ready
@@ -33,9 +36,10 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 @click.argument("name", metavar="[KIND/]NAME")
 @target_options
 @click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+@click.option("--ignore-not-found", is_flag=True, help="Where the object is not there, show nothing; that is fine.")
 @rules_option
 @text_or_json_option
-def tree(name: str, watch: bool, rules: tuple[str, ...], output: str, **given: Any) -> int:
+def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...], output: str, **given: Any) -> int:
     """Draw an object with everything that it owns: readiness, gates, nodes, and reasons.
 
     NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds.
@@ -45,14 +49,19 @@ def tree(name: str, watch: bool, rules: tuple[str, ...], output: str, **given: A
     async def work(session: Session) -> int:
         from grove_operator.cli.cluster.get.output import tree_bytes
         from grove_operator.cluster.readiness import judge_by
-        from grove_operator.cluster.tree_query import read_tree
+        from grove_operator.cluster.tree_query import NotThere, read_tree
 
         judge = judge_by(program_of(rules))
         if watch:
             from grove_operator.cli.cluster.get.watch import watch_tree
 
             return await watch_tree(session, name, output, judge)
-        forest = await read_tree(session.cluster, name, session.namespace)
+        try:
+            forest = await read_tree(session.cluster, name, session.namespace)
+        except NotThere:
+            if ignore_not_found:
+                return 0
+            raise
         outputs.write([tree_bytes(forest, output, judge)])
         return 0
 

@@ -13,7 +13,7 @@ from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import BARE_FORCE, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_asked, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session, say
 from grove_operator.cli.options import FILES
 
@@ -21,7 +21,7 @@ from grove_operator.cli.options import FILES
 @click.command(
     "plan",
     cls=OptionalValues,
-    bare=BARE_FORCE,
+    bare=BARE_APPLY,
     epilog="""\b
 Examples:
   grove plan workload.yaml                     what apply would do, and why
