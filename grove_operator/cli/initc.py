@@ -11,7 +11,7 @@ POD_INFO = "/var/grove/pod-info"
 """Where the volume `pod-info-vol` of shipped Grove is mounted (§5.2): the files `namespace` and `podgangname`."""
 
 
-class Requirement(click.ParamType):
+class Requirement(click.ParamType[tuple[str, int]]):
     """Reads `NAME:COUNT`: a PodClique, and how many of its pods have to be ready."""
 
     name = "NAME:COUNT"
