@@ -72,8 +72,6 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
 
 async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
     """Writes what the plan says. Of a set, the record is made wide enough before, and what is no longer wanted goes afterwards."""
-    if options.dry_run:  # whoever keeps what was written, a cache for instance, must not take what is not there
-        options = replace(options, after_write=None)
     writes = plan.writes(graph)
     prunes = opened.steps if opened else []
     account.planned(writes.counts() + Counter(step.action for step in prunes), len(writes.waves()))

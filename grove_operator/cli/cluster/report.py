@@ -38,10 +38,3 @@ def run_report(report: Report) -> dict[str, Any]:
 def as_json(report: dict[str, Any]) -> Iterable[bytes]:
     """The report as indented JSON."""
     yield outputs.json_report(report)
-
-
-def as_yaml(report: dict[str, Any]) -> Iterable[bytes]:
-    """The report as YAML."""
-    from grove_compiler.source.yaml_writer import iter_yaml
-
-    return map(outputs.encoded, iter_yaml([report]))

@@ -186,14 +186,24 @@ def test_programs_get_an_account_of_every_object(bench: Bench) -> None:
     assert account["objects"][0]["uid"] == bench.find("ConfigMap", "a")["metadata"]["uid"]
 
 
-def test_the_account_may_be_yaml(bench: Bench) -> None:
-    assert yaml.safe_load(bench.run("apply", "-o", "yaml", bench.file(config_map("a"))).out)["summary"] == {"created": 1}
+@pytest.mark.parametrize("dry_run", ["--dry-run=none", "--dry-run=server", "--dry-run=client"])
+def test_yaml_is_the_objects_as_they_are_then(dry_run: str, bench: Bench) -> None:
+    bench.run("apply", bench.file(config_map("a", x="1")))
+    file = bench.file(config_map("b", x="2"), config_map("a", x="1"))
+    ended = bench.run("apply", "-o", "yaml", file, dry_run)
+    first, second = yaml.safe_load_all(ended.out)
+    assert ((first["metadata"]["name"], first["data"]), (second["metadata"]["name"], second["data"])) == (
+        ("b", {"x": "2"}),
+        ("a", {"x": "1"}),
+    )
+    assert ("uid" in first["metadata"], "uid" in second["metadata"]) == (dry_run != "--dry-run=client", True)
+    assert "managedFields" not in ended.out
 
 
 def test_values_of_secrets_are_in_no_output(bench: Bench) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, "stringData": {"key": "hunter2"}}
     bench.cluster.seed({**secret, "stringData": {"key": "swordfish"}}, manager="helm")
-    for command in (("apply", "-o", "json"), ("apply",), ("diff",), ("diff", "-o", "json"), ("plan",)):
+    for command in (("apply", "-o", "json"), ("apply", "-o", "yaml"), ("apply",), ("diff",), ("diff", "-o", "json"), ("plan",)):
         ended = bench.run(*command, bench.file(secret))
         assert not [word for word in ("hunter2", "swordfish", "aHVudGVyMg", "c3dvcmRmaXNo") if word in ended.out + ended.err], command
 

@@ -50,7 +50,9 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
 @applyset_options
 @journal_option
-@output_option("text", "name", "json", "yaml", help="A line for each object, names alone, or an account of everything for programs.")
+@output_option(
+    "text", "name", "json", "yaml", help="A line for each object, names alone, an account of everything for programs, or the objects."
+)
 def command(**given: Any) -> int:
     """Make the cluster equal to FILE: PodCliqueSets with all that they become, and any other manifest.
 

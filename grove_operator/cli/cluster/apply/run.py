@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.apply.objects import Objects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, say
@@ -51,6 +52,8 @@ class ApplyRun:
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
         self.waits = WaitLines()
+        self.objects = Objects()
+        self.after_write = self.objects.take if choices.output == "yaml" else None
         self.sink: Sink = self._sinks()
 
     def _sinks(self) -> Sink:
@@ -75,6 +78,9 @@ class ApplyRun:
         """Applies, and tells what became of everything."""
         try:
             report = await self._report(session)
+            if self.choices.output == "yaml":
+                is_local = self.choices.dry_run == "client" and self.choices.plan is None
+                await self.objects.complete(report.outcomes, session, is_local=is_local)
         finally:
             self.waits.end()
             if self.choices.output == "text":
@@ -101,6 +107,7 @@ class ApplyRun:
         if self.choices.plan is not None:
             return await self._saved(self.choices.plan, graph, session)
         assert graph is not None
+        self.objects.graph = graph
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
         from applier.execute.options import Stop, ended_by_interrupt
@@ -123,6 +130,7 @@ class ApplyRun:
                     dry_run=choices.dry_run == "server",
                     sink=self.sink,
                     stop=stop,
+                    after_write=self.after_write,
                 ),
             )
 
@@ -145,9 +153,10 @@ class ApplyRun:
         saved, stop = _load(path), Stop()
         if graph is not None:
             saved = saved.with_input(graph)
+        self.objects.graph = saved.graph
         try:
             with ended_by_interrupt(stop, self._interrupted):
-                options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop)
+                options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop, after_write=self.after_write)
                 return await apply_saved(saved, session.cluster, options)
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None
@@ -161,7 +170,7 @@ class ApplyRun:
             return
         done = [outcome for outcome in report.outcomes if outcome.action not in UNDONE]
         self.lines.rest([outcome for outcome in report.outcomes if outcome.action in UNDONE])
-        outputs.write(_account(self.choices.output, done, report))
+        outputs.write(self.objects.as_yaml() if self.choices.output == "yaml" else _account(self.choices.output, done, report))
 
 
 def summary(report: Report, terminal: Terminal) -> str:
@@ -178,9 +187,9 @@ def summary(report: Report, terminal: Terminal) -> str:
 def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
     if output == "name":
         return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
-    from grove_operator.cli.cluster.report import as_json, as_yaml, run_report
+    from grove_operator.cli.cluster.report import as_json, run_report
 
-    return (as_json if output == "json" else as_yaml)(run_report(report))
+    return as_json(run_report(report))
 
 
 def _load(path: str) -> SavedPlan:
