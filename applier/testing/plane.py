@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from applier.testing import assets, audit, servers
 from applier.testing.counts import Requests
 from applier.testing.errors import ControlPlaneError, Refused
-from applier.testing.users import User, write_kubeconfig
+from applier.testing.users import User
 
 STATE = "control-plane.json"
 CONTROLLER_MANAGER, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler", "kwok"
@@ -220,9 +220,3 @@ class RunningPlane:
             if time.monotonic() > deadline:
                 raise ControlPlaneError("the audit log does not grow")
             time.sleep(0.005)
-
-
-def write_kubeconfigs(plane: RunningPlane) -> None:
-    """The file of each user."""
-    for user in plane.users.values():
-        write_kubeconfig(user, plane.url, plane.certificate_authority)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.testing import assets, build, locks, toolchain, versions
+from applier.testing import assets, build, locks, versions
 from applier.testing.errors import ControlPlaneError, NotBuilt
 
 FAKE_GO = f"""#!{sys.executable}
@@ -154,7 +154,7 @@ def test_without_go_it_says_what_to_install(go: Path, monkeypatch: pytest.Monkey
 def test_go_beside_this_python_is_found(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(go / "bin"))
-    assert toolchain.find() == str(go / "bin" / "go")
+    assert build.find_go() == str(go / "bin" / "go")
 
 
 def test_a_go_that_is_too_old_is_named_with_the_reason(go: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.testing import assets, servers, startup
+from applier.testing import assets, control_plane, servers
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError, Refused
 from applier.testing.users import User
@@ -180,4 +180,4 @@ def test_a_server_whose_certificate_is_half_written_is_not_ready_yet(tmp_path: P
     )
     plane.certificate_authority.parent.mkdir()
     plane.certificate_authority.write_text("-----BEGIN CERTIFICATE-----\n")
-    assert not startup._ready(plane)
+    assert not control_plane._ready(plane)

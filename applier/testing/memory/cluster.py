@@ -18,13 +18,12 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.decision import Schemas, Type
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import refusals
-from applier.testing.memory.checks import check_identity, check_version, named
 from applier.testing.memory.faults import Fault, Request, When, meet
 from applier.testing.memory.fields import applied, half, updated
 from applier.testing.memory.garbage import Garbage
 from applier.testing.memory.kinds import Kinds, defined
 from applier.testing.memory.patch import patched
-from applier.testing.memory.rules import IMMUTABLE, check_immutable, is_same, settle
+from applier.testing.memory.rules import IMMUTABLE, check_identity, check_immutable, check_version, is_same, named, settle
 from applier.testing.memory.store import Store, copied
 from applier.testing.memory.watch import watched
 
