@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
 from grove_compiler.gangs.clique import maps, section
@@ -11,6 +11,20 @@ from grove_compiler.graph.node import Manifest
 
 REPELLING = ("NoSchedule", "NoExecute")
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+
+class Objection(NamedTuple):
+    """Says why a pod may not run on a node, in words that can be counted over nodes, and which field of the pod's spec decides that.
+
+    `of` is the label, the taint or the name that it is about.
+    """
+
+    text: str
+    field: Literal["nodeName", "nodeSelector", "affinity", "tolerations"]
+    of: str | Taint = ""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Requirements:
@@ -29,24 +43,34 @@ class Requirements:
         """Equal for pods that may run on the same nodes."""
         return repr((self._name, self._selector, self._terms, self._tolerations))
 
-    def objection(self, node: ClusterNode) -> str:
-        """Returns why a pod may not run on this node, in words that can be counted over nodes; empty when it may."""
+    def objection(self, node: ClusterNode) -> Objection | None:
+        """Returns why a pod may not run on this node, the first reason that there is; none when it may."""
         if self._name and self._name != node.name:
-            return f"not the node {self._name}"
+            return Objection(f"other than the node {self._name}", "nodeName")
         if node.unschedulable and not self._tolerates(CORDON):
-            return "unschedulable"
+            return Objection("unschedulable", "tolerations", CORDON)
         for key, value in self._selector.items():
             if node.labels.get(key) != value:
-                return f"without the label {key}={value}"
+                return Objection(f"without the label {key}={value}", "nodeSelector", key)
         if self._terms is not None and not any(_matches_term(term, node) for term in self._terms):
-            return "outside the required node affinity"
+            return Objection("outside the required node affinity", "affinity")
         for taint in node.taints:
             if taint.effect in REPELLING and not self._tolerates(taint):
-                return f"with the taint {taint}"
-        return ""
+                return Objection(f"with the taint {taint}", "tolerations", taint)
+        return None
 
     def _tolerates(self, taint: Taint) -> bool:
         return any(_tolerates(toleration, taint) for toleration in self._tolerations)
+
+
+def lifted(pod_spec: Manifest, objection: Objection) -> Manifest:
+    """Returns the spec of a pod to which the nodes of an objection are no worse than others."""
+    if isinstance(objection.of, Taint):
+        toleration = {"key": objection.of.key, "operator": "Exists", "effect": objection.of.effect}
+        return {**pod_spec, "tolerations": [*maps(pod_spec.get("tolerations")), toleration]}
+    if objection.field == "nodeSelector":
+        return {**pod_spec, "nodeSelector": {key: value for key, value in pod_spec["nodeSelector"].items() if key != objection.of}}
+    return {key: value for key, value in pod_spec.items() if key != objection.field}
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:

@@ -6,15 +6,20 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from grove_compiler.fit.cluster import Cluster
 from grove_compiler.fit.gang import Gang
-from grove_compiler.fit.joint import FITS, UNKNOWN, Answer, Joint, Verdict
+from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Answer, Joint, Verdict
 from grove_compiler.fit.levels import Explanation, Pouring
 from grove_compiler.fit.problem import Place, Problem
+from grove_compiler.fit.remedy import find_remedy
 from grove_compiler.fit.report import GangReport, Report, overall
 from grove_compiler.fit.room import Take
 from grove_compiler.fit.search import Steps
 
+Placed = tuple[Place, GangReport]
+"""A gang in numbers, and what is said about it."""
+
 DEFAULT_STEPS = 1_000_000
 STEPS_ALONE = 50_000
+NOT_FITTING: dict[Verdict, str] = {DOES_NOT_FIT: "does not fit", UNKNOWN: "is not known to fit"}
 MOST_EXPLAINED = 10
 """So many shapes of gangs that do not fit are explained; of others only the verdict is told."""
 
@@ -28,17 +33,29 @@ def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> 
     """
     problem = Problem(cluster, gangs)
     joint = Joint(problem, Steps(steps))
-    answers = [joint.add(place) for place in problem.gangs]
-    reports = [_report(gang, answer) for gang, answer in zip(gangs, answers, strict=True)]
+    reports: list[GangReport] = []
+    standing: list[Placed] = []
+    lacking: list[Placed] = []
+    for gang, place in zip(gangs, problem.gangs, strict=True):
+        behind = _behind_base(gang, reports)
+        answer = behind or joint.add(place)
+        reports.append(GangReport(gang, answer.verdict, answer.reason, moved=answer.moved))
+        if behind is None:
+            (standing if answer.verdict == FITS else lacking).append((place, reports[-1]))
     _doubt(reports)
-    _explain(problem, joint, reports, answers)
+    _explain(problem, joint, lacking)
     _describe(problem, joint, reports)
-    extra = _beyond_minimum(problem, joint, reports)
-    return Report(reports, len(cluster), extra, joint.steps.used)
+    extra = _beyond_minimum(problem, joint, standing)
+    return Report(reports, len(cluster), overall([extra, *(report.verdict for report in reports)]), joint.steps.used)
 
 
-def _report(gang: Gang, answer: Answer) -> GangReport:
-    return GangReport(gang, answer.verdict, answer.reason, moved=answer.moved)
+def _behind_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
+    """Returns the answer for a gang whose base gang has no place: its pods stay gated, so it takes no room from others (shipped §7.7)."""
+    place = gang.namespace, gang.base
+    base = next((one for one in reports if gang.base and (one.gang.namespace, one.gang.name) == place), None)
+    if base is None or base.verdict == FITS:
+        return None
+    return Answer(base.verdict, f"waits for its base gang {gang.base}, which {NOT_FITTING[base.verdict]}")
 
 
 def _doubt(reports: Sequence[GangReport]) -> None:
@@ -52,12 +69,10 @@ def _doubt(reports: Sequence[GangReport]) -> None:
             report.verdict, report.reason = UNKNOWN, f"there is room for it, but beside {doubtful}, which is not known to fit"
 
 
-def _explain(problem: Problem, joint: Joint, reports: Sequence[GangReport], answers: Sequence[Answer]) -> None:
+def _explain(problem: Problem, joint: Joint, lacking: Sequence[Placed]) -> None:
     """Levels and short resources for gangs without a place: on the empty cluster where they do not fit there, else on what is left."""
     explained: dict[Hashable, str] = {}
-    for place, report, answer in zip(problem.gangs, reports, answers, strict=True):
-        if answer.verdict == FITS:
-            continue
+    for place, report in lacking:
         report.like = explained.get(place.shape, "")
         if report.like or len(explained) >= MOST_EXPLAINED:
             continue
@@ -65,12 +80,9 @@ def _explain(problem: Problem, joint: Joint, reports: Sequence[GangReport], answ
         report.alone = Joint(problem, Steps(STEPS_ALONE)).add(place).verdict
         explanation = Explanation(problem, joint.room.free if report.alone == FITS else problem.free, place)
         report.levels, report.short = explanation.levels, explanation.short
-        report.objections = _objections(place)
-
-
-def _objections(place: Place) -> dict[str, int]:
-    """Returns why nodes are ruled out for pods of the gang, and how many; for the podgroup for which most are."""
-    return max((kind.objections for kind in place.wanted), key=lambda objections: sum(objections.values()), default={})
+        objections = {leaf.scope.name: leaf.type.objections for leaf in place.leaves if leaf.count and leaf.type.objections}
+        report.ruled_out = {name: {str(one): nodes for one, nodes in counts.items()} for name, counts in objections.items()}
+        report.remedy = find_remedy(problem.cluster, report.gang, objections)
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:
@@ -96,25 +108,22 @@ def _keeps(part: Place, by_slot: dict[int, list[Take]]) -> bool:
     return len(homes) == 1 and -1 not in homes
 
 
-def _beyond_minimum(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> Verdict:
+def _beyond_minimum(problem: Problem, joint: Joint, standing: Sequence[Placed]) -> Verdict:
     """Adds the pods beyond the minimum where the gangs stand; whether all would fit is asked anew when some did not."""
     full = []
-    for place, report in zip(problem.gangs, reports, strict=True):
+    for place, report in standing:
         sizes = {leaf.slot: leaf.scope.replicas for leaf in place.leaves}
         report.extra.asked = sum(sizes.values()) - report.gang.pods
+        report.extra.placed = _top_up(problem, joint, place) if report.extra.asked else 0
         full.append(problem.resized(place, sizes))
-    if len(joint.inside) == len(reports):
-        for place, report in zip(problem.gangs, reports, strict=True):
-            report.extra.placed = _top_up(problem, joint, place) if report.extra.asked else 0
-        if any(report.extra.placed < report.extra.asked for report in reports):
-            anew = Joint(problem, Steps(joint.steps.left // 2))
-            verdicts: Iterator[Verdict] = (anew.add(place).verdict for place in full)
-            worse = next((verdict for verdict in verdicts if verdict != FITS), FITS)
-            if worse != FITS:
-                return worse
-            for report in reports:
-                report.extra.placed = report.extra.asked
-    return overall(report.verdict for report in reports)
+    if all(report.extra.placed == report.extra.asked for _, report in standing):
+        return FITS
+    anew = Joint(problem, Steps(joint.steps.left // 2))
+    verdicts: Iterator[Verdict] = (anew.add(place).verdict for place in full)
+    verdict = next((verdict for verdict in verdicts if verdict != FITS), FITS)
+    for _, report in standing:
+        report.extra.placed = report.extra.asked if verdict == FITS else report.extra.placed
+    return verdict
 
 
 def _top_up(problem: Problem, joint: Joint, place: Place) -> int:

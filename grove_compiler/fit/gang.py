@@ -60,7 +60,7 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class Gang:
-    """One PodGang. `set_name` and `replica` say whose it is; `scaled` gangs are replicas of a scaling group beyond its minimum.
+    """One PodGang. `set_name` and `replica` say whose it is; replicas of a scaling group beyond its minimum name their `base` gang.
 
     `unchecked` are constraints of its pods that placement does not look at, so that "fits" cannot be promised.
     """
@@ -69,10 +69,15 @@ class Gang:
     name: str
     set_name: str
     replica: int
-    scaled: bool
+    base: str
     scope: Scope
     unchecked: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+
+    @property
+    def scaled(self) -> bool:
+        """Tells whether it waits for a base gang."""
+        return bool(self.base)
 
     @property
     def pods(self) -> int:

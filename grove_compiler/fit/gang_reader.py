@@ -53,7 +53,7 @@ class _References:
 def _gang(gang: gangs.Gang, references: _References) -> Gang:
     scopes = [_scope(level, gang, references) for level in gang.levels]
     root, unchecked = _nested(scopes, gang.levels)
-    placed = Gang(gang.namespace, gang.name, gang.set_name, gang.replica, gang.scaled, root, unchecked)
+    placed = Gang(gang.namespace, gang.name, gang.set_name, gang.replica, gang.base, root, unchecked)
     for clique in gang.cliques:
         placed.unchecked += [text for text in _unchecked(clique, references) if text not in placed.unchecked]
         placed.assumed += [text for text in _assumed(clique.pod_spec) if text not in placed.assumed]

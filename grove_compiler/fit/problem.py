@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode
-from grove_compiler.fit.eligibility import Requirements
+from grove_compiler.fit.eligibility import Objection, Requirements
 from grove_compiler.fit.gang import DomainKey, Gang, Scope
 from grove_compiler.gangs.gang import LEVELS, LevelName
 from grove_compiler.graph.node import Manifest
@@ -47,7 +47,7 @@ class PodType:
 
     __slots__ = ("asked", "eligible", "need", "number", "objections")
 
-    def __init__(self, number: int, asked: Amounts, eligible: int, objections: dict[str, int]) -> None:
+    def __init__(self, number: int, asked: Amounts, eligible: int, objections: Counter[Objection]) -> None:
         self.number = number
         self.asked = asked
         self.eligible = eligible
@@ -180,7 +180,7 @@ class Problem:
     def _judge(self, asked: Amounts, requirements: Requirements) -> PodType:
         objections = [requirements.objection(node) for node in self.cluster]
         eligible = sum(1 << number for number, objection in enumerate(objections) if not objection)
-        kind = PodType(len(self.types), asked, eligible, dict(Counter(filter(None, objections))))
+        kind = PodType(len(self.types), asked, eligible, Counter(filter(None, objections)))
         self.types.append(kind)
         return kind
 

@@ -61,7 +61,8 @@ class Extra:
 class GangReport:
     """The verdict on one gang, beside all gangs before it that fit.
 
-    `alone` is the verdict on it as the only gang. `reason` is empty when it fits. `levels` and `short` explain what does not fit.
+    `alone` is the verdict on it as the only gang. `reason` is empty when it fits. `levels` and `short` explain what does not fit;
+    `ruled_out` counts by clique and reason the nodes that its pods keep off, and `remedy` says what alone would let the gang fit.
     `like` names a gang of the same shape whose explanation is this gang's as well. `preferred` counts the preferred constraints and
     those that the placement found keeps. `placement` is by podgroup and node.
     """
@@ -74,7 +75,8 @@ class GangReport:
     like: str = ""
     levels: list[LevelReport] = field(default_factory=list)
     short: list[Short] = field(default_factory=list)
-    objections: dict[str, int] = field(default_factory=dict)
+    ruled_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    remedy: str = ""
     extra: Extra = field(default_factory=Extra)
     preferred: tuple[int, int] = (0, 0)
     placement: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -171,7 +173,8 @@ def _gang_manifest(report: GangReport) -> dict[str, Any]:
         "othersMoved": report.moved,
         "levels": [_level_manifest(level) for level in report.levels],
         "short": [short._asdict() for short in report.short],
-        "nodesRuledOut": report.objections,
+        "nodesRuledOut": report.ruled_out,
+        "remedy": report.remedy,
         "unchecked": gang.unchecked,
         "assumed": gang.assumed,
         "beyondMinimum": {"asked": report.extra.asked, "placed": report.extra.placed} if report.extra.asked else None,

@@ -33,7 +33,8 @@ class Clique:
     """Holds the facts of one PodClique.
 
     `replica` is that of the set, `group_replica` that of the scaling group (`NO_INDEX` without the label); `group` is empty outside of
-    scaling groups, `gang` is the label's; `scaled` is true in gangs beyond the base gang. Of its `pods`, `minimum` must start together.
+    scaling groups. `gang` and `base_gang` are the labels', the latter only in gangs beyond the base gang. Of its `pods`, `minimum` must
+    start together.
     """
 
     namespace: str
@@ -43,7 +44,7 @@ class Clique:
     group: str
     group_replica: int
     gang: str
-    scaled: bool
+    base_gang: str
     pods: int
     minimum: int
     pod_spec: Manifest
@@ -52,6 +53,11 @@ class Clique:
     def gpus(self) -> int:
         """GPUs of one pod."""
         return gpus_of(self.pod_spec)
+
+    @property
+    def scaled(self) -> bool:
+        """Tells whether it is in a gang beyond the base gang, which must have started first."""
+        return bool(self.base_gang)
 
     @property
     def template_name(self) -> str:
@@ -71,7 +77,7 @@ def read_clique(manifest: Manifest) -> Clique:
         group=labels.get(GROUP, ""),
         group_replica=index_of(labels.get(GROUP_REPLICA)),
         gang=labels.get(GANG_LABEL, ""),
-        scaled=BASE_GANG in labels,
+        base_gang=labels.get(BASE_GANG, ""),
         pods=pods,
         minimum=spec.get("minAvailable") or pods,
         pod_spec=section(spec, "podSpec"),

@@ -53,9 +53,14 @@ class Gang:
         return max(self.cliques[0].replica, 0) if self.cliques else 0
 
     @property
+    def base(self) -> str:
+        """The name of the gang that must have started first; empty but for replicas of a scaling group beyond those of the base gang."""
+        return next((clique.base_gang for clique in self.cliques if clique.base_gang), "")
+
+    @property
     def scaled(self) -> bool:
         """Tells whether it is a replica of a scaling group beyond those of the base gang."""
-        return any(clique.scaled for clique in self.cliques)
+        return bool(self.base)
 
     @classmethod
     def of_one(cls, clique: Clique) -> Gang:

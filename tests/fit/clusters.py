@@ -55,9 +55,9 @@ def group(*scopes: Scope, pack: str = "", prefer: str = "", level: LevelName = "
     return Scope(level, level, key(pack), key(prefer), list(scopes))
 
 
-def gang(*scopes: Scope, pack: str = "", prefer: str = "", name: str = "gang", replica: int = 0, scaled: bool = False) -> Gang:
+def gang(*scopes: Scope, pack: str = "", prefer: str = "", name: str = "gang", replica: int = 0, base: str = "") -> Gang:
     """A gang of the set `demo`."""
-    return Gang("default", name, "demo", replica, scaled, Scope("gang", name, key(pack), key(prefer), list(scopes)))
+    return Gang("default", name, "demo", replica, base, Scope("gang", name, key(pack), key(prefer), list(scopes)))
 
 
 def problem(nodes: Sequence[ClusterNode], *gangs: Gang) -> Problem:

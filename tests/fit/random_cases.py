@@ -22,7 +22,7 @@ def small_case(seed: int) -> tuple[list[ClusterNode], list[Gang]]:
     for number in range(random.randint(1, 3)):
         gangs.append(_gang(random, f"gang-{number}"))
         if random.random() < 0.4:  # gangs of one shape, as replicas of a set are
-            gangs.append(Gang("default", f"twin-{number}", "demo", 0, False, gangs[-1].scope))
+            gangs.append(Gang("default", f"twin-{number}", "demo", 0, "", gangs[-1].scope))
     return nodes, gangs[:3]
 
 

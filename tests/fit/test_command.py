@@ -87,7 +87,7 @@ PodCliqueSet ml/demo: 2 of 2 replicas fit
 DOES_NOT_FIT = """\
 PodCliqueSet ml/demo: 1 of 2 replicas fits
   fits          demo-0  2 pods; 0 of 1 beyond the minimum would also fit
-  does not fit  demo-1  2 pods; 0 of 1 beyond the minimum would also fit
+  does not fit  demo-1  2 pods
                 - fits alone, but not beside the gangs before it: all nodes together hold fewer than 4 pods of one kind
                 - on any nodes: 0 of 2 pods fit <- fails first
                 - nvidia.com/gpu is short: 8 asked, 4 by one pod; 0 free, at most 0 on one node

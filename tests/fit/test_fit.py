@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from grove_compiler.fit.cluster import ClusterNode
+from grove_compiler.fit.cluster import ClusterNode, Taint
 from grove_compiler.fit.fit import MOST_EXPLAINED, fit
 from grove_compiler.fit.gang import Gang
 from grove_compiler.fit.report import Report
@@ -134,7 +135,7 @@ def test_a_podgroup_that_begins_with_no_pod_may_have_its_first_anywhere() -> Non
 
 def test_pods_beyond_the_minimum_are_not_asked_about_where_a_gang_has_no_place() -> None:
     report = fit(racks(1, 1, gpu=8), [gang(podgroup(1, replicas=2, gpu=9))])
-    assert (extra(report), report.extra_verdict) == ([(0, 1)], "does not fit")
+    assert (extra(report), report.extra_verdict) == ([(0, 0)], "does not fit")
 
 
 @pytest.mark.parametrize(("each", "kept"), [(1, 0), (2, 1)])
@@ -160,11 +161,89 @@ def test_a_set_counts_replicas_that_start_and_those_that_are_whole() -> None:
     gangs = [
         gang(podgroup(1, gpu=8), name="demo-0"),
         gang(podgroup(1, gpu=8), name="demo-1", replica=1),
-        gang(podgroup(1, gpu=8), name="demo-0-workers-0", scaled=True),
-        gang(podgroup(1, gpu=8), name="demo-1-workers-0", scaled=True, replica=1),
+        gang(podgroup(1, gpu=8), name="demo-0-workers-0", base="demo-0"),
+        gang(podgroup(1, gpu=8), name="demo-1-workers-0", base="demo-1", replica=1),
     ]
     (owner,) = fit(racks(1, 3, gpu=8), gangs).sets
     assert (owner.replicas, owner.started, owner.whole) == (2, 2, 1)
+
+
+def test_a_scaled_gang_waits_for_a_base_gang_that_does_not_fit_and_takes_no_room() -> None:
+    gangs = [
+        gang(podgroup(9, gpu=8), name="demo-0"),
+        gang(podgroup(1, gpu=8), name="demo-0-workers-0", base="demo-0"),
+        gang(podgroup(1, gpu=8), name="other", replica=1),
+    ]
+    report = fit(racks(1, 1, gpu=8), gangs)
+    assert verdicts(report) == ["does not fit", "does not fit", "fits"]
+    assert report.gangs[1].reason == "waits for its base gang demo-0, which does not fit"
+    assert report.gangs[1].levels == []
+
+
+def test_what_hangs_on_a_base_gang_that_is_not_known_to_fit_is_not_known_either() -> None:
+    nodes, gangs = hard_case()
+    unknown = next(one.gang.name for one in fit(nodes, gangs, steps=0).gangs if one.verdict == "unknown")
+    report = fit(nodes, [*gangs, gang(podgroup(1), name="more", base=unknown)], steps=0)
+    assert (report.gangs[-1].verdict, report.gangs[-1].reason) == (
+        "unknown",
+        f"waits for its base gang {unknown}, which is not known to fit",
+    )
+
+
+def test_pods_beyond_the_minimum_are_counted_where_another_gang_lacks_room() -> None:
+    gangs = [gang(podgroup(1, replicas=3, gpu=2), name="small"), gang(podgroup(9, gpu=8, replicas=12), name="large")]
+    report = fit(racks(1, 1, gpu=8), gangs)
+    assert (verdicts(report), extra(report), report.extra_verdict) == (["fits", "does not fit"], [(2, 2), (0, 0)], "does not fit")
+
+
+GPU_TAINT = Taint("nvidia.com/gpu", "present", "NoSchedule")
+TOLERATION = {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}
+
+
+def test_a_forgotten_toleration_is_the_remedy_and_names_the_clique() -> None:
+    nodes = [machine("cpu", cpu=8), *(machine(name, taints=[GPU_TAINT], gpu=8) for name in "ab")]
+    gangs = [gang(podgroup(2, gpu=8, name="demo-0-worker"), podgroup(1, name="demo-0-router", spec=TOLERATION))]
+    (report,) = fit(nodes, gangs).gangs
+    taint = "the taint nvidia.com/gpu=present:NoSchedule"
+    assert report.remedy == f"the pods of demo-0-worker do not tolerate {taint} of 2 nodes; with a toleration the gang would fit"
+    assert report.ruled_out == {"demo-0-worker": {f"with {taint}": 2}}
+
+
+def test_a_toleration_that_several_cliques_lack_is_one_remedy() -> None:
+    gangs = [gang(podgroup(1, gpu=8, name="leader"), podgroup(1, gpu=8, name="worker"))]
+    (report,) = fit([machine(name, taints=[GPU_TAINT], gpu=8) for name in "ab"], gangs).gangs
+    assert report.remedy.startswith("the pods of leader, worker do not tolerate the taint")
+
+
+REMEDIES = {
+    "a selector": (
+        {"nodeSelector": {"disk": "ssd"}},
+        "1 node without the label disk=ssd",
+    ),
+    "a name": ({"nodeName": "elsewhere"}, "1 node other than the node elsewhere"),
+    "an affinity": (
+        {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}},
+        "1 node outside the required node affinity",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "words"), REMEDIES.values(), ids=REMEDIES.keys())
+def test_a_requirement_that_alone_is_too_much_is_named(spec: dict[str, Any], words: str) -> None:
+    (report,) = fit([machine("a", gpu=8)], [gang(podgroup(1, gpu=8, spec=spec, name="w"))]).gangs
+    assert report.remedy == f"the pods of w may not run on {words}; without that requirement the gang would fit"
+
+
+def test_a_cordon_that_alone_keeps_a_gang_off_is_named() -> None:
+    (node,) = nodes = [machine("a", gpu=8)]
+    node.unschedulable = True
+    (report,) = fit(nodes, [gang(podgroup(1, gpu=8, name="w"))]).gangs
+    assert report.remedy == "1 node is cordoned, which the pods of w do not tolerate; uncordoned, the gang would fit"
+
+
+def test_there_is_no_remedy_where_a_toleration_would_not_do() -> None:
+    (report,) = fit([machine("a", taints=[GPU_TAINT], gpu=8)], [gang(podgroup(2, gpu=8, name="w"))]).gangs
+    assert (report.remedy, list(report.ruled_out)) == ("", ["w"])
 
 
 def test_gangs_of_one_shape_are_explained_once() -> None:

@@ -64,7 +64,7 @@ def test_every_resource_that_alone_keeps_pods_out_is_short() -> None:
 
 def test_where_no_node_or_domain_would_do_nothing_is_short() -> None:
     report = last(racks(1, 1, gpu=8), gang(podgroup(1, gpu=1, spec={"nodeSelector": {"no": "where"}})))
-    assert (report.short, report.objections) == ([], {"without the label no=where": 1})
+    assert (report.short, report.ruled_out) == ([], {"1-pods": {"without the label no=where": 1}})
     assert last(racks(1, 1, gpu=8), gang(podgroup(1, gpu=1), pack="no-such-label")).short == []
 
 
@@ -92,5 +92,5 @@ def test_nodes_are_ruled_out_for_reasons_that_are_counted() -> None:
     nodes = racks(2, 2, gpu=8)
     nodes[0].unschedulable = True
     report = last(nodes, gang(podgroup(4, gpu=8, spec={"nodeSelector": {"rack": "rack-0"}})))
-    assert report.objections == {"unschedulable": 1, "without the label rack=rack-0": 2}
+    assert report.ruled_out == {"4-pods": {"unschedulable": 1, "without the label rack=rack-0": 2}}
     assert levels(report) == [("nodes", "does not fit", 1, True)]

@@ -61,8 +61,16 @@ def test_a_level_tells_its_best_domain() -> None:
 
 
 def test_nodes_that_are_ruled_out_are_counted() -> None:
-    text = lines(gang(podgroup(1, gpu=1, spec={"nodeSelector": {"disk": "ssd"}})))
-    assert "                - not for its pods: 2 nodes without the label disk=ssd" in text
+    picky = {"nodeSelector": {"disk": "ssd"}}
+    text = lines(gang(podgroup(3, gpu=9, spec=picky, name="a"), podgroup(1, spec=picky, name="b")))
+    assert "                - not for the pods of a, b: 2 nodes without the label disk=ssd" in text
+
+
+def test_what_would_let_a_gang_fit_is_told_first() -> None:
+    text = lines(gang(podgroup(1, gpu=1, spec={"nodeSelector": {"disk": "ssd"}}, name="w")))
+    assert text[2] == (
+        "                - the pods of w may not run on 2 nodes without the label disk=ssd; without that requirement the gang would fit"
+    )
 
 
 def test_preferences_and_assumptions_are_told() -> None:
@@ -93,7 +101,7 @@ def test_a_gang_for_which_others_move_says_so() -> None:
 
 
 def test_base_gangs_that_fit_where_the_replica_does_not_are_told() -> None:
-    gangs = [gang(podgroup(1, gpu=8)), gang(podgroup(2, gpu=8), name="scaled", scaled=True)]
+    gangs = [gang(podgroup(1, gpu=8)), gang(podgroup(2, gpu=8), name="scaled", base="gang")]
     assert lines(*gangs)[0] == "PodCliqueSet default/demo: 0 of 1 replica fit, 1 at least in its base gang"
 
 

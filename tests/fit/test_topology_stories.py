@@ -112,7 +112,7 @@ def test_tas8_fits_on_hosts_with_room() -> None:
 def test_tas12_scaled_gangs_are_placed_after_the_base_gang() -> None:
     """Three replicas of two pods in the base gang, seven scaled gangs; each pair on one host, the base in one block."""
     base = gang(*(podgroup(2, pack="host", memory="80Mi", name=f"base-{n}") for n in range(3)), pack="block", name="base")
-    scaled = [gang(podgroup(2, pack="host", memory="80Mi"), pack="block", name=f"scaled-{n}", scaled=True) for n in range(7)]
+    scaled = [gang(podgroup(2, pack="host", memory="80Mi"), pack="block", name=f"scaled-{n}", base="base") for n in range(7)]
     assert fit(e2e(10, "160Mi"), [base, *scaled]).verdict == "fits"
     report = fit(e2e(9, "160Mi"), [base, *scaled])
     assert [one.verdict for one in report.gangs] == ["fits"] * 7 + ["does not fit"]

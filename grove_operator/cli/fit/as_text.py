@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
+from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.report import GangReport, LevelReport, Report, SetReport, Short
 from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
 from grove_operator.terminal import Terminal, visible
@@ -81,13 +82,24 @@ def _sentences(report: GangReport) -> Iterator[str]:
     if report.like:
         yield f"{report.reason}; as {report.like}"
         return
+    if report.remedy:
+        yield report.remedy
     yield {FITS: "fits alone, but not beside the gangs before it: ", None: ""}.get(report.alone, "") + report.reason
     failed = report.failed_level
     for level in report.levels:
         yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
     yield from map(_short, report.short)
-    if report.objections:
-        yield "not for its pods: " + ", ".join(f"{_number(count, 'node')} {why}" for why, count in report.objections.items())
+    for reasons, cliques in _alike(report.ruled_out.items()):
+        told = ", ".join(f"{_number(count, 'node')} {why}" for why, count in reasons.items())
+        yield f"not for the pods of {names(cliques)}: {told}"
+
+
+def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[dict[str, int], list[str]]]:
+    """Yields what rules nodes out, each with the cliques of which that is true."""
+    by_reasons: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for clique, reasons in ruled_out:
+        by_reasons.setdefault(tuple(reasons.items()), []).append(clique)
+    return ((dict(reasons), cliques) for reasons, cliques in by_reasons.items())
 
 
 def _level(level: LevelReport) -> str:

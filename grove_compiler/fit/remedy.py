@@ -1,0 +1,51 @@
+"""Which one requirement of its pods keeps a gang from fitting: what people forget most is a toleration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from grove_compiler.fit.cluster import Cluster
+from grove_compiler.fit.eligibility import Objection, lifted
+from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.joint import FITS, Joint
+from grove_compiler.fit.node_reader import names
+from grove_compiler.fit.problem import Problem
+from grove_compiler.fit.search import Steps
+
+STEPS = 20_000
+MOST_TRIED = 3
+"""So many objections are lifted, those of most nodes first: each takes a look at every node, and the rest are rarely to blame."""
+
+
+def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[Objection]]) -> str:
+    """Returns, in a sentence, what alone would let the gang fit on the nodes were it the only one; empty where nothing would.
+
+    `objections` are those of each clique, with the number of nodes that they rule out.
+    """
+    # Of all cliques together: a leader and a worker that lack one toleration both get it.
+    worst: Counter[Objection] = Counter()
+    for counts in objections.values():
+        worst |= counts
+    for objection, nodes in worst.most_common(MOST_TRIED):
+        cliques = [name for name, counts in objections.items() if objection in counts]
+        freed = replace(gang, scope=_freed(gang.scope, objection, cliques))
+        problem = Problem(cluster, [freed])
+        if Joint(problem, Steps(STEPS)).add(problem.gangs[0]).verdict == FITS:
+            return _sentence(objection, nodes, cliques)
+    return ""
+
+
+def _freed(scope: Scope, objection: Objection, cliques: Collection[str]) -> Scope:
+    spec = lifted(scope.pod_spec, objection) if scope.level == "podgroup" and scope.name in cliques else scope.pod_spec
+    return replace(scope, scopes=[_freed(inner, objection, cliques) for inner in scope.scopes], pod_spec=spec)
+
+
+def _sentence(objection: Objection, nodes: int, cliques: Collection[str]) -> str:
+    where, whose = f"{nodes} node{'' if nodes == 1 else 's'}", f"the pods of {names(cliques)}"
+    if objection.text == "unschedulable":
+        return f"{where} {'is' if nodes == 1 else 'are'} cordoned, which {whose} do not tolerate; uncordoned, the gang would fit"
+    if objection.field == "tolerations":
+        return f"{whose} do not tolerate the taint {objection.of} of {where}; with a toleration the gang would fit"
+    return f"{whose} may not run on {where} {objection}; without that requirement the gang would fit"
