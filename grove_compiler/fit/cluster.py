@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grove_compiler.fit.manifests import Sourced
+from grove_compiler.gangs.clique import device_of
 from grove_compiler.kube.pod_request import Amounts, HostPort
 from grove_compiler.source.document import Document
 
-GPU_SUFFIX = "/gpu"
 HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -42,8 +42,8 @@ class ClusterNode:
 
     @property
     def has_gpus(self) -> bool:
-        """Whether a device plugin offers GPUs here, whoever makes them."""
-        return any(number > 0 and resource.endswith(GPU_SUFFIX) for resource, number in self.allocatable.items())
+        """Whether a device plugin offers GPUs or parts of them here, whoever makes them."""
+        return any(number > 0 and bool(device_of(resource)) for resource, number in self.allocatable.items())
 
     def free(self, resource: str) -> int:
         """Returns what is left, never less than nothing."""

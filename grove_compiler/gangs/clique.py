@@ -19,7 +19,8 @@ GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
 GANG_LABEL = "grove.io/podgang"
 BASE_GANG = "grove.io/base-podgang"
 TEMPLATE_HASH = "grove.io/pod-template-hash"
-GPU_SUFFIX = "/gpu"
+GPU, MIG = "GPU", "MIG device"
+"""Whole GPUs of any vendor, and the slices of them. Seven slices may be one GPU, so both are never added up."""
 
 NO_INDEX = -1
 """The index of what has no such label: 0 would be the first replica."""
@@ -28,7 +29,7 @@ Key = tuple[str, str]
 """Namespace and name."""
 
 
-@dataclass(eq=False)  # without slots: `gpus` is worked out once, and only where somebody asks
+@dataclass(eq=False)  # without slots: `devices` is worked out once, and only where somebody asks
 class Clique:
     """Holds the facts of one PodClique.
 
@@ -50,9 +51,14 @@ class Clique:
     pod_spec: Manifest
 
     @cached_property
+    def devices(self) -> dict[str, int]:
+        """The GPUs and MIG devices of one pod, as far as it has any."""
+        return devices_of(self.pod_spec)
+
+    @property
     def gpus(self) -> int:
         """GPUs of one pod."""
-        return gpus_of(self.pod_spec)
+        return self.devices.get(GPU, 0)
 
     @property
     def scaled(self) -> bool:
@@ -90,12 +96,20 @@ def read_cliques(objects: Iterable[Manifest]) -> dict[Key, Clique]:
     return {(clique.namespace, clique.name): clique for clique in cliques}
 
 
-def gpus_of(pod_spec: Manifest) -> int:
-    """Returns the GPUs of any vendor that one pod sets aside; 0 where a quantity is none."""
+def devices_of(pod_spec: Manifest) -> dict[str, int]:
+    """Returns the GPUs and MIG devices that one pod sets aside, in that order; none where a quantity is none."""
     try:
-        return sum(request_of(pod_spec, GPU_SUFFIX).values())
+        asked = request_of(pod_spec, lambda resource: bool(device_of(resource)))
     except QuantityError:
-        return 0
+        return {}
+    totals = {word: sum(number for resource, number in asked.items() if device_of(resource) == word) for word in (GPU, MIG)}
+    return {word: number for word, number in totals.items() if number}
+
+
+def device_of(resource: str) -> str:
+    """Returns what a resource counts: `GPU` for `nvidia.com/gpu`, `MIG device` for `nvidia.com/mig-1g.5gb`, empty for others."""
+    name = resource.rpartition("/")[2]
+    return GPU if name == "gpu" and "/" in resource else MIG if name.startswith("mig-") else ""
 
 
 def index_of(label: Any) -> int:

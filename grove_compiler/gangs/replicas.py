@@ -31,6 +31,7 @@ class SetObjects:
     """Holds what one set owns. `owner` is the set's id, empty for objects that no set owns; `kinds` counts objects."""
 
     owner: str
+    nodes: Sequence[Node]
     kinds: dict[str, int]
     replicas: list[Replica]
 
@@ -70,7 +71,7 @@ def _set_objects(owner: str, nodes: Sequence[Node]) -> SetObjects:
     gangs = read_gangs(objects, cliques)
     held = {id(clique) for gang in gangs for clique in gang.cliques}
     alone = [Gang.of_one(clique) for clique in cliques.values() if id(clique) not in held]
-    return SetObjects(owner, kinds, _replicas([*gangs, *alone]))
+    return SetObjects(owner, nodes, kinds, _replicas([*gangs, *alone]))
 
 
 def _replicas(gangs: Iterable[Gang]) -> list[Replica]:

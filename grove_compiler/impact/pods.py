@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, Clique, read_clique
+from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, Clique, read_clique
 from grove_compiler.graph.node import Node
 from grove_compiler.impact.fate import Fate, Rollout, by_id
 
@@ -37,6 +37,7 @@ class Pods:
 
     pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     gpus: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
+    mig_devices: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     restarts: list[ReplicaRestart] = field(default_factory=list)
 
     @property
@@ -57,6 +58,7 @@ def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -
         for what, number in zip(WHAT, counts, strict=True):
             total.pods[what] += number
             total.gpus[what] += number * clique.gpus
+            total.mig_devices[what] += number * clique.devices.get(MIG, 0)
         if counts[1]:
             rolled.append(clique)
     total.restarts = _in_order(rolled)

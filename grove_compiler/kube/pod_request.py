@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from grove_compiler.kube.quantity import LARGEST_INT64, QuantityError, parse
 
 Amounts = dict[str, int]
 """Resource name to amount. `pods` counts the pods themselves."""
+
+Wanted = Callable[[str], bool]
+"""Tells of a resource's name whether it counts; `bool` takes every one."""
 
 HostPort = tuple[str, str, int]
 """IP, protocol and port that a container takes from its node."""
@@ -30,8 +33,8 @@ def amount(resource: str, value: Any) -> int:
     return max(-LARGEST_INT64, min(number, LARGEST_INT64))
 
 
-def amounts(quantities: Any, ending: str = "") -> Amounts:
-    """Reads a `requests`, `allocatable` or `overhead` map into whole units; of resources with other endings nothing is read.
+def amounts(quantities: Any, wanted: Wanted = bool) -> Amounts:
+    """Reads a `requests`, `allocatable` or `overhead` map into whole units; of resources that are not wanted nothing is read.
 
     What is no map is empty. Raises `QuantityError`.
     """
@@ -40,7 +43,7 @@ def amounts(quantities: Any, ending: str = "") -> Amounts:
     result = {}
     for resource, value in quantities.items():
         name = str(resource)
-        if name.endswith(ending):
+        if wanted(name):
             try:
                 result[name] = amount(name, value)
             except QuantityError as error:
@@ -53,8 +56,8 @@ def request(pod_spec: Mapping[str, Any]) -> Amounts:
     return request_of(pod_spec) | {PODS: 1}
 
 
-def request_of(pod_spec: Mapping[str, Any], ending: str = "") -> Amounts:
-    """Returns what the containers of one pod set aside of the resources whose names have this ending. Raises `QuantityError`.
+def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
+    """Returns what the containers of one pod set aside of the resources that are wanted. Raises `QuantityError`.
 
     As kube-scheduler computes it: the sum of the containers and sidecars, or the peak while init containers run where that is
     more; requests for the whole pod replace the sum; the runtime's overhead comes on top.
@@ -62,16 +65,16 @@ def request_of(pod_spec: Mapping[str, Any], ending: str = "") -> Amounts:
     running: Amounts = {}
     peak: Amounts = {}
     for container in _containers(pod_spec, "initContainers"):
-        asked = _asked(container, ending)
+        asked = _asked(container, wanted)
         if container.get("restartPolicy") == "Always":  # a sidecar runs on beside what follows
             running = _sum(running, asked)
             peak = _most(peak, running)
         else:
             peak = _most(peak, _sum(running, asked))
     for container in _containers(pod_spec, "containers"):
-        running = _sum(running, _asked(container, ending))
-    total = {**_most(running, peak), **_asked(pod_spec, ending)}
-    total = _sum(total, amounts(pod_spec.get("overhead"), ending))
+        running = _sum(running, _asked(container, wanted))
+    total = {**_most(running, peak), **_asked(pod_spec, wanted)}
+    total = _sum(total, amounts(pod_spec.get("overhead"), wanted))
     return {resource: number for resource, number in total.items() if number > 0}
 
 
@@ -101,12 +104,12 @@ def _maps(values: Any) -> list[Mapping[str, Any]]:
     return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
 
 
-def _asked(holder: Mapping[str, Any], ending: str) -> Amounts:
+def _asked(holder: Mapping[str, Any], wanted: Wanted) -> Amounts:
     """Requests; a limit stands in for a request that is not there, as the API server defaults it."""
     resources = holder.get("resources")
     if not isinstance(resources, Mapping):
         return {}
-    return {**amounts(resources.get("limits"), ending), **amounts(resources.get("requests"), ending)}
+    return {**amounts(resources.get("limits"), wanted), **amounts(resources.get("requests"), wanted)}
 
 
 def _sum(left: Amounts, right: Amounts) -> Amounts:

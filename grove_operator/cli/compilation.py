@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.graph.object_list import objects_in
 from grove_operator.cli.options import Context
 from grove_operator.cli.program import Rules
 from grove_operator.reading.files import InputFile
@@ -57,3 +59,13 @@ def compile_files(files: Sequence[str], context: Context, **settings: Any) -> Co
         return None
     result = compile_inputs(inputs, program)
     return Compilation(reader, rules, program, inputs, result, reader.problems + result.diagnostics)
+
+
+def declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
+    """Yields what stands in the input files, by id; the items of lists one by one."""
+    for document in inputs.documents:
+        for _, manifest in objects_in(document.value):
+            metadata: Any = manifest.get("metadata") if isinstance(manifest, dict) else None
+            if isinstance(metadata, dict):
+                place = metadata.get("namespace") or inputs.settings.namespace
+                yield ObjectRef("", str(manifest.get("kind")), str(place), str(metadata.get("name"))).id, manifest

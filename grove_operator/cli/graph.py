@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import click
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compilation import Compilation, compile_files
+from grove_operator.cli.compilation import Compilation, compile_files, declared
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.picture import Picture, draw, simplified
@@ -72,23 +69,10 @@ def command(
 def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
     """Returns the picture; None, and a finding more, when the objects wait for each other."""
     try:
-        return draw(result.graph, dict(_declared(inputs)))
+        return draw(result.graph, dict(declared(inputs)))
     except GraphCycle as cycle:
         found.append(Diagnostic("graph/cycle", "error", str(cycle), hint="see `after` and `owner` of these objects' rules"))
         return None
-
-
-def _declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
-    """Yields what stands in the input files, by id; the items of a `List` one by one."""
-    for document in inputs.documents:
-        value = document.value
-        items = value.get("items") if isinstance(value, dict) else None
-        for manifest in items if isinstance(items, list) else [value]:
-            metadata: Any = manifest.get("metadata") if isinstance(manifest, dict) else None
-            if isinstance(metadata, dict):
-                place = metadata.get("namespace") or inputs.settings.namespace
-                ref = ObjectRef("", str(manifest.get("kind")), str(place), str(metadata.get("name")))
-                yield ref.id, manifest
 
 
 def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.gangs.clique import NO_INDEX, gpus_of, read_clique, read_cliques
+from grove_compiler.gangs.clique import NO_INDEX, devices_of, read_clique, read_cliques
 from grove_compiler.graph.node import Manifest
 
 LABELS = {
@@ -74,4 +74,9 @@ def containers(**gpus: int) -> list[Manifest]:
     ],
 )
 def test_the_gpus_of_a_pod(pod_spec: Manifest, expected: int) -> None:
-    assert gpus_of(pod_spec) == expected
+    assert devices_of(pod_spec) == ({"GPU": expected} if expected else {})
+
+
+def test_mig_devices_of_a_pod_are_counted_apart_from_gpus() -> None:
+    limits = {"nvidia.com/mig-1g.5gb": 2, "nvidia.com/mig-3g.20gb": "1", "nvidia.com/gpu": 1}
+    assert devices_of({"containers": [{"resources": {"limits": limits}}]}) == {"GPU": 1, "MIG device": 3}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.field_path import render
+from grove_compiler.impact.account import account
 from grove_operator.cli.impact.words import consequence
 
 from .editing import CASES, amounts, base, counts, effect, read_case, restarts
@@ -83,5 +84,8 @@ def test_an_edit_is_allowed_unless_the_case_says_otherwise(path: Path) -> None:
 @those_with["causes"]
 def test_each_edit_does_what_the_case_says(path: Path) -> None:
     case, found = of(path)
-    said = [[render(cause.edit.change.path), cause.reason if cause.alone is None else consequence(cause.alone)] for cause in found.causes]
+    said = [
+        [render(cause.edit.change.path), cause.reason if cause.alone is None else consequence(account(cause.alone))]
+        for cause in found.causes
+    ]
     assert sorted(said) == sorted(case["causes"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.impact.account import account
 from grove_compiler.impact.impact import MOST_CAUSES, Impact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from tests.features.compiling import documents_of, program_with, shipped_program
@@ -31,6 +32,24 @@ def of_inputs(old: list[Any], new: list[Any]) -> Impact:
 def test_the_same_input_has_no_effect_and_no_cause() -> None:
     found = effect(base(), base())
     assert (found.sets, found.causes, found.touches, found.is_known) == ([], [], False, True)
+
+
+def test_an_account_is_short_and_in_the_order_of_the_restarts() -> None:
+    told = account(effect(base(), base(WORKER, IMAGE)).sets)
+    assert told.objects == {"replaced": {"PodClique": 12}, "changed": {"PodClique": 2}}
+    assert (told.pods["restarted"], told.gpus["restarted"], told.gangs["restarted"]) == (36, 198, 6)
+    assert told.restarts == [
+        ("demo", 0, "demo-0-router", (), 3),
+        ("demo", 0, "demo-0-pd", (0, 1, 2), 15),
+        ("demo", 1, "demo-1-router", (), 3),
+        ("demo", 1, "demo-1-pd", (0, 1, 2), 15),
+    ]
+
+
+def test_mig_devices_are_counted_apart_from_gpus() -> None:
+    limits = {"path": "spec.template.cliques[0].spec.podSpec.containers[0].resources", "value": {"limits": {"nvidia.com/mig-1g.5gb": 2}}}
+    told = account(effect(base(limits), base(limits, IMAGE)).sets)
+    assert (told.pods["restarted"], told.gpus["restarted"], told.mig_devices["restarted"]) == (6, 0, 12)
 
 
 def test_a_set_that_is_new_is_made_as_a_whole() -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import click
 
-from grove_compiler.compile import Result
 from grove_operator.cli import output as outputs
-from grove_operator.cli.compilation import compile_files
+from grove_operator.cli.compilation import Compilation, compile_files, declared
 from grove_operator.cli.options import Context, input_options, max_objects_option, output_option, pods_option
 
 
@@ -46,12 +45,12 @@ def command(
     compiled.report()
     if compiled.fails(context.strict):
         return 1
-    outputs.write(_rendered(compiled.result, output))
+    outputs.write(_rendered(compiled, output))
     return 0
 
 
-def _rendered(result: Result, output: str) -> Iterable[bytes]:
-    nodes = result.graph.nodes
+def _rendered(compiled: Compilation, output: str) -> Iterable[bytes]:
+    nodes = compiled.result.graph.nodes
     if output == "yaml":
         return outputs.as_yaml(node.object for node in nodes)
     if output == "json":
@@ -61,4 +60,4 @@ def _rendered(result: Result, output: str) -> Iterable[bytes]:
     from grove_operator.cli.compile.summary import summarize
     from grove_operator.terminal import terminal_of
 
-    return [outputs.encoded(summarize(result, terminal_of(sys.stdout)))]
+    return [outputs.encoded(summarize(compiled.result, dict(declared(compiled.inputs)), terminal_of(sys.stdout)))]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from grove_compiler.compile import Result, SubjectResult
-from grove_compiler.gangs.clique import Clique
+from grove_compiler.gangs.clique import GPU, MIG, Clique
 from grove_compiler.gangs.gang import Gang
 from grove_compiler.gangs.replicas import Replica, SetObjects, objects_by_set
+from grove_compiler.graph.node import Manifest
+from grove_operator.cli.compile.traits import Fact, number, traits
 from grove_operator.terminal import Terminal, visible
 
 MOST_ALIKE = 2
@@ -17,13 +19,6 @@ MOST_ALIKE = 2
 MOST_SHAPES = 30
 
 T = TypeVar("T", Gang, Replica)
-
-
-class Fact(NamedTuple):
-    """A line beside the counts: the generation hash, a condition."""
-
-    name: str
-    text: str
 
 
 class Branch(NamedTuple):
@@ -34,10 +29,13 @@ class Branch(NamedTuple):
     below: Sequence[Branch] = ()
 
 
-def summarize(result: Result, terminal: Terminal) -> str:
-    """Returns a section for each set, and one for what belongs to none."""
+def summarize(result: Result, declared: Mapping[str, Manifest], terminal: Terminal) -> str:
+    """Returns a section for each set, and one for what belongs to none. `declared` are the manifests of the input by their ids."""
     statuses = {status.ref.id: status for status in result.statuses}
-    sections = [section(objects, _facts(statuses.get(objects.owner)), terminal) for objects in objects_by_set(result.graph.nodes)]
+    sections = []
+    for objects in objects_by_set(result.graph.nodes):
+        facts = [*traits(objects, declared.get(objects.owner, {})), *_facts(statuses.get(objects.owner))]
+        sections.append(section(objects, facts, terminal))
     return "\n".join(sections)
 
 
@@ -55,8 +53,8 @@ def _facts(status: SubjectResult | None) -> Iterator[Fact]:
         else:
             key = (state, condition.of.kind, condition.reason)
             of_objects[key] = of_objects.get(key, 0) + 1
-    for (state, kind, reason), number in of_objects.items():
-        yield Fact("condition", f"{state} of {_number(number, kind)}, {reason}")
+    for (state, kind, reason), count in of_objects.items():
+        yield Fact("condition", f"{state} of {number(count, kind)}, {reason}")
 
 
 def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> str:
@@ -83,23 +81,26 @@ def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
 
 
 def _counts(objects: SetObjects) -> Iterator[Fact]:
-    yield Fact("objects", f"{sum(objects.kinds.values())}: " + ", ".join(f"{number} {kind}" for kind, number in objects.kinds.items()))
+    yield Fact("objects", f"{sum(objects.kinds.values())}: " + ", ".join(f"{count} {kind}" for kind, count in objects.kinds.items()))
     if not objects.replicas:
         return
     scaled = sum(gang.scaled for gang in objects.gangs)
     yield Fact("gangs", f"{len(objects.gangs)}: {len(objects.gangs) - scaled} base, {scaled} scaled")
     minimum = sum(clique.minimum for clique in objects.cliques if not clique.scaled)
     yield Fact("pods", f"{sum(clique.pods for clique in objects.cliques)}, of which {minimum} must be there for the base gangs to start")
-    yield Fact("GPUs", _gpus(objects))
+    amounts = {word: _per_replica(objects, word) for word in (GPU, MIG)}
+    if not any(amounts.values()):
+        yield Fact("GPUs", "none")
+    for word, text in amounts.items():
+        if text:
+            yield Fact(f"{word}s", text)
 
 
-def _gpus(objects: SetObjects) -> str:
-    """Returns `16 per replica, 32 in all`."""
-    each = [sum(clique.pods * clique.gpus for clique in replica.cliques) for replica in objects.replicas]
-    if not any(each):
-        return "none"
-    if len(each) == 1:
-        return str(each[0])
+def _per_replica(objects: SetObjects, device: str) -> str:
+    """Returns `16 per replica, 32 in all`; empty for none."""
+    each = [sum(clique.pods * clique.devices.get(device, 0) for clique in replica.cliques) for replica in objects.replicas]
+    if len(each) == 1 or not any(each):
+        return str(each[0] or "") if each else ""
     fewest, most = min(each), max(each)
     return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in all"
 
@@ -118,17 +119,14 @@ def _gang(gang: Gang) -> Branch:
     if not gang.name:
         return below[0]
     kind = "scaled gang" if gang.scaled else "gang"
-    return Branch(f"{kind} {gang.name}", f"{_number(sum(clique.minimum for clique in gang.cliques), 'pod')} start together", below)
+    together = sum(clique.minimum for clique in gang.cliques)
+    return Branch(f"{kind} {gang.name}", f"{number(together, 'pod')} start{'s' if together == 1 else ''} together", below)
 
 
 def _clique(clique: Clique) -> Branch:
-    gpus = f", {_number(clique.gpus, 'GPU')} each" if clique.gpus else ""
+    devices = "".join(f", {number(count, word)} each" for word, count in clique.devices.items())
     needed = f", {clique.minimum} needed" if clique.minimum != clique.pods else ""
-    return Branch(f"clique {clique.name}", f"{_number(clique.pods, 'pod')}{needed}{gpus}")
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return Branch(f"clique {clique.name}", f"{number(clique.pods, 'pod')}{needed}{devices}")
 
 
 def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
@@ -149,7 +147,7 @@ def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name
 def _shape(thing: Replica | Gang | Clique) -> Hashable:
     """Returns what neighbours share of which one can stand for the others: everything that is drawn but names and indices."""
     if isinstance(thing, Clique):
-        return thing.template_name, thing.pods, thing.minimum, thing.gpus
+        return thing.template_name, thing.pods, thing.minimum, *thing.devices.items()
     if isinstance(thing, Gang):
         return bool(thing.name), thing.scaled, *map(_shape, thing.cliques)
     return tuple(map(_shape, thing.gangs))

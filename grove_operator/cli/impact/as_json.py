@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.gangs.clique import Clique
+from grove_compiler.gangs.clique import MIG, Clique
 from grove_compiler.graph.field_path import ABSENT, render
+from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator import findings
-from grove_operator.cli.impact.words import gangs_of
 from grove_operator.cli.output import json_report
 
 
@@ -32,12 +32,11 @@ def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
     head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": one.strategy} if name else {}
     if name:
         head["generationHash"] = dict(zip(("before", "after"), one.hashes, strict=True))
-    head |= {"pods": one.pods.pods, "gpus": one.pods.gpus, "gangs": gangs_of(one)}
-    counts: dict[str, dict[str, int]] = {}
-    for fate in one.fates:
-        kinds = counts.setdefault(fate.what, {})
-        kinds[fate.kind] = kinds.get(fate.kind, 0) + 1
-    head["counts"] = counts
+    told = account([one])
+    head |= {"pods": told.pods, "gpus": told.gpus}
+    if any(told.mig_devices.values()):
+        head["migDevices"] = told.mig_devices
+    head |= {"gangs": told.gangs, "counts": told.objects}
     if whole:
         head["objects"] = [_fate(fate) for fate in one.fates]
         head["restarts"] = [_restart(replica) for replica in one.pods.restarts]
@@ -58,7 +57,11 @@ def _restart(replica: ReplicaRestart) -> dict[str, Any]:
 
 
 def _cliques(cliques: list[Clique]) -> list[dict[str, Any]]:
-    return [{"name": clique.name, "pods": clique.pods, "gpusEach": clique.gpus} for clique in cliques]
+    return [{"name": clique.name, "pods": clique.pods, "gpusEach": clique.gpus, **_mig(clique)} for clique in cliques]
+
+
+def _mig(clique: Clique) -> dict[str, int]:
+    return {"migDevicesEach": clique.devices[MIG]} if MIG in clique.devices else {}
 
 
 def _cause(cause: Cause) -> dict[str, Any]:

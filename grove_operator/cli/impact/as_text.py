@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grove_compiler.gangs.clique import Clique
 from grove_compiler.graph.field_path import ABSENT, render
+from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
-from grove_operator.cli.impact.words import amounts, consequence, gangs_of, number, objects
+from grove_operator.cli.impact.words import amounts, consequence, devices, devices_each, number, objects
 from grove_operator.terminal import Terminal, visible
 
 MOST_FIELDS = 6
@@ -46,12 +46,11 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
     before, after = one.hashes
     if before and after:
         yield "generation", f"{before} -> {after}" if before != after else f"{after}, as before"
-    yield from objects(one.fates)
-    yield "pods", amounts(one.pods.pods) or "none restarted, made or deleted"
-    gpus = amounts(one.pods.gpus)
-    if gpus:
-        yield "GPUs", gpus
-    gangs = ", ".join(f"{count} {word}" for word, count in gangs_of(one).items() if count)
+    told = account([one])
+    yield from objects(told)
+    yield "pods", amounts(told.pods) or "none restarted, made or deleted"
+    yield from devices(told)
+    gangs = ", ".join(f"{count} {word}" for word, count in told.gangs.items() if count)
     if gangs:
         yield "gangs", gangs
 
@@ -98,16 +97,12 @@ def _restarts(one: SetImpact) -> Iterator[str]:
 
 def _steps(replica: ReplicaRestart) -> Iterator[str]:
     for clique in replica.cliques:
-        pods = f"{number(clique.pods, 'pod')}{_gpus(clique)}"
+        pods = f"{number(clique.pods, 'pod')}{devices_each(clique)}"
         yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is made again"
     for name, parts in replica.groups.items():
         yield f"scaling group {name}: {_indices(list(parts))}, each deleted as a whole and made again"
         first = next(iter(parts.values()))
-        yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{_gpus(clique)}" for clique in first)
-
-
-def _gpus(clique: Clique) -> str:
-    return f" with {number(clique.gpus, 'GPU')} each" if clique.gpus else ""
+        yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
 
 
 def _indices(indices: Sequence[int]) -> str:
@@ -124,8 +119,8 @@ def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestar
 
 
 def _shape(replica: ReplicaRestart) -> list[Any]:
-    groups = [[(index, [(c.pods, c.gpus) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
-    return [[(clique.pods, clique.gpus) for clique in replica.cliques], groups]
+    groups = [[(index, [(c.pods, c.devices) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
+    return [[(clique.pods, clique.devices) for clique in replica.cliques], groups]
 
 
 def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
@@ -136,7 +131,7 @@ def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
         path = render(edit.change.path)
         yield visible(f"  {place}  {edit.subject}{' ' + path if path else ''}")
         yield visible(f"    {_said(cause)}")
-        effect = cause.reason if cause.alone is None else consequence(cause.alone) or NO_EFFECT
+        effect = cause.reason if cause.alone is None else consequence(account(cause.alone)) or NO_EFFECT
         yield visible(f"    {effect}")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping
 
-from grove_compiler.impact.fate import Fate, What
-from grove_compiler.impact.impact import SetImpact
+from grove_compiler.gangs.clique import Clique
+from grove_compiler.impact.account import Account
+from grove_compiler.impact.fate import What
 from grove_compiler.impact.pods import Amounts
 
 WORDS: tuple[What, ...] = ("made", "changed", "replaced", "deleted", "left")
@@ -16,24 +17,16 @@ def number(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}".replace(",", " ")
 
 
-def gangs_of(one: SetImpact) -> dict[str, int]:
-    """Returns how many gangs are made, changed, deleted, and lose pods to a restart."""
-    result = {word: sum(fate.what == word and fate.kind == "PodGang" for fate in one.fates) for word in ("made", "changed", "deleted")}
-    return {**result, "restarted": len(one.pods.restarted_gangs)}
-
-
-def kinds(fates: Iterable[Fate]) -> str:
+def kinds(counts: Mapping[str, int]) -> str:
     """Returns `2 Service, 2 PodClique`."""
-    counts: dict[str, int] = {}
-    for fate in fates:
-        counts[fate.kind] = counts.get(fate.kind, 0) + 1
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
-def objects(fates: Sequence[Fate]) -> list[tuple[What, str]]:
-    """Returns what happens to objects, and how many of each kind; nothing for what does not happen."""
-    pairs = [(word, [fate for fate in fates if fate.what == word]) for word in WORDS]
-    return [(word, f"{len(result)}: {kinds(result)}") for word, result in pairs if result]
+def objects(told: Account) -> Iterator[tuple[What, str]]:
+    """Yields what happens to objects, and how many of each kind; nothing for what does not happen."""
+    for word in WORDS:
+        if counts := told.objects.get(word):
+            yield word, f"{sum(counts.values())}: {kinds(counts)}"
 
 
 def amounts(result: Amounts) -> str:
@@ -41,17 +34,20 @@ def amounts(result: Amounts) -> str:
     return ", ".join(f"{result[word]} {word}" for word in ("restarted", "made", "deleted") if result[word])
 
 
-def consequence(alone: Sequence[SetImpact]) -> str:
+def devices(told: Account) -> Iterator[tuple[str, str]]:
+    """Yields what happens to GPUs and MIG devices."""
+    pairs = (("GPUs", told.gpus), ("MIG devices", told.mig_devices))
+    return ((word, text) for word, counts in pairs if (text := amounts(counts)))
+
+
+def consequence(told: Account) -> str:
     """Returns what one edit does, in a line."""
-    parts = []
-    for one in alone:
-        parts += [f"{word} {kinds(fate for fate in one.fates if fate.what == word)}" for word in WORDS[:4] if any_of(one, word)]
-        pods, gpus = amounts(one.pods.pods), amounts(one.pods.gpus)
-        parts += [f"pods: {pods}"] if pods else []
-        parts += [f"GPUs: {gpus}"] if gpus else []
-    return "; ".join(parts)
+    parts = [f"{word} {kinds(told.objects[word])}" for word in WORDS[:4] if word in told.objects]
+    parts += [f"pods: {pods}"] if (pods := amounts(told.pods)) else []
+    return "; ".join([*parts, *(f"{word}: {text}" for word, text in devices(told))])
 
 
-def any_of(one: SetImpact, word: What) -> bool:
-    """Tells whether that happens to any object."""
-    return any(fate.what == word for fate in one.fates)
+def devices_each(clique: Clique) -> str:
+    """Returns ` with 8 GPUs and 1 MIG device each`; empty for a pod without any."""
+    text = " and ".join(number(count, word) for word, count in clique.devices.items())
+    return f" with {text} each" if text else ""

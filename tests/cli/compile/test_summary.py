@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import pytest
 
 from grove_compiler.compile import Result, SubjectResult
 from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.gangs.replicas import objects_by_set
-from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_operator.cli.compile.summary import summarize
 from grove_operator.terminal import Terminal
 
@@ -53,8 +55,8 @@ def result_of(nodes: list[Node], conditions: Sequence[Condition] = (), hash: str
     return Result({}, [one])
 
 
-def lines(nodes: list[Node], *conditions: Condition, width: int = 100) -> list[str]:
-    text = summarize(result_of(nodes, conditions), PLAIN._replace(width=width))
+def lines(nodes: list[Node], *conditions: Condition, width: int = 100, declared: Mapping[str, Manifest] | None = None) -> list[str]:
+    text = summarize(result_of(nodes, conditions), declared or {}, PLAIN._replace(width=width))
     assert text.endswith("\n")
     return text.splitlines()
 
@@ -101,6 +103,13 @@ class TestTheCounts:
     def test_a_set_may_have_no_gpus(self) -> None:
         assert row([clique("demo-0-web")], "GPUs") == "none"
 
+    def test_mig_devices_are_counted_apart_from_gpus(self) -> None:
+        nodes = [clique("demo-0-web", pods=3)]
+        nodes[0].object["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/mig-1g.5gb": 2}}
+        assert row(nodes, "MIG devices") == "6"
+        assert not any(line.strip().startswith("GPUs") for line in lines(nodes))
+        assert tree(nodes)[-1].endswith("3 pods, 2 MIG devices each")
+
     def test_the_generation_hash_is_shown(self) -> None:
         assert row(replicas(1), "generation") == "hash abc123"
 
@@ -114,7 +123,7 @@ class TestTheCounts:
 
     def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
         nodes = [node(f"Kind{number}", "a") for number in range(20)]
-        text = summarize(result_of(nodes, hash=""), Terminal(colours=False, width=60, wraps=True)).splitlines()
+        text = summarize(result_of(nodes, hash=""), {}, Terminal(colours=False, width=60, wraps=True)).splitlines()
         assert max(len(line) for line in text) <= 60
         assert {line[:11] for line in text[2:]} == {" " * 11}
 
@@ -132,10 +141,67 @@ class TestTheCounts:
         assert [part.owner for part in objects_by_set([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
 
     def test_nothing_at_all_is_summarized_as_nothing(self) -> None:
-        assert summarize(Result({}), PLAIN) == ""
+        assert summarize(Result({}), {}, PLAIN) == ""
+
+
+def startable(name: str, *after: str) -> Node:
+    made = clique(name)
+    made.object["spec"]["startsAfter"] = list(after)
+    return made
+
+
+def autoscaler(target: str, least: int, most: int) -> Node:
+    spec = {"scaleTargetRef": {"kind": "PodClique", "name": target}, "minReplicas": least, "maxReplicas": most}
+    return node("HorizontalPodAutoscaler", target, spec=spec)
+
+
+class TestWhatASetAsksOfItsCluster:
+    def test_a_plain_set_asks_nothing(self) -> None:
+        names = {line.strip().split("  ")[0] for line in lines(replicas(1))}
+        assert names.isdisjoint({"topology", "MNNVL", "autoscaling", "start order", "training"})
+
+    def test_topology_constraints_are_counted_by_level(self) -> None:
+        packed = [gang(f"demo-{index}", f"demo-{index}-web") for index in range(2)]
+        for one in packed:
+            one.object["spec"]["topologyConstraint"] = {"packConstraint": {"required": "zone", "preferred": "rack"}}
+            one.object["spec"]["podgroups"][0]["topologyConstraint"] = {"packConstraint": {"required": "host"}}
+        nodes = [clique(f"demo-{index}-web", replica=index) for index in range(2)] + packed
+        assert row(nodes, "topology") == "zone required for 2 gangs, rack preferred for 2 gangs, host required for 2 cliques"
+
+    def test_ranges_of_autoscalers_are_told_once_for_all_replicas(self) -> None:
+        nodes = [*replicas(2), *(autoscaler(f"demo-{index}-web", 2, 6) for index in range(2)), autoscaler("demo-0-more", 1, 3)]
+        assert row(nodes, "autoscaling") == "web 2 to 6 replicas, more 1 to 3 replicas"
+
+    def test_cliques_are_told_in_the_order_in_which_they_start(self) -> None:
+        nodes = [startable("demo-0-c", "demo-0-a", "demo-0-b"), startable("demo-0-a"), startable("demo-0-b", "elsewhere")]
+        assert row(nodes, "start order") == "a, b -> c"
+
+    def test_a_start_order_in_a_circle_is_said_to_be_none(self) -> None:
+        nodes = [startable("demo-0-a", "demo-0-b"), startable("demo-0-b", "demo-0-a")]
+        assert row(nodes, "start order").startswith("none, it is a circle: ")
+
+    def test_nvlink_domains_are_told_with_their_pods(self) -> None:
+        spec = {"channel": {"resourceClaimTemplate": {"name": "demo-0-claim"}}}
+        user = clique("demo-0-web", pods=4)
+        user.object["spec"]["podSpec"]["resourceClaims"] = [{"name": "mnnvl", "resourceClaimTemplateName": "demo-0-claim"}]
+        assert row([node("ComputeDomain", "demo-0-cd", spec=spec), user], "MNNVL") == "1 domain of 4 pods"
+
+    @pytest.mark.parametrize(
+        ("training", "text"),
+        [
+            ({"maxRuntime": "48h", "maxRestarts": 1}, "runs to its end, for 48h at most, 1 restart at most"),
+            ({}, "runs to its end, for as long as it takes"),
+        ],
+    )
+    def test_training_is_told_with_its_limits(self, training: dict[str, Any], text: str) -> None:
+        declared = {SET.id: {"spec": {"workloadType": "Training", "trainingSpec": training}}}
+        assert f"  training    {text}" in lines(replicas(1), declared=declared)
 
 
 class TestTheTree:
+    def test_a_single_pod_starts_together_with_itself(self) -> None:
+        assert "1 pod starts together" in tree([clique("demo-0-web"), gang("demo-0", "demo-0-web")])[2]
+
     def test_it_leads_from_the_set_to_the_pods(self) -> None:
         assert tree(replicas(1)) == [
             "demo",

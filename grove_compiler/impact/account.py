@@ -1,0 +1,68 @@
+"""What an edit does, in short and as data: for lines that have to be few, such as the warnings of an admission webhook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from grove_compiler.gangs.gang import GANG_KIND
+from grove_compiler.impact.fate import What
+from grove_compiler.impact.impact import SetImpact
+from grove_compiler.impact.pods import WHAT, Amounts
+
+GANG_WORDS: tuple[What, ...] = ("made", "changed", "deleted")
+
+
+class RestartStep(NamedTuple):
+    """One clique or scaling group whose pods restart, in one replica of a set.
+
+    Replicas of a set follow each other; what belongs to one goes side by side. `indices` are those of a scaling group's replicas, which
+    go one after the other; empty for a clique by itself.
+    """
+
+    set_name: str
+    replica: int
+    name: str
+    indices: tuple[int, ...]
+    pods: int
+
+
+@dataclass(slots=True, eq=False)
+class Account:
+    """Counts objects by what becomes of them and by kind, then pods, GPUs, MIG devices and gangs; `restarts` are in their order."""
+
+    objects: dict[What, dict[str, int]] = field(default_factory=dict)
+    pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
+    gpus: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
+    mig_devices: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
+    gangs: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*GANG_WORDS, "restarted"), 0))
+    restarts: list[RestartStep] = field(default_factory=list)
+
+
+def account(sets: Iterable[SetImpact]) -> Account:
+    """Returns what becomes of all these sets together."""
+    total = Account()
+    for one in sets:
+        for fate in one.fates:
+            kinds = total.objects.setdefault(fate.what, {})
+            kinds[fate.kind] = kinds.get(fate.kind, 0) + 1
+        for what in WHAT:
+            total.pods[what] += one.pods.pods[what]
+            total.gpus[what] += one.pods.gpus[what]
+            total.mig_devices[what] += one.pods.mig_devices[what]
+        total.gangs["restarted"] += len(one.pods.restarted_gangs)
+        total.restarts += _steps(one)
+    for word in GANG_WORDS:
+        total.gangs[word] = total.objects.get(word, {}).get(GANG_KIND, 0)
+    return total
+
+
+def _steps(one: SetImpact) -> Iterable[RestartStep]:
+    set_name = one.place[1]
+    for replica in one.pods.restarts:
+        for clique in replica.cliques:
+            yield RestartStep(set_name, replica.index, clique.name, (), clique.pods)
+        for name, parts in replica.groups.items():
+            pods = sum(clique.pods for part in parts.values() for clique in part)
+            yield RestartStep(set_name, replica.index, name, tuple(parts), pods)
