@@ -86,6 +86,7 @@ class Decoder:
         self.decoded: list[Decoded] = []
         self.findings: list[Diagnostic] = []
         self.is_whole = True
+        self._passed_over: dict[str, tuple[Diagnostic, int]] = {}
 
     def of_kind(self, *kinds: str) -> list[Decoded]:
         """Returns what was decoded of these kinds, in order."""
@@ -144,9 +145,18 @@ class Decoder:
             message = f"unknown apiVersion {value['apiVersion']!r} for the kind {value['kind']!r}"
             self._add(document, (*at, "apiVersion"), "input/unknown-version", message, nearest=likely)
             return
-        likely = nearest(value["kind"], [kind for _, kind in KINDS])
-        message = f"{value['kind']} ({value['apiVersion']}) is not compiled and has no part in the result"
-        self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
+        self._ignored(document, at, f"{value['kind']} ({value['apiVersion']})", value["kind"])
+
+    def _ignored(self, document: Document, at: FieldPath, what: str, kind: str) -> None:
+        """Tells what is not compiled once a kind: of a dump of a cluster, hundreds of lines would be about its nodes."""
+        finding, count = self._passed_over.get(what, (None, 0))
+        if finding is None:
+            likely = nearest(kind, [known for _, known in KINDS])
+            message = f"{what} is not compiled and has no part in the result"
+            finding = self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
+        else:
+            finding.message = f"{count + 1} objects of the kind {what} are not compiled and have no part in the result; this is the first"
+        self._passed_over[what] = finding, count + 1
 
     def _find_doubles(self) -> None:
         first: dict[tuple[str, str, str], Decoded] = {}
@@ -159,10 +169,11 @@ class Decoder:
                 path = (*entry.at, "metadata", "name")
                 self._add(entry.document, path, "input/declared-twice", message, (entry, other), type="Duplicate value")
 
-    def _add(self, document: Document, path: FieldPath, code: str, message: str, about: Sequence[Decoded] = (), **more: Any) -> None:
+    def _add(self, document: Document, path: FieldPath, code: str, message: str, about: Sequence[Decoded] = (), **more: Any) -> Diagnostic:
         line, column = document.place(path)
         finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
         self.report(finding, *about)
+        return finding
 
     def report(self, finding: Diagnostic, *about: Decoded) -> None:
         """Takes down a finding about these objects; an error that is about none of them leaves the input incomplete."""

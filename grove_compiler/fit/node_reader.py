@@ -41,6 +41,7 @@ def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -
     """
     result = Nodes()
     pods = []
+    ignored: dict[str, list[Sourced]] = {}
     for entry in sourced_objects(documents):
         kind = section(entry.value).get("kind")
         if kind == "Node":
@@ -48,10 +49,14 @@ def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -
         elif kind == "Pod":
             pods.append(entry)
         elif kind:
-            message = f"{kind} is neither a Node nor a Pod and has no part in the answer"
-            result.report(entry, "node/ignored", "warning", message, "kind", nearest=nearest(str(kind), ["Node", "Pod"]))
+            ignored.setdefault(str(kind), []).append(entry)
         else:
             result.report(entry, "node/not-an-object", "error", "not a Kubernetes object: expected a Node or a Pod")
+    for kind, entries in ignored.items():
+        number = f"{len(entries)} objects of the kind " if len(entries) > 1 else ""
+        message = f"{number}{kind} are neither Nodes nor Pods" if number else f"{kind} is neither a Node nor a Pod"
+        message += f" and {'have' if number else 'has'} no part in the answer"
+        result.report(entries[0], "node/ignored", "warning", message, "kind", nearest=nearest(kind, ["Node", "Pod"]))
     _take_pods(pods, own_gangs, result)
     if not result.cluster and not result.findings:
         result.findings.append(Diagnostic("node/none", "error", "there is no Node in the nodes file"))

@@ -148,6 +148,13 @@ def test_other_kinds_are_ignored_with_a_word() -> None:
     assert (finding.code, finding.severity, finding.nearest) == ("node/ignored", "warning", "Node")
 
 
+def test_ignored_objects_of_one_kind_are_one_finding() -> None:
+    nodes = read(NODE + "---\nkind: Event\nmetadata: {name: x}\n" * 119)
+    (finding,) = nodes.findings
+    message = "119 objects of the kind Event are neither Nodes nor Pods and have no part in the answer"
+    assert (finding.message, finding.line) == (message, 13)
+
+
 @pytest.mark.parametrize("text", ["just text", "[1, 2]", "metadata: {name: a}"])
 def test_what_is_no_object_is_an_error(text: str) -> None:
     assert [code for code, _, _ in codes(read(text))] == ["node/not-an-object"]
