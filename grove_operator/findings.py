@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.reading.files import InputFile
 from grove_operator.terminal import Terminal, terminal_of, visible
+
+if TYPE_CHECKING:
+    from grove_compiler.source.secrets import SecretParts
 
 LONGEST_VALUE = 80
 MOST_SHOWN = 1000
@@ -109,6 +112,7 @@ class _Excerpts:
         self._find_file = find_file
         self._files: dict[str, InputFile | None] = {}
         self._texts: dict[str, _Lines] = {}
+        self._secrets: dict[str, SecretParts] = {}
 
     def file(self, file: str) -> InputFile | None:
         if file not in self._files:
@@ -121,6 +125,9 @@ class _Excerpts:
         if line is None:
             return
         number = f"{finding.line:5d} | "
+        if self._is_secret(finding):
+            yield terminal.paint(f"{number}(not shown: it may be a line of a Secret)", "2")
+            return
         space = terminal.width - len(number)
         column = min(max(finding.column - 1, 0), len(line))
         cut = max(0, min(column - space * 2 // 3, len(line) - space))
@@ -128,6 +135,15 @@ class _Excerpts:
         yield terminal.paint(number, "2") + visible(shown)
         if finding.column:
             yield terminal.paint("      | ", "2") + " " * len(visible(shown[: column - cut])) + terminal.paint("^", "1", colour)
+
+    def _is_secret(self, finding: Diagnostic) -> bool:
+        """Says whether the line that was looked up last may be one of a Secret."""
+        from grove_compiler.source.secrets import SecretParts  # only when something is wrong
+
+        lines = self._texts[finding.file]
+        if finding.file not in self._secrets:
+            self._secrets[finding.file] = SecretParts(lines.text)
+        return self._secrets[finding.file].hide(lines.start)
 
     def _line(self, finding: Diagnostic) -> str | None:
         text = self.file(finding.file)
@@ -140,23 +156,26 @@ class _Excerpts:
 
 
 class _Lines:
-    """One text. It is walked and not split: findings come nearly in the order of its lines, which may be millions."""
+    """One text; `start` is the offset of the line that was looked at last.
+
+    It is walked and not split: findings come nearly in the order of its lines, which may be millions.
+    """
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._number, self._start = 1, 0  # where it was looked at last
+        self.text = text
+        self._number, self.start = 1, 0
 
     def line(self, number: int) -> str | None:
         """Returns a line, counted from 1; none after the end."""
         if number < self._number:
-            self._number, self._start = 1, 0
+            self._number, self.start = 1, 0
         while self._number < number:
-            end = self._text.find("\n", self._start)
+            end = self.text.find("\n", self.start)
             if end < 0:
                 return None
-            self._number, self._start = self._number + 1, end + 1
-        end = self._text.find("\n", self._start)
-        return self._text[self._start : end if end >= 0 else None]
+            self._number, self.start = self._number + 1, end + 1
+        end = self.text.find("\n", self.start)
+        return self.text[self.start : end if end >= 0 else None]
 
 
 def _decoded(data: bytes) -> str:

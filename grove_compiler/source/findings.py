@@ -5,10 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.source.document import Place, line_starts, nearest
+
+if TYPE_CHECKING:
+    from grove_compiler.source.secrets import SecretParts
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +51,7 @@ class Findings:
         self.collected: list[Diagnostic] = []
         self.duplicates: list[tuple[FieldPath, int]] = []
         self._line_starts: list[int] = []
+        self._secrets: SecretParts | None = None
 
     @property
     def end(self) -> int:
@@ -94,5 +99,10 @@ class Findings:
 
     def _add(self, code: str, message: str, offset: int, severity: Severity = "error", path: FieldPath = ()) -> None:
         line, column = self.position(offset)
+        from grove_compiler.source.secrets import SecretParts, without_values  # only when something is wrong
+
+        self._secrets = self._secrets or SecretParts(self.text)
+        if self._secrets.hide(offset):
+            message = without_values(code, message)
         kind = "Duplicate value" if path else ""
         self.collected.append(Diagnostic(code, severity, message, render(path), self.file, line, column, type=kind))

@@ -16,7 +16,7 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.lines import CLIENT, Lines
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.options import (
-    MANAGER,
+    GIVEN,
     field_manager_option,
     input_options,
     journal_option,
@@ -42,9 +42,7 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 )
 @input_options
 @target_options
-@click.option(
-    "--from", "managers", type=MANAGER, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable."
-)
+@click.option("--from", "managers", type=GIVEN, multiple=True, required=True, metavar="GIVEN", help="Whose fields become ours; repeatable.")
 @field_manager_option("The name under which they become ours.")
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
 @journal_option

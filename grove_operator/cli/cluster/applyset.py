@@ -6,20 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from grove_operator.cli.cluster.options import adding
+from grove_operator.cli.cluster.options import GIVEN, Asked, adding
 from grove_operator.cli.cluster.session import Session
 
 if TYPE_CHECKING:
     from applier.prune import ApplySetOptions
-
-
-def _not_empty(context: click.Context, option: click.Parameter, value: str) -> str:
-    """The name of a set. An empty one is what is left of a variable that nobody set: nothing would be recorded."""
-    if not value and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
-        raise click.BadParameter("the name is empty.", context, option)
-    return value
 
 
 applyset_options = adding(
@@ -29,13 +21,17 @@ applyset_options = adding(
             "--applyset",
             default="",
             metavar="NAME",
-            callback=_not_empty,
+            type=GIVEN,
             help="Keep the objects as a set (KEP-3659) with its record in the Secret NAME, or KIND/NAME.",
         ),
         click.option(
-            "--prune-limit", default="", metavar="N|P%", help="Delete at most so many objects at once; more are held for approval."
+            "--prune-limit",
+            default="",
+            metavar="N|P%",
+            type=GIVEN,
+            help="Delete at most so many objects at once; more are held for approval.",
         ),
-        click.option("--approve", default="", metavar="HASH", help="Delete what was held: the hash that was told then."),
+        click.option("--approve", default="", metavar="HASH", type=GIVEN, help="Delete what was held: the hash that was told then."),
     )
 )
 """Gives what `take_applyset` takes."""
@@ -61,11 +57,14 @@ class ApplySetChoice:
         return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
 
 
-def take_applyset(given: dict[str, Any]) -> ApplySetChoice:
+def take_applyset(given: dict[str, Any], asked: Asked) -> ApplySetChoice:
     """The set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
         raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")
+    if choice.prune and asked.selector:
+        # As kubectl has it. What -l leaves out is wanted, and only not looked at now; a prune would take it for what nobody wants.
+        raise click.UsageError("--prune and -l exclude each other: objects that -l leaves out would be deleted as no longer wanted.")
     if choice.limit and not choice.prune:
         raise click.UsageError("--prune-limit is about --prune.")
     if choice.approval and not choice.prune:

@@ -46,7 +46,9 @@ class ClusterInput:
         except (OtherNamespace, Twice) as error:
             raise Failed(str(error)) from None
         if self.asked.selector and not wanted.objects:
-            raise Failed(f"-l {self.asked.selector} selects none of these objects")  # with --prune, it would stand for "delete them all"
+            raise Failed(f"-l {self.asked.selector} selects none of these objects")
+        if not wanted.objects:  # with --prune, it would stand for "delete them all"; kubectl says the same: no objects passed to apply
+            raise Failed(f"there are no objects in {', '.join(self.asked.files)}")
         await _check_kinds(session, wanted)
         return wanted
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from grove_operator.cli.options import FILES, _kube_version, _namespace, mnnvl_shape_option, rules_option
 
@@ -21,17 +22,28 @@ BARE_APPLY = {"--force-conflicts": "*", **SWITCHES}
 """What options of applies say without a value; `--force-conflicts` is about all managers then."""
 
 
-class _Manager(click.ParamType[str]):
-    """The name of a field manager. An empty one would quietly mean nobody."""
+class _Given(click.ParamType[str]):
+    """A text that is not empty where it is given.
+
+    An empty one is what is left of a variable that nobody set. Taken for an option that was left out, `-n "$NAMESPACE"` would delete in
+    another namespace, `--context "$CLUSTER"` in another cluster, and `--prune-limit "$LIMIT"` without a limit.
+    """
 
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name as it stands. Fails for an empty one."""
-        return value or self.fail("the name of a manager is empty", param, ctx)
+        """The text as it stands. Fails for an empty one that is not the default."""
+        if (
+            not value
+            and param is not None
+            and ctx is not None
+            and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        ):
+            self.fail("it is empty, as a variable is that nobody has set. Leave the option out if nothing is meant", param, ctx)
+        return value
 
 
-MANAGER = _Manager()
+GIVEN = _Given()
 
 
 REQUESTS = 6
@@ -122,16 +134,24 @@ _TARGET = (
         "--namespace",
         default="",
         metavar="NAME",
+        type=GIVEN,
         callback=_optional_namespace,
         help="Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none.",
     ),
-    click.option("--context", default="", metavar="NAME", help="A context of the kubeconfig other than the current one."),
+    click.option("--context", default="", metavar="NAME", type=GIVEN, help="A context of the kubeconfig other than the current one."),
+    click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
     click.option(
-        "--kubeconfig", default="", metavar="FILE", type=click.Path(), help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."
+        "--token", default="", metavar="TOKEN", type=GIVEN, help="Log in with this bearer token instead of what the kubeconfig says."
     ),
-    click.option("--token", default="", metavar="TOKEN", help="Log in with this bearer token instead of what the kubeconfig says."),
-    click.option("--as", "act_as", default="", metavar="USER", help="Act as this user, if ours may impersonate."),
-    click.option("--as-group", "groups", multiple=True, metavar="GROUP", help="And as a member of this group; repeatable, goes with --as."),
+    click.option("--as", "act_as", default="", metavar="USER", type=GIVEN, help="Act as this user, if ours may impersonate."),
+    click.option(
+        "--as-group",
+        "groups",
+        multiple=True,
+        metavar="GROUP",
+        type=GIVEN,
+        help="And as a member of this group; repeatable, goes with --as.",
+    ),
     click.option(
         "--request-timeout",
         metavar="TIME",
@@ -153,12 +173,15 @@ _INPUT = (
     click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
     click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
     click.option("-R", "--recursive", is_flag=True, help="Taken for kubectl's sake: folders are always searched with all below them."),
-    click.option("-l", "--selector", default="", metavar="SELECTOR", help="Only objects with these labels: app=web,tier!=cache."),
+    click.option(
+        "-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Only objects with these labels: app=web,tier!=cache."
+    ),
     click.option("--config", metavar="FILE", type=FILES, help="An OperatorConfiguration for the compilation."),
     click.option(
         "--kube-version",
         default="",
         metavar="VERSION",
+        type=GIVEN,
         callback=_optional_version,
         help="Compile for this version of Kubernetes. Unless told: the server's.",
     ),
@@ -171,7 +194,7 @@ _INPUT = (
 
 def field_manager_option(help: str) -> Callable[[F], F]:
     """`--field-manager`, for commands to which the name means different things."""
-    return click.option("--field-manager", type=MANAGER, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
+    return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
 
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
@@ -193,7 +216,7 @@ _MANAGER = (
         "--force-conflicts",
         "force",
         multiple=True,
-        type=MANAGER,
+        type=GIVEN,
         metavar="[=MANAGER]",
         help="Take fields that others own: from everybody, or from the managers named; repeatable.",
     ),

@@ -83,27 +83,11 @@ def test_a_selector_that_is_none_is_refused(bench: Bench) -> None:
     assert (ended.code, ended.out, "app in web" in ended.err) == (2, "", True)
 
 
-@pytest.mark.parametrize("pruning", [(), ("--prune", "--applyset", "web")], ids=["alone", "with a set to prune"])
+@pytest.mark.parametrize("pruning", [(), ("--applyset", "web")], ids=["alone", "with a set"])
 def test_a_selector_that_selects_nothing_is_no_wish_for_nothing(bench: Bench, pruning: tuple[str, ...]) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "-l", "app=wbe", *pruning)
     assert (ended.code, ended.out, ended.err) == (2, "", "grove: -l app=wbe selects none of these objects\n")
     assert bench.writes() == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("apply", "--force-conflicts="),
-        ("apply", "--field-manager="),
-        ("adopt", "--from="),
-        ("adopt", "--from=helm", "--field-manager="),
-        ("delete", "--field-manager="),
-    ],
-)
-def test_an_empty_name_of_a_manager_is_refused(bench: Bench, arguments: tuple[str, ...]) -> None:
-    ended = bench.run(*arguments, bench.file(config_map("a")))
-    assert (ended.code, ended.out) == (2, "")
-    assert "the name of a manager is empty" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -360,7 +344,7 @@ def test_an_interrupt_ends_it_with_an_account_and_the_exit_code_of_interrupts(be
     assert "ConfigMap/new/late: held" in ended.err
 
 
-@pytest.mark.parametrize(("name", "said"), [("", "the name is empty"), ("configmaps/", "'configmaps/' names no object")])
+@pytest.mark.parametrize(("name", "said"), [("", "--applyset': it is empty"), ("configmaps/", "'configmaps/' names no object")])
 def test_a_set_without_a_name_is_no_apply_without_a_set(bench: Bench, name: str, said: str) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "--applyset", name)
     assert (ended.code, ended.out, said in ended.err, bench.writes()) == (2, "", True, [])

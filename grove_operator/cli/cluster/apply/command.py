@@ -61,7 +61,7 @@ def command(**given: Any) -> int:
     """
     target = take_target(given)
     asked = take_asked(given, required=given["plan"] is None)
-    applyset = take_applyset(given)
+    applyset = take_applyset(given, asked)
     from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
 
     choices = Choices(**given)

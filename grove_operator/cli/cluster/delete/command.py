@@ -11,6 +11,7 @@ from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import (
+    GIVEN,
     dry_run_option,
     duration,
     field_manager_option,
@@ -38,7 +39,7 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
 )
 @input_options
 @target_options
-@click.option("--applyset", default="", metavar="NAME", help="Delete all members of this set, instead of what is in FILE.")
+@click.option("--applyset", default="", metavar="NAME", type=GIVEN, help="Delete all members of this set, instead of what is in FILE.")
 @click.option("--ignore-not-found", is_flag=True, help="What is not there is fine.")
 @click.option(
     "--cascade",

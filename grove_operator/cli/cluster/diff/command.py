@@ -57,7 +57,8 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
     KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
     """
-    target, asked, applyset = take_target(given), take_asked(given), take_applyset(given)
+    target, asked = take_target(given), take_asked(given)
+    applyset = take_applyset(given, asked)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:

@@ -43,7 +43,8 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
     No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
     """
-    target, asked, applyset = take_target(given), take_asked(given), take_applyset(given)
+    target, asked = take_target(given), take_asked(given)
+    applyset = take_applyset(given, asked)
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
