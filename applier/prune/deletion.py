@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from applier.cluster import Cluster, Resource
-from applier.errors import ClusterError, NotFound, WriteConflict
+from applier.errors import ApplierError, ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
@@ -91,7 +91,7 @@ class Deletion:
             action, reason, error = await self._delete(live, step)
             return Outcome(step, action, reason, step.uid, time.monotonic() - began, error)
 
-    async def _delete(self, live: Manifest, step: Step) -> tuple[Action, str, ClusterError | None]:
+    async def _delete(self, live: Manifest, step: Step) -> tuple[Action, str, ApplierError | None]:
         """Deletes an object as it was read; when it changed since, and is still meant, as it is now."""
         ref = step.ref
         try:
@@ -111,7 +111,7 @@ class Deletion:
                     return Action.UNCHANGED, "is no longer a member of the set", None
         except NotFound:
             return Action.PRUNED, "was gone already", None
-        except ClusterError as error:
+        except ApplierError as error:
             return Action.FAILED, str(error), error
         return Action.FAILED, f"changes all the time: {conflict}", conflict
 

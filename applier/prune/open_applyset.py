@@ -21,14 +21,17 @@ from applier.errors import ApplierError
 from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
+from applier.plan.order import NAMESPACE
+from applier.plan.reasons import listed
 from applier.plan.saved import BadPlan, SavedPlan, why_moved
-from applier.prune.applyset import ApplySet
+from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
 from applier.prune.keeper import Keeper
 from applier.prune.members import Members, find_members, orphans
 from applier.prune.record import Record, Scope
-from applier.prune.teardown import still_needed, teardown
+from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
+from applier.prune.teardown import last, still_needed, teardown
 from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
 
 Json = dict[str, Any]
@@ -55,23 +58,32 @@ class OpenApplySet:
     hash that approves the deletes that are held for being too many; empty when none is asked for.
     """
 
-    def __init__(self, options: ApplySetOptions, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest]) -> None:
-        self.options, self.keeper, self.graph, self.members = options, keeper, graph, members
+    def __init__(
+        self, options: ApplySetOptions, keeper: Keeper, graph: Graph, members: Members, unwanted: list[Manifest], *, whole: bool
+    ) -> None:
+        self.options, self.keeper, self.graph, self.members, self.whole = options, keeper, graph, members, whole
         self.live = {Ref.of(one): one for one in unwanted}
         self.order = teardown(unwanted)
+        home = Ref(*NAMESPACE, "", options.applyset.namespace)
+        if whole and home in self.live:
+            self.order = last(self.order, home)
+        self.taken = NOTHING
         self.approval = ""
         self.steps: list[Step] = []
 
     @classmethod
-    async def open(cls, options: ApplySetOptions, graph: Graph, cluster: Cluster) -> OpenApplySet:
-        """Reads the set and decides. Raises `ApplySetError` when it cannot be used, or when a list of its members cannot be had."""
+    async def open(cls, options: ApplySetOptions, graph: Graph, cluster: Cluster, *, whole: bool = False) -> OpenApplySet:
+        """Reads the set and decides. With `whole` the set is to go, and its record with it.
+
+        Raises `ApplySetError` when it cannot be used, or when a list of its members cannot be had.
+        """
         applyset = options.applyset
         keeper = await Keeper.open(applyset, cluster)
         members = await find_members(applyset, keeper.before, cluster)
         unwanted = orphans(members.objects, applyset.parent, graph.objects)
-        opened = cls(options, keeper, applyset.label(graph), members, unwanted)
+        opened = cls(options, keeper, applyset.label(graph), members, unwanted, whole=whole)
         if options.prune:
-            opened._decide(options.budget, options.approval)
+            await opened._decide()
         return opened
 
     @classmethod
@@ -81,25 +93,44 @@ class OpenApplySet:
         try:
             group, version, kind, namespace, name = form["parent"]
             parent = (Kind(group, version, kind), namespace, name)
-            options = ApplySetOptions(ApplySet(*parent, form["tooling"]), form["prune"])
+            options = ApplySetOptions(ApplySet(*parent, form["tooling"]), form["prune"], approval=form["approval"])
         except (KeyError, TypeError, ValueError) as error:
             raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
         return await cls.open(options, saved.graph, cluster)
 
-    def _decide(self, budget: Budget | None, approval: str) -> None:
-        wanted = [*self.graph.objects, self.keeper.applyset.parent]
+    async def _decide(self) -> None:
+        """Decides what is to become of each unwanted member, and whether people have to be asked first."""
+        applyset, budget = self.options.applyset, self.options.budget
+        wanted = list(self.graph.objects) if self.whole else [*self.graph.objects, applyset.parent]
         self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
         going = [step for step in self.steps if step.action is Action.PRUNED and not is_being_deleted(self.live[step.ref])]
-        members = len(self.members.objects)
-        if budget is None or budget.allows(len(going), members):
+        takers = [self.live[step.ref] for step in going if takes_others(step.ref)]
+        self.taken = await self._taken_along(takers)
+        members, deletes = len(self.members.objects), len(going) + len(self.taken.objects)
+        over = budget is not None and not budget.allows(deletes, members)
+        wanted_approval = approval_hash([*(step.uid for step in going), *self.taken.identities()])
+        if not (over or self.taken) or approves(self.options.approval, wanted_approval):
             return
-        wanted_approval = approval_hash(step.uid for step in going)
-        if approves(approval, wanted_approval):
-            return
+        # All are held, and not only what takes others along: who approves has seen exactly what a run then deletes.
         self.approval = wanted_approval
-        reason = f"{len(going)} of {members} members would be deleted, more than the limit of {budget}; approve with {wanted_approval}"
+        reason = f"{len(going)} of {members} members would be deleted"
+        if self.taken:
+            reason += f", and with {listed(str(Ref.of(one)) for one in takers)} {self.taken}"
+        reason += f", more than the limit of {budget}" if over else ""
         for step in going:
-            step.action, step.reason = Action.HELD, reason
+            step.action, step.reason = Action.HELD, f"{reason}; approve with {wanted_approval}"
+
+    async def _taken_along(self, takers: list[Manifest]) -> TakenAlong:
+        ours = {uid_of(member) for member in self.members.objects} | {self.keeper.record.uid}
+        return await taken_along(takers, self.keeper.cluster, ours)
+
+    async def _check_taken(self, step: Step, live: Manifest) -> None:
+        """Raises `ApplySetError` when something goes along that nobody was asked about: an apply may have taken minutes since."""
+        if takes_others(step.ref):
+            now = await self._taken_along([live])
+            new = {uid: ref for uid, ref in now.objects.items() if uid not in self.taken.seen}
+            if new:
+                raise ApplySetError(f"not deleted: {now._replace(objects=new)} would go with it, which came since it was looked at")
 
     @property
     def is_new(self) -> bool:
@@ -113,6 +144,7 @@ class OpenApplySet:
             "parent": [*applyset.kind, applyset.namespace, applyset.name],
             "tooling": applyset.tooling,
             "prune": self.options.prune,
+            "approval": self.options.approval,
             "record": _record_form(self.keeper.record),
         }
 
@@ -128,6 +160,8 @@ class OpenApplySet:
             live = self.live.get(ref)
             why = why_moved(step, live, saved.prints[ref]) if live is not None else ["is gone, or no member of the set any more"]
             reasons += [f"{ref} {one}" for one in why]
+        if self.approval and any(step.action is Action.PRUNED for step in planned.values()):
+            reasons.append(next(step.reason for step in self.steps if step.action is Action.HELD))
         new = [step.ref for step in self.steps if step.ref not in planned]
         return reasons + [f"{ref} is a member of the set that the plan does not know" for ref in new]
 
@@ -153,9 +187,13 @@ class OpenApplySet:
         # An object may have two names (Events have, in two groups). What this run has just applied under one is spared under the other.
         uids = {outcome.uid or outcome.step.uid for outcome in outcomes}
         applyset = self.keeper.applyset
-        members = replace(deletion, still_meant=lambda live: set_of(live) == applyset.id, labels=applyset.selector)
+        members = replace(
+            deletion, still_meant=lambda live: set_of(live) == applyset.id, labels=applyset.selector, before=self._check_taken
+        )
         pruned = await members.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
-        return pruned if deletion.dry_run else pruned + await self._narrowed(self._scope(pruned), deletion.sink)
+        if deletion.dry_run or (self.whole and not any(outcome.action in UNDONE for outcome in pruned)):
+            return pruned  # the record of a set that is gone goes, too, and need not be true before
+        return pruned + await self._narrowed(self._scope(pruned), deletion.sink)
 
     async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
         """Makes the record true; the outcome of the parent when that failed."""

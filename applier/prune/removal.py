@@ -41,13 +41,14 @@ async def delete(graph: Graph, deletion: Deletion, *, ignore_not_found: bool = F
     return outcomes
 
 
-async def delete_set(applyset: ApplySet, deletion: Deletion) -> list[Outcome]:
+async def delete_set(applyset: ApplySet, deletion: Deletion, approval: str = "") -> list[Outcome]:
     """Deletes all members of a set, and then its parent, if that was made for nothing but the record and the set is ours.
 
+    Where a namespace or a definition takes objects of others along, all is held until the `approval` that the reason names is given.
     Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
     account = Account(deletion.cluster, deletion.sink)
-    opened = await OpenApplySet.open(ApplySetOptions(applyset), Graph([]), deletion.cluster)
+    opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=approval), Graph([]), deletion.cluster, whole=True)
     account.planned(Counter(step.action for step in opened.steps), len(opened.order.waves))
     outcomes = await opened.finish([], deletion)
     # The record goes last and only after every member: without it nobody could find what is left.

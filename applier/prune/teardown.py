@@ -32,6 +32,12 @@ def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
     return Teardown(waves[::-1], users)
 
 
+def last(order: Teardown, ref: Ref) -> Teardown:
+    """The same order with this object after all others, and only when they are gone: it takes along the record that leads to them."""
+    others = [[one for one in wave if one != ref] for wave in order.waves]
+    return Teardown([*(wave for wave in others if wave), [ref]], {**order.users, ref: [one for wave in others for one in wave]})
+
+
 def owners_of(manifest: Manifest) -> list[Ref]:
     """The owners of a live object. Owners are of its namespace or of none, and the reference does not say which: both are given."""
     metadata = manifest.get("metadata") or {}

@@ -40,6 +40,7 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
 @input_options
 @target_options
 @click.option("--applyset", default="", metavar="NAME", type=GIVEN, help="Delete all members of this set, instead of what is in FILE.")
+@click.option("--approve", default="", metavar="HASH", type=GIVEN, help="With --applyset: delete what was held, by the hash that was told.")
 @click.option("--ignore-not-found", is_flag=True, help="What is not there is fine.")
 @click.option(
     "--cascade",
@@ -64,6 +65,8 @@ def command(**given: Any) -> int:
     from grove_operator.cli.cluster.delete.run import Choices, DeleteRun
 
     choices = Choices(**given)
+    if choices.approve and not choices.applyset:
+        raise click.UsageError("--approve is about --applyset.")
     if choices.applyset and asked.files:
         raise click.UsageError("Either FILE or --applyset: a set's record says which objects are its members.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None

@@ -35,6 +35,7 @@ class Choices:
     """What the options of a delete say. `timeout` is in seconds."""
 
     applyset: str
+    approve: str
     ignore_not_found: bool
     cascade: str
     wait: bool
@@ -92,12 +93,12 @@ class DeleteRun:
         from grove_operator.cluster.applysets import named_set
 
         applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
-        opened = await OpenApplySet.open(ApplySetOptions(applyset), Graph([]), session.cluster)
+        opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=self.choices.approve), Graph([]), session.cluster, whole=True)
         if not opened.steps and not self.choices.ignore_not_found:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
             return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
-        return await delete_set(applyset, self._deletion(session))
+        return await delete_set(applyset, self._deletion(session), self.choices.approve)
 
     def _deletion(self, session: Session) -> Deletion:
         from applier.prune.deletion import Deletion

@@ -1,0 +1,127 @@
+"""What goes along with an object that is deleted although nobody named it: all that is in a namespace, all objects of a definition's kind.
+
+To the server that is one delete. To people it is everything that others have put there, so it is looked for, named and counted before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from applier.cluster import Cluster, Resource
+from applier.errors import Forbidden, UnknownKind
+from applier.plan.order import DEFINITION, NAMESPACE
+from applier.plan.reasons import listed
+from applier.ref import Kind, Manifest, Ref, uid_of
+
+AT_ONCE = 16  # lists in flight
+TELLING_NOTHING = {("", "Event"), ("events.k8s.io", "Event"), ("", "Endpoints")}
+"""Kinds whose objects others write about objects, and which nobody misses when these are gone."""
+IN_EVERY_NAMESPACE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
+"""What Kubernetes itself puts into a namespace."""
+
+
+class TakenAlong(NamedTuple):
+    """Objects of others, by UID, and the kinds of which nobody can say, for they may not be listed. `seen` are all UIDs that were read."""
+
+    objects: dict[str, Ref]
+    unreadable: tuple[str, ...]
+    seen: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.objects or self.unreadable)
+
+    def __or__(self, other: object) -> TakenAlong:
+        """Both together."""
+        if not isinstance(other, TakenAlong):
+            return NotImplemented
+        return TakenAlong(self.objects | other.objects, (*self.unreadable, *other.unreadable), self.seen | other.seen)
+
+    def __str__(self) -> str:
+        """`2 objects that are not of the set: Pod/a/b, Pod/a/c`."""
+        count = len(self.objects)
+        are = f"{count} objects that are" if count != 1 else "1 object that is"
+        named = [f"{are} not of the set: {listed(map(str, self.objects.values()))}"] if count else []
+        hidden = [f"whatever may not be looked at ({listed(self.unreadable)})"] if self.unreadable else []
+        return " and ".join(named + hidden)
+
+    def identities(self) -> list[str]:
+        """What an approval of it covers."""
+        return [*self.objects, *self.unreadable]
+
+
+NOTHING = TakenAlong({}, (), frozenset())
+
+
+def takes_others(ref: Ref) -> bool:
+    """Says whether objects that nobody named may go along with this one."""
+    return ref[:2] in (NAMESPACE, DEFINITION)
+
+
+async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collection[str]) -> TakenAlong:
+    """What would go along with these live objects, apart from objects with the UIDs in `ours` and from what such objects own.
+
+    Raises `ClusterError` when it cannot be found out for another reason than that it is forbidden.
+    """
+    taken = NOTHING
+    for manifest in going:
+        ref = Ref.of(manifest)
+        if ref[:2] == NAMESPACE:
+            served = [one for one in await cluster.resources() if _holds_objects(one)]
+            taken |= await _listed(served, ref.name, cluster, ours)
+        elif ref[:2] == DEFINITION:
+            taken |= await _listed(await _defined(manifest, cluster), "", cluster, ours)
+    return taken
+
+
+def _holds_objects(resource: Resource) -> bool:
+    """Says whether the controller of namespaces would delete objects of this kind. Without `delete`, they are only views of others."""
+    writable = not resource.verbs or {"list", "delete"} <= resource.verbs
+    return resource.namespaced and writable and (resource.kind.group, resource.kind.kind) not in TELLING_NOTHING
+
+
+async def _defined(definition: Manifest, cluster: Cluster) -> list[Resource]:
+    spec = definition.get("spec") or {}
+    kind = str((spec.get("names") or {}).get("kind", ""))
+    for version in spec.get("versions") or ():
+        if version.get("served"):
+            try:
+                return [await cluster.resource(Kind(str(spec.get("group", "")), str(version.get("name")), kind))]
+            except UnknownKind:
+                continue
+    return []  # not served: nobody could have made an object of it
+
+
+async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluster, ours: Collection[str]) -> TakenAlong:
+    at_once = asyncio.Semaphore(AT_ONCE)
+    unreadable: list[str] = []
+
+    async def one(resource: Resource) -> list[Manifest]:
+        async with at_once:
+            try:
+                return (await cluster.list(resource, namespace)).items
+            except UnknownKind:  # its definition went meanwhile
+                return []
+            except Forbidden as error:
+                unreadable.append(str(error))
+                return []
+
+    lists = await asyncio.gather(*map(one, resources))
+    objects = [manifest for listed in lists for manifest in listed]
+    seen = frozenset(map(uid_of, objects))
+    known = seen.union(ours)
+    roots = {
+        uid_of(one): Ref.of(one) for one in objects if uid_of(one) not in ours and not _owners(one) & known and not _of_kubernetes(one)
+    }
+    return TakenAlong(roots, tuple(sorted(unreadable)), seen)
+
+
+def _owners(manifest: Manifest) -> set[str]:
+    """The UIDs of an object's owners. Where one of these is named or goes anyway, the object itself is no news."""
+    return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
+
+
+def _of_kubernetes(manifest: Manifest) -> bool:
+    ref = Ref.of(manifest)
+    return ref.group == "" and (ref.kind, ref.name) in IN_EVERY_NAMESPACE
