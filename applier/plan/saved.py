@@ -33,7 +33,8 @@ class SavedPlan:
     """A plan with all that is needed to carry it out, apart from values of Secrets.
 
     `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `applyset`
-    is what has to be known of the recorded set that the graph is kept as; empty when it is kept as none.
+    is what has to be known of the recorded set that the graph is kept as; empty when it is kept as none. `cluster` is the identity of
+    the cluster that it was made for, `namespace` that of manifests that name none; empty where nobody said.
     """
 
     plan: Plan
@@ -42,6 +43,8 @@ class SavedPlan:
     prints: dict[Ref, str] = field(default_factory=dict)
     has_values: bool = False
     applyset: dict[str, Any] = field(default_factory=dict)
+    cluster: str = ""
+    namespace: str = ""
 
     def prunes(self) -> list[Step]:
         """The steps for objects that are no longer wanted, in the order of their deletion."""
@@ -59,7 +62,7 @@ class SavedPlan:
         return replace(self, graph=graph, has_values=True)
 
 
-def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None) -> bytes:
+def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *, cluster: str = "", namespace: str = "") -> bytes:
     """A plan as JSON, the same bytes for the same plan. `applyset` is what is to be known of a recorded set, as JSON."""
     saved = {
         "version": VERSION,
@@ -68,6 +71,8 @@ def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None) ->
         "objects": [desired_form(desired) for desired in graph.objects.values()],
         "steps": [{**step_form(step), "print": fingerprint(plan.live.get(step.ref))} for step in plan.steps],
         "set": applyset or {},
+        "cluster": cluster,
+        "namespace": namespace,
     }
     return _canonical({**saved, "seal": _seal(saved)})
 
@@ -96,7 +101,7 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
     intent = Intent(intent["manager"], tuple(intent["force"]), tuple(intent["takeOver"]))
     plan = Plan([read_step(form) for form in saved["steps"]], intent, *order(graph)[1:])
     prints = {step.ref: form["print"] for step, form in zip(plan.steps, saved["steps"], strict=True)}
-    return SavedPlan(plan, graph, saved["input"], prints, applyset=saved["set"])
+    return SavedPlan(plan, graph, saved["input"], prints, False, saved["set"], saved["cluster"], saved["namespace"])
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:

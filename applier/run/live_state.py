@@ -39,9 +39,13 @@ class Survey(NamedTuple):
         """The hash that approves the deletes that are held for being too many; empty when there are none."""
         return self.applyset.approval if self.applyset else ""
 
-    def save(self) -> bytes:
-        """The plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it."""
-        return save(self.plan, self.given, self.applyset.form() if self.applyset else None)
+    def save(self, *, cluster: str = "", namespace: str = "") -> bytes:
+        """The plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it.
+
+        `cluster` is the identity of the cluster (`identity_of`): with it, the plan is refused by any other. `namespace` is that of
+        manifests that name none, for whoever reads the same input again.
+        """
+        return save(self.plan, self.given, self.applyset.form() if self.applyset else None, cluster=cluster, namespace=namespace)
 
 
 def wanted(graph: Graph) -> list[Wanted]:

@@ -20,6 +20,7 @@ from applier.execute.options import ExecuteOptions, Stop
 from applier.outcome import Action, Outcome
 from applier.plan import Plan, SavedPlan, check
 from applier.prune import Deletion, OpenApplySet
+from applier.run.identity import OtherCluster, identity_of
 from applier.run.live_state import read, read_and_plan
 from applier.run.options import ApplyOptions, WaitFor
 from applier.run.report import Report
@@ -43,18 +44,21 @@ async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report
     account = Account(cluster, options.sink)
     survey = await read_and_plan(graph, cluster, options)
     report = await _carry_out(survey.plan, survey.graph, survey.applyset, account, options)
-    if options.wait and not options.dry_run and report.ok and not options.stop.is_cancelled:
-        await _wait(report, survey.graph, cluster, options.wait, options)
+    await _wait(report, survey.graph, survey.applyset, account, options.wait, options)
     return _closed(account, report)
 
 
-async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOptions | None = None) -> Report:
-    """Carries out a plan that was made earlier, and only over what it was decided on.
+async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOptions | None = None, wait: WaitFor | None = None) -> Report:
+    """Carries out a plan that was made earlier, only on the cluster that it was made for, and only over what it was decided on.
 
-    Raises `OutOfDate`, with every reason, before anything is written; `BadPlan` and `ApplySetError` when its set cannot be used.
+    Raises `OutOfDate`, with every reason, before anything is written; `OtherCluster`; `BadPlan` and `ApplySetError` when its set cannot
+    be used.
     """
     options = replace(options or ExecuteOptions(), exact=True)
     account = Account(cluster, options.sink)
+    # What is to be created is nowhere either on another cluster, so that no object would tell the difference.
+    if saved.cluster and (now := await identity_of(cluster)) != saved.cluster:
+        raise OtherCluster(saved.cluster, now)
     opened = await OpenApplySet.open_saved(saved, cluster) if saved.applyset else None
     graph = opened.graph if opened else saved.graph
     reasons = [f"{ref} is a Secret, whose values are not in the plan: give the input again" for ref in saved.lacks_values()]
@@ -67,7 +71,9 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
     for step in saved.plan.steps:
         if step.action is Action.FAILED:  # it is not tried, and why it would have failed may be over
             step.reason = f"was planned to fail: {step.reason}; plan again if that is no longer so"
-    return _closed(account, await _carry_out(saved.plan, graph, opened, account, options))
+    report = await _carry_out(saved.plan, graph, opened, account, options)
+    await _wait(report, graph, opened, account, wait, options)
+    return _closed(account, report)
 
 
 async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
@@ -88,11 +94,15 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
     return report
 
 
-async def _wait(report: Report, graph: Graph, cluster: Cluster, wait: WaitFor, options: ApplyOptions) -> None:
-    """Waits until all is ready, and no longer once the run is to end; the report says what came of it."""
+async def _wait(
+    report: Report, graph: Graph, opened: OpenApplySet | None, account: Account, wait: WaitFor | None, options: ExecuteOptions
+) -> None:
+    """Waits until all is ready, if all was done, and no longer once the run is to end; the report says what came of it."""
+    if wait is None or options.dry_run or options.stop.is_cancelled or not report.ok:
+        return
     manifests = [desired.manifest for desired in graph.objects.values()]
-    labels = options.applyset.applyset.selector if options.applyset else ""
-    waiting = wait_ready(manifests, cluster, seconds=wait.seconds, rules=wait.rules, labels=labels, sink=options.sink)
+    labels = opened.options.applyset.selector if opened else ""
+    waiting = wait_ready(manifests, account.cluster, seconds=wait.seconds, rules=wait.rules, labels=labels, sink=options.sink)
     try:
         waited = await _unless_stopped(options.stop, waiting)
     except ClusterError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .in_memory import Bench, config_map
+from .in_memory import Bench, config_map, deployment
 
 
 @pytest.fixture
@@ -156,3 +156,50 @@ def test_every_command_names_its_own_option_for_the_way_by_force(bench: Bench, c
     bench.cluster.seed(config_map("c", x="theirs"), manager="helm")
     ended = bench.run(*command, bench.file(config_map("c", x="ours")))
     assert ("--force-conflicts=helm" in ended.out + ended.err, "(force)" in ended.out + ended.err) == (True, False)
+
+
+def planned_in(bench: Bench, namespace: str) -> tuple[str, str]:
+    """A plan for an object that names no namespace, and its file."""
+    path, file = str(bench.folder / "change.plan"), bench.file(config_map("a", "", x="1"))
+    assert bench.run("plan", file, "-n", namespace, "-o", path).code == 0
+    return path, file
+
+
+def test_another_namespace_beside_a_plan_is_an_error(bench: Bench) -> None:
+    path, _ = planned_in(bench, "shop")
+    ended = bench.run("apply", "--plan", path, "-n", "default")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"grove: {path}: was planned for the namespace shop, and not for -n default; plan again\n"
+    assert bench.writes() == []
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "shop")], ids=["none", "its own"])
+def test_the_files_of_a_plan_are_read_in_its_namespace(bench: Bench, options: tuple[str, ...]) -> None:
+    path, file = planned_in(bench, "shop")
+    assert bench.run("apply", "--plan", path, file, *options) == (0, "configmap/a created\n", "")
+    assert bench.find("ConfigMap", "a")
+
+
+@pytest.mark.parametrize("option", ["--field-manager=me", "--force-conflicts", "--force-conflicts=helm"])
+def test_what_a_plan_has_answered_is_not_asked_again(bench: Bench, option: str) -> None:
+    path, _ = planned_in(bench, "shop")
+    ended = bench.run("apply", "--plan", path, option)
+    assert (ended.code, f"{option.partition('=')[0]} is part of the plan: give it to `grove plan`" in ended.err) == (2, True)
+    assert bench.writes() == []
+
+
+def test_a_plan_of_another_cluster_is_refused(bench: Bench, tmp_path: Path) -> None:
+    other = Bench(tmp_path)
+    for number, one in enumerate((bench, other)):
+        one.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": f"cluster-{number}"}})
+    path, _ = planned_in(bench, "shop")
+    ended = other.run("apply", "--plan", path)
+    assert (ended.code, ended.out, "was made for another cluster" in ended.err, other.writes()) == (2, "", True, [])
+
+
+def test_a_plan_may_be_waited_for(bench: Bench) -> None:
+    path, file = str(bench.folder / "change.plan"), bench.file(deployment("web"))
+    bench.run("plan", file, "-o", path)
+    ended = bench.run("apply", "--plan", path, "--wait=1s")
+    assert (ended.code, ended.out) == (2, "deployment.apps/web created\n")
+    assert "not ready after 1 s" in ended.err

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
@@ -67,7 +69,17 @@ def command(**given: Any) -> int:
     choices = Choices(**given)
     if choices.plan and applyset.applyset:
         raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
+    if choices.plan is not None:
+        _refuse_beside_plan({"field_manager": "--field-manager", "force": "--force-conflicts"})
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    run = ApplyRun(choices, wanted, asked.force, applyset)
+    run = ApplyRun(choices, wanted, asked.force, applyset, target.namespace)
     with run.showing(), listening(run.sink, choices.journal, "apply") as run.sink:
         return sessions.run(run.work, target, run.sink, long=choices.wait is not None)
+
+
+def _refuse_beside_plan(options: Mapping[str, str]) -> None:
+    """Refuses options that a plan has answered already: they would be ignored. Raises `click.UsageError`."""
+    context = click.get_current_context()
+    for name, option in options.items():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} is part of the plan: give it to `grove plan`.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
@@ -21,6 +21,7 @@ from grove_operator.terminal import Terminal, terminal_of
 if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
+    from applier.run.options import WaitFor
     from applier.run.report import Report
     from grove_operator.cli.cluster.applyset import ApplySetChoice
     from grove_operator.cli.cluster.input import ClusterInput
@@ -43,9 +44,12 @@ class Choices:
 
 
 class ApplyRun:
-    """`wanted` is none when a saved plan is carried out without files."""
+    """`wanted` is none when a saved plan is carried out without files; `namespace` is the one of `-n`, and empty without."""
 
-    def __init__(self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice) -> None:
+    def __init__(
+        self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
+    ) -> None:
+        self.namespace = namespace
         self.choices, self.wanted, self.force, self.applyset = choices, wanted, force, applyset
         self.terminal = terminal_of(sys.stdout)
         self.is_interrupted = False
@@ -102,22 +106,18 @@ class ApplyRun:
         say("stopping: what is in flight is finished; once more to break off")
 
     async def _report(self, session: Session) -> Report:
-        graph = await self.wanted.graph(session) if self.wanted is not None else None
-        self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
         if self.choices.plan is not None:
-            return await self._saved(self.choices.plan, graph, session)
+            return await self._saved(self.choices.plan, session)
+        graph = await self._graph(session)
         assert graph is not None
         self.objects.graph = graph
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
         from applier.execute.options import Stop, ended_by_interrupt
-        from applier.run.options import ApplyOptions, WaitFor
+        from applier.run.options import ApplyOptions
         from applier.run.pipeline import apply
-        from grove_operator.cluster.readiness import readiness_rules
 
-        choices, stop = self.choices, Stop()
-        folders = self.wanted.asked.rules if self.wanted is not None else ()
-        wait = WaitFor(choices.wait, readiness_rules(program_of(folders))) if choices.wait is not None else None
+        choices, stop, wait = self.choices, Stop(), self._wait_for()
         with ended_by_interrupt(stop, self._interrupted):
             return await apply(
                 graph,
@@ -146,18 +146,37 @@ class ApplyRun:
         outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in result.plan.steps]
         return Report(outcomes, approval=result.approval)
 
-    async def _saved(self, path: str, graph: Graph | None, session: Session) -> Report:
+    async def _graph(self, session: Session) -> Graph | None:
+        """What the files ask for; None without any."""
+        graph = await self.wanted.graph(session) if self.wanted is not None else None
+        self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
+        return graph
+
+    def _wait_for(self) -> WaitFor | None:
+        if self.choices.wait is None:
+            return None
+        from applier.run.options import WaitFor
+        from grove_operator.cluster.readiness import readiness_rules
+
+        folders = self.wanted.asked.rules if self.wanted is not None else ()
+        return WaitFor(self.choices.wait, readiness_rules(program_of(folders)))
+
+    async def _saved(self, path: str, session: Session) -> Report:
         from applier.execute.options import ExecuteOptions, Stop, ended_by_interrupt
         from applier.run.pipeline import OutOfDate, apply_saved
 
-        saved, stop = _load(path), Stop()
+        saved, stop, wait = _load(path), Stop(), self._wait_for()
+        if self.namespace not in ("", saved.namespace):
+            raise Failed(f"{path}: was planned for the namespace {saved.namespace}, and not for -n {self.namespace}; plan again")
+        # The files are read as they were for the plan, whatever namespace the kubeconfig says today: else they would be another input.
+        graph = await self._graph(replace(session, namespace=saved.namespace))
         if graph is not None:
             saved = saved.with_input(graph)
         self.objects.graph = saved.graph
         try:
             with ended_by_interrupt(stop, self._interrupted):
                 options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop, after_write=self.after_write)
-                return await apply_saved(saved, session.cluster, options)
+                return await apply_saved(saved, session.cluster, options, wait)
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None
 

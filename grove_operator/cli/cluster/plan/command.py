@@ -48,6 +48,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     wanted = ClusterInput(asked, target.namespace)
 
     async def work(session: Session) -> int:
+        from applier.run.identity import identity_of
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
         from grove_operator.cli.cluster.plan.as_text import plan_text
@@ -59,7 +60,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         result = await survey(graph, session.cluster, options)
         if output_file is not None:
             with open(output_file, "wb") as stream:
-                stream.write(result.save())
+                stream.write(result.save(cluster=await identity_of(session.cluster), namespace=session.namespace))
         outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal_of(sys.stdout)))])
         if result.approval:
             say(f"deletes are held for being too many: let exactly these happen with --approve {result.approval}")
