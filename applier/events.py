@@ -46,10 +46,11 @@ class Waiting(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """An object has become what its readiness rule asks for."""
+    """An object has become what its readiness rule asks for. `reason` is a word about it, if there is one to say."""
 
     ref: Ref
     seconds: float
+    reason: str = ""
 
 
 class Throttled(NamedTuple):

@@ -9,13 +9,16 @@ from applier.readiness.rules import Rule
 from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
 from applier.ref import Manifest, Ref, being_deleted
 
+UNREPORTED = in_progress("nothing is reported of it yet")
+"""What an object is whose controller has not said anything, or that has none. Only time tells the one from the other."""
+
 
 def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
     """How ready a live object is.
 
     The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule that is given for
     a kind comes before the built-in one. `has_status` says that the server serves a status subresource for the kind: a new object of
-    somebody's own kind, of which nobody has reported anything, is then in progress, where kstatus takes it for done.
+    somebody's own kind, of which nobody has reported anything, is then `UNREPORTED`: in progress, where kstatus takes it for done.
     """
     ref = Ref.of(manifest)
     if common := _common(manifest):
@@ -49,7 +52,7 @@ def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
     """Kinds without a rule: their condition Ready if they have one; ready if there is nothing that says otherwise."""
     own = conditions(manifest).get("Ready")
     if own is None:
-        return in_progress("nothing is reported of it yet") if has_status and not part(manifest, "status") else ready()
+        return UNREPORTED if has_status and not part(manifest, "status") else ready()
     if _is_stale(own, manifest):
         return in_progress(f"condition Ready is of generation {own.observed}")
     if own.status == "True":

@@ -73,7 +73,10 @@ def daemon_set(manifest: Manifest) -> Readiness:
 
 
 def job(manifest: Manifest) -> Readiness:
-    """As kstatus: a job that has started is ready, since it may run for days; one that failed has failed for good."""
+    """A job is ready when it is complete, and has failed for good when it failed; one that is suspended will not begin by itself.
+
+    kstatus takes one that has started for done. But who waits for a migration before the next step means its end, as Helm's hooks do.
+    """
     by_type, status, spec = conditions(manifest), part(manifest, "status"), part(manifest, "spec")
     for kind in ("Failed", "FailureTarget"):
         if (failure := by_type.get(kind)) and failure.status == "True":
@@ -84,7 +87,9 @@ def job(manifest: Manifest) -> Readiness:
         return ready("suspended")
     if not status.get("startTime"):
         return in_progress("not started")
-    return ready(f"running, {number(status, 'active')} active, {number(status, 'succeeded')} succeeded, {number(status, 'failed')} failed")
+    return in_progress(
+        f"running, {number(status, 'active')} active, {number(status, 'succeeded')} succeeded, {number(status, 'failed')} failed"
+    )
 
 
 def _short(word: str, have: int, wanted: int) -> str:

@@ -107,7 +107,8 @@ class WaitLines:
             self._waiting.add(event.ref, why, f"{name_of(event.ref)} {why}")
             self._end_soon()
         elif isinstance(event, Ready):
-            _note(f"{name_of(event.ref)} ready after {event.seconds:.1f} s")
+            word = f": {event.reason}" if event.reason else ""
+            _note(f"{name_of(event.ref)} ready after {event.seconds:.1f} s{word}")
         elif isinstance(event, Throttled):
             _note(f"the server asks to slow down: next try in {event.seconds:.1f} s")
 

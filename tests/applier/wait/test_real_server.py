@@ -132,3 +132,16 @@ async def test_an_object_is_waited_for_until_its_finalizer_is_gone(
         control_plane.request("PATCH", f"{path}/a", patch, content_type="application/merge-patch+json")
 
     assert await wait_gone([live], cluster, seconds=LATE, sink=release) == {}
+
+
+async def test_a_job_that_fails_ends_the_wait_for_everything(cluster: ApiCluster, control_plane: ControlPlane, namespace: str) -> None:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.org/job:1"}], "nodeSelector": {"only": "nowhere"}}
+    spec = {"activeDeadlineSeconds": 1, "template": {"spec": pod}}
+    job: Manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job", "namespace": namespace}, "spec": spec}
+    control_plane.request("POST", f"/apis/batch/v1/namespaces/{namespace}/jobs", job)
+    waiting = deployment(namespace, 1, nodeSelector={"only": "nowhere"})
+    create(control_plane, namespace, waiting)
+    failed, other = await wait_ready([job, waiting], cluster, seconds=LATE)
+    assert failed.readiness.state is State.FAILED
+    assert "DeadlineExceeded" in failed.reason
+    assert (other.readiness.is_ready, other.seconds < LATE / 2) == (False, True)

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from applier.cluster import Resource
 from applier.errors import Expired, Forbidden, ServerFailure, UnknownKind, Unreachable
 from applier.events import Event, Ready, Waiting
 from applier.readiness import Rule, State
-from applier.ref import Manifest
+from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
+from applier.testing.virtual_time import in_virtual_time
 from applier.wait import wait_ready
 
 SOON = 0.05
@@ -198,3 +200,68 @@ async def test_no_task_is_left_behind(cluster: MemoryCluster) -> None:
     before = asyncio.all_tasks()
     await wait_ready([config("a")], cluster, seconds=SOON)
     assert asyncio.all_tasks() == before
+
+
+# Jobs.
+
+
+def job(name: str, *conditions: str) -> Manifest:
+    status = {"startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": type, "status": "True", "reason": type} for type in conditions]}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"}, "status": status}
+
+
+async def test_a_job_is_waited_for_until_it_is_complete(cluster: MemoryCluster) -> None:
+    cluster.seed(job("a"))
+    controller = Controller(lambda: cluster.seed(job("a", "Complete")))
+    [waited] = await wait_ready([job("a")], cluster, seconds=LATE, sink=controller)
+    assert controller.events[0] == Waiting(waited.ref, "running, 0 active, 0 succeeded, 0 failed")
+    assert waited.readiness == (State.READY, "complete, 0 succeeded", False)
+
+
+@in_virtual_time
+async def test_a_job_that_fails_ends_the_wait_at_once_with_its_reason() -> None:
+    cluster = MemoryCluster()
+    cluster.seed(job("a"), deployment("b"))
+    controller = Controller(lambda: cluster.seed(job("a", "Failed")))
+    waited = await wait_ready([job("a"), deployment("b")], cluster, seconds=LATE, sink=controller)
+    assert [one.reason for one in waited] == ["not ready after 0 s: Failed: Failed", "not ready after 0 s: 0 of 1 replica updated"]
+
+
+# Objects on which nobody reports.
+
+
+WIDGET: Manifest = {"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
+
+
+def with_widgets() -> MemoryCluster:
+    cluster = MemoryCluster()
+    cluster.serve(Resource(Kind("example.org", "v1", "Widget"), "widgets", True, subresources=frozenset({"status"})))
+    cluster.seed(WIDGET)
+    return cluster
+
+
+@in_virtual_time
+async def test_what_nobody_reports_on_counts_as_it_is_after_a_while_and_with_a_word() -> None:
+    controller = Controller()
+    [waited] = await wait_ready([WIDGET], with_widgets(), seconds=LATE, sink=controller)
+    word = "nobody has reported anything of it within 5 s, so that it counts as it is"
+    assert (waited.readiness, waited.seconds) == ((State.READY, word, False), 5.0)
+    assert controller.events == [Waiting(waited.ref, "nothing is reported of it yet"), Ready(waited.ref, 5.0, word)]
+
+
+@in_virtual_time
+async def test_what_is_reported_in_time_is_believed() -> None:
+    cluster = with_widgets()
+    not_ready = {**WIDGET, "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Slow"}]}}
+    controller = Controller(lambda: asyncio.get_running_loop().call_later(4.0, lambda: cluster.seed(not_ready)))
+    [waited] = await wait_ready([WIDGET], cluster, seconds=LATE, sink=controller)
+    assert waited.readiness == (State.IN_PROGRESS, "Ready: Slow", False)
+
+
+@in_virtual_time
+async def test_other_changes_of_what_nobody_reports_on_do_not_begin_anew() -> None:
+    cluster = with_widgets()
+    touched = {**WIDGET, "metadata": {**WIDGET["metadata"], "labels": {"a": "b"}}}
+    controller = Controller(lambda: asyncio.get_running_loop().call_later(4.0, lambda: cluster.seed(touched)))
+    [waited] = await wait_ready([WIDGET], cluster, seconds=LATE, sink=controller)
+    assert waited.seconds == 5.0
