@@ -12,7 +12,7 @@ from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.events import Finished, Started, WaveStarted
-from applier.execute.options import ExecuteOptions, Stopped
+from applier.execute.options import ExecuteOptions
 from applier.execute.requests import NoOwner, Run, StillThere
 from applier.execute.write import Written, carry_out
 from applier.outcome import WRITTEN, Action, Outcome, Step
@@ -20,11 +20,10 @@ from applier.plan import Plan
 from applier.plan.holding import held_back
 from applier.plan.order import DEFINITION
 from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.stop import STOPPED, Stopped
 
 WORKERS = 256
 """Steps under way at once at most. Far fewer have a request in flight: the rest waits for its turn, or for a deleted object to go."""
-
-STOPPED = "not done: the run was stopped before"
 
 
 async def execute(plan: Plan, graph: Graph, cluster: Cluster, options: ExecuteOptions | None = None) -> list[Outcome]:

@@ -1,27 +1,20 @@
-"""How a plan is carried out: who is told, how much is in flight, how long is waited for what a cluster does in its own time, and how a
-run is stopped meanwhile.
-"""
+"""How a plan is carried out: who is told, how much is in flight, and how long is waited for what a cluster does in its own time."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from applier.events import Sink, nowhere
 from applier.ref import Manifest
+from applier.stop import Stop
 
 if TYPE_CHECKING:
     from applier.execute.concurrency import Concurrency
 
 AfterWrite = Callable[[Manifest], None]
-
-
-class Stopped(Exception):
-    """The run was cancelled while it waited."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,34 +31,6 @@ class Timeouts:
     established: float = 60.0
     passing: float = 10.0
     decisions: int = 5
-
-
-class Stop:
-    """Whether a run is to end. What is in flight is finished, waits end at once, and nothing new is begun."""
-
-    def __init__(self) -> None:
-        self._cancelled = asyncio.Event()
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether somebody has cancelled the run."""
-        return self._cancelled.is_set()
-
-    def cancel(self) -> None:
-        """Lets the run end. It reports what was done until then."""
-        self._cancelled.set()
-
-    async def wait(self) -> None:
-        """Returns once the run is to end."""
-        await self._cancelled.wait()
-
-    async def pause(self, seconds: float) -> None:
-        """Sleeps. Raises `Stopped` as soon as the run is to end."""
-        try:
-            await asyncio.wait_for(self._cancelled.wait(), seconds)
-        except TimeoutError:
-            return
-        raise Stopped
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,30 +69,3 @@ async def backoff(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterat
         if left <= 0:
             return
         distance = min(timeouts.longest, distance * 1.5)
-
-
-@contextmanager
-def ended_by_interrupt(stop: Stop, tell: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """While entered, inside a running event loop of the main thread, the first SIGINT cancels a run. `tell` is called then.
-
-    From then on SIGINT does what it did before: a second one breaks the run off. Where signals cannot be handled (Windows, other
-    threads), nothing changes.
-    """
-    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
-
-    def interrupted() -> None:
-        give_back()
-        stop.cancel()
-        tell()
-
-    def give_back() -> None:
-        if loop.remove_signal_handler(signal.SIGINT):
-            signal.signal(signal.SIGINT, before)
-
-    with suppress(NotImplementedError, RuntimeError, ValueError):
-        loop.add_signal_handler(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        with suppress(NotImplementedError):
-            give_back()

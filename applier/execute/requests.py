@@ -17,7 +17,7 @@ from applier.decision.managers import Patch, entries_of, ownership_patch, taken_
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError, ClusterError, FieldConflict, Invalid, NotFound, UnknownKind, Unreachable, WriteConflict
 from applier.execute.concurrency import Concurrency
-from applier.execute.options import ExecuteOptions, Stop, backoff, poll
+from applier.execute.options import ExecuteOptions, backoff, poll
 from applier.execute.refusals import conflicts_of, is_passing
 from applier.outcome import Action, Conflict, Outcome
 from applier.plan import Plan
@@ -35,6 +35,7 @@ from applier.ref import (
     uid_of,
     with_owner,
 )
+from applier.stop import Stop
 
 T = TypeVar("T")
 OVER = object()

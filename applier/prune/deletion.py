@@ -13,6 +13,7 @@ from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
 from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
+from applier.stop import STOPPED, Stop
 from applier.wait.gone import wait_gone
 
 AT_ONCE = 16  # deletes in flight
@@ -37,7 +38,8 @@ class Deletion:
     `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
     is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
     `wait_for_all`, for every object and after the last wave too. With 0 seconds nothing is held back by what is still there. `labels`
-    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with what is deleted.
+    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with
+    what is deleted. `stop` ends it early: no wave is begun any more, and nothing is waited for.
     """
 
     cluster: Cluster
@@ -48,6 +50,7 @@ class Deletion:
     labels: str = ""
     sink: Sink = nowhere
     dry_run: bool = False
+    stop: Stop = field(default_factory=Stop)
     before: Callable[[Step, Manifest], Awaitable[None]] | None = None
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
@@ -62,6 +65,9 @@ class Deletion:
         there: dict[Ref, str] = {}
         for number, wave in enumerate(order.waves):
             refs = [ref for ref in wave if ref in due]
+            if self.stop.is_cancelled:
+                outcomes += self._not_begun([due[ref] for ref in refs])
+                continue
             self.sink(WaveStarted(number, len(refs)))
             ended = await asyncio.gather(
                 *(self._one(due[ref], live[ref], order.users.get(ref, ()) if self.seconds else (), there) for ref in refs)
@@ -73,9 +79,18 @@ class Deletion:
             there.update(await self._still_there(awaited, until))
             for outcome in ended:
                 if self.wait_for_all and outcome.action is Action.PRUNED and outcome.step.ref in there:
-                    outcome.action, outcome.reason = Action.FAILED, f"is deleted but still there: {there[outcome.step.ref]}"
+                    outcome.action, outcome.reason = (
+                        Action.FAILED,
+                        f"is deleted but {'may still be' if self.stop.is_cancelled else 'still'} there: {there[outcome.step.ref]}",
+                    )
                 self.sink(Finished(outcome))
             outcomes += ended
+        return outcomes
+
+    def _not_begun(self, steps: Iterable[Step]) -> list[Outcome]:
+        outcomes = [Outcome(step, Action.HELD, STOPPED if step.action is Action.PRUNED else step.reason, step.uid) for step in steps]
+        for outcome in outcomes:
+            self.sink(Finished(outcome))
         return outcomes
 
     async def _one(self, step: Step, live: Manifest, users: Iterable[Ref], there: dict[Ref, str]) -> Outcome:
@@ -135,8 +150,10 @@ class Deletion:
     async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, str]:
         """Waits until these objects are gone. What is there after that, with the reason."""
         seconds = max(until - time.monotonic(), 0.0)
+        waiting = wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
         try:
-            return await wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
+            left = await self.stop.unless(waiting)
+            return {Ref.of(one): "the run was stopped before it was seen to be gone" for one in deleted} if left is None else left
         except ClusterError as error:
             return {Ref.of(one): f"cannot be watched: {error}" for one in deleted}
 

@@ -5,18 +5,15 @@ A plan that was kept takes the same path; it is not made anew but held against w
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
 
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
 from applier.events import Account
-from applier.execute.executor import STOPPED, execute
-from applier.execute.options import ExecuteOptions, Stop
+from applier.execute.executor import execute
+from applier.execute.options import ExecuteOptions
 from applier.outcome import Action, Outcome
 from applier.plan import Plan, SavedPlan, check
 from applier.prune import Deletion, OpenApplySet
@@ -24,6 +21,7 @@ from applier.run.identity import OtherCluster, identity_of
 from applier.run.live_state import read, read_and_plan
 from applier.run.options import ApplyOptions, WaitFor
 from applier.run.report import Report
+from applier.stop import STOPPED
 from applier.wait import wait_ready
 
 
@@ -90,7 +88,8 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
         if options.stop.is_cancelled:
             report.outcomes += [Outcome(step, Action.HELD, STOPPED, step.uid) for step in prunes]
         else:
-            report.outcomes += await opened.finish(report.outcomes, Deletion(account.cluster, sink=options.sink, dry_run=options.dry_run))
+            deletion = Deletion(account.cluster, sink=options.sink, dry_run=options.dry_run, stop=options.stop)
+            report.outcomes += await opened.finish(report.outcomes, deletion)
     return report
 
 
@@ -104,7 +103,7 @@ async def _wait(
     labels = opened.options.applyset.selector if opened else ""
     waiting = wait_ready(manifests, account.cluster, seconds=wait.seconds, rules=wait.rules, labels=labels, sink=options.sink)
     try:
-        waited = await _unless_stopped(options.stop, waiting)
+        waited = await options.stop.unless(waiting)
     except ClusterError as error:
         report.troubles.append(str(error))
         return
@@ -112,18 +111,6 @@ async def _wait(
         report.troubles.append("the run was stopped before everything was ready")
     else:
         report.waited = waited
-
-
-async def _unless_stopped(stop: Stop, waiting: Coroutine[Any, Any, list[Any]]) -> list[Any] | None:
-    """What comes of a wait; None when the run is to end before."""
-    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(waiting), asyncio.ensure_future(stop.wait())]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return None if tasks[0].cancelled() else tasks[0].result()
 
 
 def _closed(account: Account, report: Report) -> Report:

@@ -135,6 +135,17 @@ def minor_version(said: dict[str, str]) -> str:
     return f"{said.get('major') or '1'}.{minor}"
 
 
+class Ended:
+    """Whether a signal has ended a run, and what the shell is told then: 128 and the number of the signal, 0 without one."""
+
+    code = 0
+
+    def by(self, number: int) -> None:
+        """Tells people, once a signal has come."""
+        self.code = 128 + number
+        say("stopping: what is in flight is finished; once more to break off")
+
+
 async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:
     async with open_session(target, sink) as session:
         return await work(session)

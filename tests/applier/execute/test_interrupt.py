@@ -9,55 +9,60 @@ import threading
 
 import pytest
 
-from applier.execute.options import Stop, ended_by_interrupt
+from applier.stop import Stop, ended_by_signal
 
 from ..things import desired, ref
 from .lab import Lab
 
-
-def interrupt() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
+ENDING = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 
 
-async def test_the_first_interrupt_ends_the_run_with_a_report() -> None:
+def send(number: signal.Signals) -> None:
+    os.kill(os.getpid(), number)
+
+
+@ENDING
+async def test_the_first_signal_ends_the_run_with_a_report(number: signal.Signals) -> None:
     lab, stop, told = Lab(), Stop(), list[str]()
     asked = asyncio.Event()
 
     async def wait(request: object) -> None:
-        interrupt()
+        send(number)
         await asked.wait()
 
-    def tell() -> None:
-        told.append("stopping")
+    def tell(number: signal.Signals) -> None:
+        told.append(number.name)
         asked.set()
 
     lab.cluster.before = wait
-    with ended_by_interrupt(stop, tell):
+    with ended_by_signal(stop, tell):
         ended = await lab.apply(desired("a"), desired("b", "ConfigMap", ref("a")), stop=stop)
-    assert (ended, told) == ("a=created b=held", ["stopping"])
+    assert (ended, told) == ("a=created b=held", [number.name])
 
 
-async def test_the_second_interrupt_does_what_it_always_did() -> None:
-    stop, before = Stop(), signal.getsignal(signal.SIGINT)
-    with ended_by_interrupt(stop):
-        interrupt()
+@ENDING
+async def test_the_second_signal_does_what_it_always_did(number: signal.Signals) -> None:
+    stop, before = Stop(), signal.getsignal(number)
+    with ended_by_signal(stop):
+        send(number)
         while not stop.is_cancelled:
             await asyncio.sleep(0)
-        assert signal.getsignal(signal.SIGINT) is before
+        assert signal.getsignal(number) is before
 
 
-async def test_afterwards_everything_is_as_before() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with ended_by_interrupt(Stop()):
-        assert signal.getsignal(signal.SIGINT) is not before
-    assert signal.getsignal(signal.SIGINT) is before
+@ENDING
+async def test_afterwards_everything_is_as_before(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with ended_by_signal(Stop()):
+        assert signal.getsignal(number) is not before
+    assert signal.getsignal(number) is before
 
 
 def test_in_another_thread_it_changes_nothing() -> None:
     errors: list[BaseException] = []
 
     async def enter() -> None:
-        with ended_by_interrupt(Stop()):
+        with ended_by_signal(Stop()):
             pass
 
     def work() -> None:
@@ -73,7 +78,7 @@ def test_in_another_thread_it_changes_nothing() -> None:
 
 
 async def test_a_wait_ends_as_soon_as_it_is_asked_to() -> None:
-    from applier.execute.options import Stopped
+    from applier.stop import Stopped
 
     stop = Stop()
     waiting = asyncio.create_task(stop.pause(60))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 from applier.errors import Cause, Invalid, Unreachable, WriteConflict
-from applier.execute.options import Stop, Timeouts
+from applier.execute.options import Timeouts
 from applier.ref import uid_of
+from applier.stop import Stop
 
 from ..things import desired, manifest, ref
 from .lab import Lab

@@ -9,8 +9,8 @@ import pytest
 from applier.errors import Forbidden, ServerFailure
 from applier.events import Finished, Started, WaveStarted
 from applier.execute.concurrency import Concurrency
-from applier.execute.options import Stop
 from applier.ref import Manifest
+from applier.stop import Stop
 from applier.testing.memory.faults import Request
 
 from ..things import definition, desired, ref

@@ -10,7 +10,6 @@ from applier.decision import Schemas
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden, NotFound
 from applier.events import Finished, Planned, RunEnded
-from applier.execute.options import Stop
 from applier.outcome import Action
 from applier.plan import load, save
 from applier.prune import ApplySet, ApplySetOptions, Budget
@@ -20,6 +19,7 @@ from applier.run.live_state import survey
 from applier.run.options import ApplyOptions, WaitFor
 from applier.run.pipeline import OutOfDate, apply, apply_saved
 from applier.run.report import Report
+from applier.stop import Stop
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,6 @@ import yaml
 
 from applier.errors import Forbidden, Unreachable
 from applier.ref import Ref
-from applier.testing.memory import Request
 from tests.applier.things import asks_for
 
 from ..running import run
@@ -327,21 +323,6 @@ def test_misuse_is_told(bench: Bench, arguments: tuple[str, ...], message: str) 
 
 def test_an_option_that_may_stand_alone_never_takes_the_next_argument(bench: Bench) -> None:
     assert lines(bench.run("apply", "--dry-run", bench.file(config_map("a")))) == ["configmap/a created (dry run)"]
-
-
-def test_an_interrupt_ends_it_with_an_account_and_the_exit_code_of_interrupts(bench: Bench) -> None:
-    async def interrupt(request: Request) -> None:
-        handler = signal.getsignal(signal.SIGINT)
-        if request.writes and handler is not signal.default_int_handler:
-            os.kill(os.getpid(), signal.SIGINT)
-            while signal.getsignal(signal.SIGINT) is handler:
-                await asyncio.sleep(0)
-
-    bench.cluster.before = interrupt
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
-    ended = bench.run("apply", bench.file(namespace, config_map("late", "new")))
-    assert (ended.code, ended.out) == (130, "namespace/new created\n")
-    assert "ConfigMap/new/late: held" in ended.err
 
 
 @pytest.mark.parametrize(("name", "said"), [("", "--applyset': it is empty"), ("configmaps/", "'configmaps/' names no object")])

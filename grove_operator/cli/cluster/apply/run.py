@@ -14,7 +14,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.apply.objects import Objects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, say
+from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.applyset import ApplySetChoice
     from grove_operator.cli.cluster.input import ClusterInput
 
-DONE, INTERRUPTED = 0, 130
+DONE = 0
 LARGEST_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
@@ -52,7 +52,7 @@ class ApplyRun:
         self.namespace = namespace
         self.choices, self.wanted, self.force, self.applyset = choices, wanted, force, applyset
         self.terminal = terminal_of(sys.stdout)
-        self.is_interrupted = False
+        self.ended = Ended()
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
         self.waits = WaitLines()
@@ -99,11 +99,7 @@ class ApplyRun:
             say(trouble)
         if report.ok:
             return DONE
-        return INTERRUPTED if self.is_interrupted else ERROR
-
-    def _interrupted(self) -> None:
-        self.is_interrupted = True
-        say("stopping: what is in flight is finished; once more to break off")
+        return self.ended.code or ERROR
 
     async def _report(self, session: Session) -> Report:
         if self.choices.plan is not None:
@@ -113,12 +109,12 @@ class ApplyRun:
         self.objects.graph = graph
         if self.choices.dry_run == "client":
             return await self._planned(graph, session)
-        from applier.execute.options import Stop, ended_by_interrupt
         from applier.run.options import ApplyOptions
         from applier.run.pipeline import apply
+        from applier.stop import Stop, ended_by_signal
 
         choices, stop, wait = self.choices, Stop(), self._wait_for()
-        with ended_by_interrupt(stop, self._interrupted):
+        with ended_by_signal(stop, self.ended.by):
             return await apply(
                 graph,
                 session.cluster,
@@ -162,8 +158,9 @@ class ApplyRun:
         return WaitFor(self.choices.wait, readiness_rules(program_of(folders)))
 
     async def _saved(self, path: str, session: Session) -> Report:
-        from applier.execute.options import ExecuteOptions, Stop, ended_by_interrupt
+        from applier.execute.options import ExecuteOptions
         from applier.run.pipeline import OutOfDate, apply_saved
+        from applier.stop import Stop, ended_by_signal
 
         saved, stop, wait = _load(path), Stop(), self._wait_for()
         if self.namespace not in ("", saved.namespace):
@@ -174,7 +171,7 @@ class ApplyRun:
             saved = saved.with_input(graph)
         self.objects.graph = saved.graph
         try:
-            with ended_by_interrupt(stop, self._interrupted):
+            with ended_by_signal(stop, self.ended.by):
                 options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop, after_write=self.after_write)
                 return await apply_saved(saved, session.cluster, options, wait)
         except OutOfDate as error:

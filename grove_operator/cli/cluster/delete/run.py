@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
-from applier.outcome import UNDONE
+from applier.outcome import UNDONE, Action
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, say
+from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, say
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from applier.outcome import Outcome
     from applier.prune.deletion import Deletion
     from applier.ref import Manifest, Ref
+    from applier.stop import Stop
     from grove_operator.cli.cluster.input import ClusterInput
 
 SUFFIXES = {"client": CLIENT, "server": SERVER}
@@ -53,21 +54,30 @@ class DeleteRun:
         self.choices, self.wanted = choices, wanted
         self.lines = Lines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
         self.waits = WaitLines()
+        self.ended = Ended()
         self.sink: Sink = to_all(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
 
     async def work(self, session: Session) -> int:
         """Deletes, and tells what became of everything."""
-        failed = False
-        if self.wanted is None:
-            outcomes = await self._set(session)
-        else:
-            outcomes, failed = await self._files(self.wanted, session)
+        from applier.stop import Stop, ended_by_signal
+
+        failed, stop = False, Stop()
+        with ended_by_signal(stop, self.ended.by):
+            if self.wanted is None:
+                outcomes = await self._set(session, stop)
+            else:
+                outcomes, failed = await self._files(self.wanted, session, stop)
         self._tell(outcomes)
         if (stuck := _held_by_finalizers(outcomes)) is not None:
             say(HOW_TO_GO_ON.format(ref=stuck, name=name_of(stuck), place=f" -n {stuck.namespace}" if stuck.namespace else ""))
-        return ERROR if failed or any(outcome.action in UNDONE for outcome in outcomes) else 0
+        # What has the name by now is another object than people were shown, and stays; that they must be told, and so must scripts.
+        replaced = [outcome for outcome in outcomes if outcome.action is Action.UNCHANGED]
+        for outcome in replaced:
+            say(f"{outcome.step.ref} not deleted: {outcome.reason}")
+        failed = failed or bool(replaced) or any(outcome.action in UNDONE for outcome in outcomes)
+        return (self.ended.code or ERROR) if failed else 0
 
-    async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
+    async def _files(self, wanted: ClusterInput, session: Session, stop: Stop) -> tuple[list[Outcome], bool]:
         """What became of the objects of the files, and whether some were missing or not ours."""
         from grove_operator.cluster.deletion_plan import delete_planned, plan_deletion
 
@@ -83,9 +93,9 @@ class DeleteRun:
         if self.choices.dry_run == "client":
             cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
             return _on_paper({**plan.deleted, **cascaded}), bool(missing)
-        return await delete_planned(plan, graph, self._deletion(session)), bool(missing)
+        return await delete_planned(plan, graph, self._deletion(session, stop)), bool(missing)
 
-    async def _set(self, session: Session) -> list[Outcome]:
+    async def _set(self, session: Session, stop: Stop) -> list[Outcome]:
         """What became of the members of a set."""
         from applier.desired import Graph
         from applier.outcome import Outcome
@@ -98,9 +108,9 @@ class DeleteRun:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
             return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
-        return await delete_set(applyset, self._deletion(session), self.choices.approve)
+        return await delete_set(applyset, self._deletion(session, stop), self.choices.approve)
 
-    def _deletion(self, session: Session) -> Deletion:
+    def _deletion(self, session: Session, stop: Stop) -> Deletion:
         from applier.prune.deletion import Deletion
 
         return Deletion(
@@ -110,6 +120,7 @@ class DeleteRun:
             wait_for_all=self.choices.wait,
             sink=self.sink,
             dry_run=self.choices.dry_run == "server",
+            stop=stop,
         )
 
     def _tell(self, outcomes: list[Outcome]) -> None:
@@ -136,7 +147,7 @@ def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
 
 
 def _on_paper(going: dict[Ref, Manifest]) -> list[Outcome]:
-    from applier.outcome import Action, Outcome, Step
+    from applier.outcome import Outcome, Step
     from applier.ref import uid_of
 
     return [Outcome(Step(ref, Action.PRUNED, uid=uid_of(live)), Action.PRUNED) for ref, live in going.items()]
