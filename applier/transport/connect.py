@@ -94,19 +94,24 @@ async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
     """Cancels what runs on SIGTERM, as asyncio does on SIGINT: else a credential plugin that hangs would outlive us."""
     loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), []
 
-    def terminate() -> None:
+    def terminate(*_: object) -> None:
         assert task is not None
         signals.append(signal.SIGTERM)
-        task.cancel()
+        loop.call_soon_threadsafe(task.cancel)
 
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, and threads that may not handle signals
-        loop.add_signal_handler(signal.SIGTERM, terminate)
+    # A handler of the process and not of the loop: whoever takes the signal for a while (`applier.stop`) can give this one back.
+    before = None
+    with suppress(ValueError):  # threads may not handle signals
+        before = signal.signal(signal.SIGTERM, terminate)
     try:
         return await main
     except asyncio.CancelledError:
         if signals:
             raise Terminated from None
         raise
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

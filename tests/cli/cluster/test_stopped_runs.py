@@ -71,6 +71,21 @@ def test_a_delete_that_waits_ends_with_what_is_still_there(bench: Bench, number:
 
 
 @ENDING
+def test_a_second_signal_breaks_a_wait_for_what_is_in_flight_off(bench: Bench, number: signal.Signals, code: int) -> None:
+    async def hang(request: Request) -> None:
+        if request.writes:
+            handler = signal.getsignal(number)
+            os.kill(os.getpid(), number)
+            while signal.getsignal(number) is handler:
+                await asyncio.sleep(0)
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(60)
+
+    bench.cluster.before = hang
+    assert bench.run("apply", bench.file(config_map("a"))).code == code
+
+
+@ENDING
 def test_a_delete_begins_nothing_after_a_signal(bench: Bench, number: signal.Signals, code: int) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
     file = bench.file(namespace, config_map("a", "new"))
