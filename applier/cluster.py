@@ -73,10 +73,19 @@ class Cluster(Protocol):
         """
 
     async def apply(
-        self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False, subresource: str = ""
+        self,
+        resource: Resource,
+        manifest: Manifest,
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+        on_created: Callable[[], None] | None = None,
     ) -> Manifest:
         """Server-side apply; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest.
 
+        `on_created` is called when this very request has made the object, or nobody can say: an apply makes and changes with one verb.
         With a resourceVersion in the manifest only this version is written over; else `WriteConflict`. `status` as the `subresource`
         applies the status and nothing else, to an object that is there; else `NotFound`.
         """
@@ -118,6 +127,7 @@ class ApplyOptions(WriteOptions, total=False):
 
     force: bool
     subresource: str
+    on_created: Callable[[], None] | None
 
 
 class PatchOptions(TypedDict, total=False):

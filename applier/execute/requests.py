@@ -128,10 +128,12 @@ class Run:
                     raise
 
 
-async def send(run: Run, manifest: Manifest, *, force: bool) -> Manifest:
-    """Applies a manifest on the server; the object as it is then."""
+async def send(run: Run, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
+    """Applies a manifest on the server; the object as it is then. `on_created` is told when this has made it."""
     resource = await run.cluster.resource(Kind.of(manifest))
-    call = partial(run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.options.dry_run)
+    call = partial(
+        run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.options.dry_run, on_created=on_created
+    )
     return await run.write(call, resource.kind)
 
 

@@ -103,11 +103,13 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
     # A server-side apply creates and changes with one verb, so that whoever may not take over what somebody made meanwhile cannot use it:
     # a plain create is refused then (AlreadyExists).
     if policy.adopt and not policy.create_only and not run.options.exact:
-        return _created(run, await send(run, manifest, force=False))
+        made: list[bool] = []
+        after = await send(run, manifest, force=False, on_created=lambda: made.append(True))
+        return _created(run, after, is_new=bool(made))
     resource = await run.cluster.resource(kind)
     create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.options.dry_run)
-    made = await run.write(create, kind)
-    after = made if policy.create_only or run.options.dry_run else await _made_good(run, desired, manifest, made)
+    first = await run.write(create, kind)
+    after = first if policy.create_only or run.options.dry_run else await _made_good(run, desired, manifest, first)
     run.learn(after)
     return Written(Action.CREATED, "", after)
 
@@ -134,11 +136,13 @@ async def _made_good(run: Run, desired: Desired, manifest: Manifest, made: Manif
     raise conflict
 
 
-def _created(run: Run, after: Manifest) -> Written:
-    """Whether we made the object: if others own fields of it, it was there before us, and was only changed."""
-    others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
+def _created(run: Run, after: Manifest, *, is_new: bool) -> Written:
+    """Whether we made the object, or somebody was faster and it was only changed. Two runs of one name would both say that they made it."""
     run.learn(after)
-    return Written(Action.CONFIGURED, f"was made meanwhile by {others}", after) if others else Written(Action.CREATED, "", after)
+    others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
+    if is_new and not others:
+        return Written(Action.CREATED, "", after)
+    return Written(Action.CONFIGURED, f"was made meanwhile by {others or f'another run of {run.manager}'}", after)
 
 
 async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -> Written:

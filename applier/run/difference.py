@@ -82,6 +82,9 @@ def _worked_out(step: Step, state: Survey, now: str) -> Manifest | None:
     except (Invalid, Misfit) as error:
         step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
         return None
+    except Exception as error:  # a fault of ours, or a very strange object: what is known of the others must not be lost with it
+        step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
+        return None
 
 
 def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest | None:

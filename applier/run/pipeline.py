@@ -11,12 +11,14 @@ from dataclasses import replace
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
-from applier.events import Account
+from applier.events import Account, Finished
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
-from applier.outcome import Action, Outcome
+from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.plan import Plan, SavedPlan, check
+from applier.plan.order import NAMESPACE
 from applier.prune import Deletion, OpenApplySet
+from applier.ref import Ref
 from applier.run.identity import OtherCluster, identity_of
 from applier.run.live_state import read, read_and_plan
 from applier.run.options import ApplyOptions, WaitFor
@@ -81,9 +83,13 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
     account.planned(writes.counts() + Counter(step.action for step in prunes), len(writes.waves()))
     # Before the first member, and for all of them at once: who dies in between leaves a record that names kinds without members, and the
     # next run makes it true. The other way round, members would be in the cluster that no record leads to.
+    first: list[Outcome] = []
     if opened and not options.dry_run:
-        await opened.widen()
-    report = Report(await execute(writes, graph, account.cluster, options), approval=opened.approval if opened else "")
+        first = await _make_home(writes, graph, opened, account.cluster, options)
+        writes = replace(writes, steps=[step for step in writes.steps if all(step is not outcome.step for outcome in first)])
+        if not any(outcome.action in UNDONE for outcome in first):
+            await opened.widen()
+    report = Report(first + await execute(writes, graph, account.cluster, options), approval=opened.approval if opened else "")
     if opened and opened.options.prune:
         if options.stop.is_cancelled:
             report.outcomes += [Outcome(step, Action.HELD, STOPPED, step.uid) for step in prunes]
@@ -91,6 +97,28 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
             deletion = Deletion(account.cluster, sink=options.sink, dry_run=options.dry_run, stop=options.stop)
             report.outcomes += await opened.finish(report.outcomes, deletion)
     return report
+
+
+async def _make_home(plan: Plan, graph: Graph, opened: OpenApplySet, cluster: Cluster, options: ExecuteOptions) -> list[Outcome]:
+    """Makes the namespace in which the record stands, where the graph makes it; what became of it, and of all else if that failed.
+
+    It is the one member that is written before the record can be: who dies in between leaves a namespace that the record does not name
+    yet, and the next run, which wants it as well, names it.
+    """
+    home = Ref(*NAMESPACE, "", opened.options.applyset.namespace)
+    steps = [step for step in plan.steps if step.ref == home and step.action is Action.CREATED]
+    outcomes = await execute(Plan(steps, plan.intent, live=plan.live, schemas=plan.schemas), graph, cluster, options) if steps else []
+    if not any(outcome.action in UNDONE for outcome in outcomes):
+        return outcomes
+    fate = "failed" if outcomes[0].action is Action.FAILED else "is held"
+    for step in plan.steps:
+        if step.ref != home:
+            held = Outcome(step, step.action, step.reason, step.uid)
+            if step.action in WRITTEN:
+                held.action, held.reason = Action.HELD, f"waits for {home}, in which the record of the set stands and which {fate}"
+            options.sink(Finished(held))
+            outcomes.append(held)
+    return outcomes
 
 
 async def _wait(

@@ -88,6 +88,8 @@ def _why_not(name: str, live: Manifest | None) -> str:
 async def check_record(opened: OpenApplySet, cluster: Cluster) -> None:
     """Raises `ApplySetError` when the record of a new set could not be made."""
     parent = opened.options.applyset.parent
+    if Ref(*NAMESPACE, "", parent.namespace) in opened.graph.objects:
+        return  # it is made before the record
     if opened.is_new and parent.namespace and (why := await no_places([parent.namespace], cluster)):
         from applier.prune import ApplySetError  # only for sets
 

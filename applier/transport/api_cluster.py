@@ -27,6 +27,8 @@ from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
 
+CREATED = 201
+
 UNASKED = "Ignore"
 """For applies: the server refuses unknown fields of them by itself, when it types them. To validate would mean to parse everything once
 more, for 15 % of the CPU that an apply takes there, and to find nothing but keys that stand twice, which no dict has."""
@@ -132,6 +134,7 @@ class ApiCluster:
         force: bool = False,
         dry_run: bool = False,
         subresource: str = "",
+        on_created: Callable[[], None] | None = None,
     ) -> Manifest:
         """Server-side apply; gives the object as it is then. Fields that the server does not know are `Invalid`, whatever `validation` is.
 
@@ -140,7 +143,10 @@ class ApiCluster:
         namespace, name = _names(manifest)
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
         path = _path(resource, namespace, name, subresource) + _query(manager, UNASKED, dry_run, force)
-        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY)))
+        answer = self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY))
+        if on_created and (answer.status == CREATED or answer.unsure):
+            on_created()
+        return _object(answer)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
         """Makes an object. Raises `AlreadyExists`; and `Unreachable` with `maybe_done` when it exists after a try of unknown fate,

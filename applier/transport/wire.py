@@ -38,6 +38,7 @@ class Answer(NamedTuple):
     body: bytes
     headers: Headers
     unsure: bool
+    status: int
 
 
 class Uncertain(ClusterError):
@@ -91,7 +92,7 @@ class Wire:
         """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
         tries = Tries(self.retries, self.budget, request.harmless, known=self.answered)
         answer = await self._tried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
-        return Answer(answer.body, answer.headers, tries.unsure)
+        return Answer(answer.body, answer.headers, tries.unsure, answer.status)
 
     async def stream(self, request: ApiRequest, path: str) -> Stream:
         """Opens a watch. The caller closes the response."""

@@ -152,7 +152,15 @@ class MemoryCluster:
             yield event
 
     async def apply(
-        self, resource: Resource, manifest: Manifest, *, manager: str, force: bool = False, dry_run: bool = False, subresource: str = ""
+        self,
+        resource: Resource,
+        manifest: Manifest,
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+        on_created: Callable[[], None] | None = None,
     ) -> Manifest:
         ref = Ref.of(manifest)
         async with self._request("apply", resource, ref.namespace, ref.name, manager, subresource, dry_run) as request:
@@ -163,7 +171,10 @@ class MemoryCluster:
             intent, schema = half(manifest, resource, subresource), self._schema(resource)
             new = applied(intent, live, schema, manager=manager, subresource=subresource, force=force, now=self._time())
             check_version(request, manifest, live)  # only now: conflicts over fields are told before, as by a real server
-            return self._write(request, new, live)
+            written = self._write(request, new, live)
+            if on_created and live is None:
+                on_created()
+            return written
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
         manifest = named(manifest, self.store.version)

@@ -248,3 +248,29 @@ def test_all_kinds_that_are_not_served_are_told_at_once(bench: Bench) -> None:
     ended = bench.grove("apply", bench.file(*kinds, *bench.objects(1)))
     assert (ended.code, ended.out) == (2, "")
     assert [line.split()[5] for line in ended.err.splitlines()] == ["Foo", "Bar"]
+
+
+def test_of_runs_that_race_one_says_created(bench: Bench) -> None:
+    file = bench.file(*bench.objects(12))
+    command = [sys.executable, "-m", "grove_operator", "apply", file, "-o", "json"]
+    command += ["--kubeconfig", str(bench.plane.kubeconfig), "-n", bench.namespace]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)]
+    told = [json.loads(run.communicate(timeout=120)[0]) for run in runs]
+    created = [(one["kind"], one["name"]) for account in told for one in account["objects"] if one["action"] == "created"]
+    assert len(created) == len(set(created)) == 12
+
+
+def test_a_set_may_be_recorded_in_a_namespace_that_it_makes(bench: Bench) -> None:
+    home = f"{bench.namespace}-home"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": home}}
+    file = bench.file({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": home}}, config)
+
+    def grove(*arguments: str) -> Ended:
+        return run(*arguments, "--applyset=web", "-n", home, "--kubeconfig", str(bench.plane.kubeconfig))
+
+    assert grove("diff", file).code == 1
+    ended = grove("apply", file, "--prune")
+    assert (ended.code, ended.out.splitlines()) == (0, [f"namespace/{home} created", "configmap/a created"])
+    assert grove("apply", file, "--prune").out.splitlines() == [f"namespace/{home} unchanged", "configmap/a unchanged"]
+    ended = grove("delete")
+    assert (ended.code, ended.out.splitlines()[:2]) == (0, ["configmap/a deleted", f"namespace/{home} deleted"])
