@@ -187,7 +187,9 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
 def too_many(limit: int) -> Diagnostic:
     """Returns the finding about a set that would become more objects than the limit."""
     message = f"would become more than {limit} objects"
-    return Diagnostic("limit/objects", "error", message, "spec.replicas", hint="fewer replicas, or a higher limit", type="Invalid value")
+    return Diagnostic(
+        "limit/objects", "error", message, "spec.replicas", hint="fewer replicas, or a higher limit (--max-objects)", type="Invalid value"
+    )
 
 
 def _needs(subject: Subject, decoder: Decoder, by_topology: dict[int, Decoded]) -> Iterator[Decoded]:

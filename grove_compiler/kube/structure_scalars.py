@@ -16,8 +16,8 @@ PLAIN = 1
 
 def _string(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
     if not isinstance(value, str):
-        quotes = isinstance(value, bool | int | float)
-        findings.wrong_type(path, value, "a string", "put it in quotes" if quotes else "")
+        words = "; on, off, yes, no, y and n are booleans in YAML, too" if isinstance(value, bool) else ""
+        findings.wrong_type(path, value, "a string", f"put it in quotes{words}" if isinstance(value, bool | int | float) else "")
     elif len(schema) > PLAIN:
         _string_limits(value, schema, path, findings)
 

@@ -154,15 +154,25 @@ class Builder:
             return self._odd_key(node, event, merges=True)
         text = key_text(value)
         if text is None:
-            what = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "null"
-            self.findings.error(
-                "yaml/key", f"a key must be text, this one is {what}; quote it if it is meant as text", event.start_mark.index
-            )
-        elif text in node:
+            self.findings.error("yaml/key", self._no_key(value, event), event.start_mark.index)
+            return self._odd_key(node, event, merges=False)
+        if isinstance(value, bool) and event.value.lower() != text:
+            message = f"the key {event.value} reads as {text} (YAML 1.1, as kubectl reads it); quote it if it is meant as text"
+            self.findings.error("yaml/truth-key", message, event.start_mark.index, "warning")
+        if text in node:
             self.findings.duplicate((*_path(stack), text), event.start_mark.index)
         else:
             return text
         return self._odd_key(node, event, merges=False)
+
+    def _no_key(self, value: Any, event: Event) -> str:
+        """Returns why a value cannot be a key. `{{ x }}` without quotes is a mapping whose key is a mapping, which nobody means."""
+        from grove_compiler.source.yaml_syntax import UNRENDERED, is_template  # only for what is wrong
+
+        if isinstance(value, dict) and is_template(self.findings.text, self.findings.base + event.start_mark.index):
+            return UNRENDERED
+        what = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "null"
+        return f"a key must be text, this one is {what}; quote it if it is meant as text"
 
     def _odd_key(self, node: dict[Any, Any], event: Event, merges: bool) -> OddKey:
         self.odd.add(id(node))

@@ -37,6 +37,7 @@ _MEANINGS = {
     "found a tab character where an indentation space is expected": "a tab in the indentation; indent with spaces",
     "found incompatible YAML document": "a %YAML directive for a version other than 1.1 or 1.2; remove the line",
 }
+UNRENDERED = "a '{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template`"
 _SINCE_CONTEXT = ("did not find expected ',' or ']'", "did not find expected ',' or '}'")
 _AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indicator")
 
@@ -49,8 +50,8 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
     if problem in _AT_CONTEXT and error.context_mark is not None:
         place = error.context_mark.index
     code, message = _explain(findings.text[findings.base + failed : findings.base + failed + 1], problem, error.context)
-    if _is_template(findings.text, findings.base + failed):
-        message = f"a '{{{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template` ({message})"
+    if is_template(findings.text, findings.base + failed):
+        message = f"{UNRENDERED} ({message})"
     if problem in _SINCE_CONTEXT and error.context_mark is not None:
         message += f"; it opens in line {findings.position(findings.base + error.context_mark.index)[0]}"
     findings.error(code, message, place)
@@ -82,7 +83,7 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
     return ("yaml/tab" if "a tab" in problem else "yaml/syntax"), message
 
 
-def _is_template(text: str, offset: int) -> bool:
+def is_template(text: str, offset: int) -> bool:
     """Tells whether the line in question has what Helm would have replaced."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
     before, braces, _ = line.partition("{{")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
@@ -18,6 +18,11 @@ from grove_operator.cli.program import Rules
 from grove_operator.reading.files import InputFile
 from grove_operator.reading.inputs import InputReader
 
+if TYPE_CHECKING:
+    from grove_operator.cluster.classify import Item
+
+NO_SET = "input/no-set"
+
 
 @dataclass(slots=True, eq=False)
 class Compilation:
@@ -29,6 +34,7 @@ class Compilation:
     inputs: Inputs
     result: Result
     findings: list[Diagnostic]
+    others: Sequence[Item] = ()
 
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file that a finding names: a manifest, or rules."""
@@ -46,19 +52,27 @@ class Compilation:
             write(self.findings, self.find_file, sys.stderr)
 
 
-def compile_files(files: Sequence[str], context: Context, **settings: Any) -> Compilation | None:
+def compile_files(files: Sequence[str], context: Context, *, keep_others: bool = False, **settings: Any) -> Compilation | None:
     """Reads files and compiles them; `settings` are those that only some commands have. None after wrong rules have been reported.
 
-    Raises `UnreadableInput`.
+    With `keep_others`, manifests that are not compiled are no findings, but the result's `others`. Raises `UnreadableInput`.
     """
     reader = InputReader()
     inputs = reader.read(files, context.settings(**settings), config=context.config, snapshot=context.snapshot)
+    others: Sequence[Item] = ()
+    if keep_others:
+        from grove_operator.cluster.classify import classify_documents  # only on request
+
+        classified = classify_documents(inputs.documents)
+        inputs, others = replace(inputs, documents=classified.compiled), classified.plain
+        reader.problems += classified.findings
     rules = Rules(context.rules)
     program = rules.program()
     if program is None:
         return None
     result = compile_inputs(inputs, program)
-    return Compilation(reader, rules, program, inputs, result, reader.problems + result.diagnostics)
+    found = [one for one in result.diagnostics if not others or one.code != NO_SET]  # a chart need not have one
+    return Compilation(reader, rules, program, inputs, result, reader.problems + found, others)
 
 
 def declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:

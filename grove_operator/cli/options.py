@@ -51,7 +51,19 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
     raise click.BadParameter(f"{value!r} is no version of Kubernetes: expected something like 1.32 or v1.34.2.")
 
 
-files_argument = click.argument("files", metavar="FILE…|DIR|-", nargs=-1, required=True, type=FILES)
+files_arguments = (
+    click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
+    click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
+)
+"""Files by their names alone or, as kubectl's users write it, behind `-f`; `take_files` puts them together."""
+
+
+def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ...]:
+    """Returns the files among a command's values, which are taken out. Raises `click.UsageError` without any."""
+    files = (*given.pop("arguments"), *given.pop("filenames"))
+    if required and not files:
+        raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")
+    return files
 
 
 def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
@@ -87,7 +99,7 @@ _CONTEXT_OPTIONS = (
         "--config",
         metavar="FILE",
         type=FILES,
-        help="An OperatorConfiguration: scheduler profiles, topology, network.",
+        help="An OperatorConfiguration, or the ConfigMap that holds the operator's: scheduler profiles, topology, network.",
     ),
     click.option(
         "--snapshot",
@@ -151,4 +163,12 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns what is compiled or checked, as `files`, and against what, as `context`."""
-    return files_argument(context_options(command))
+
+    @wraps(command)
+    def with_files(**options: Any) -> Any:
+        return command(files=take_files(options), **options)
+
+    with_context = context_options(with_files)
+    for option in reversed(files_arguments):
+        with_context = option(with_context)
+    return with_context

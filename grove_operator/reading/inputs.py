@@ -58,14 +58,33 @@ class InputReader:
         return documents
 
     def configuration(self, path: str) -> Document | None:
-        """Returns the one document of a configuration's file; none when it cannot be read, which is a problem then."""
-        documents = self._read_one(path)
+        """Returns the one document of a configuration's file; none when it cannot be read, which is a problem then.
+
+        A ConfigMap stands for the configuration in its data, as operators have it mounted (`kubectl get cm -o yaml`).
+        """
+        documents = self._out_of_config_map(self._read_one(path), path)
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
         kind = documents[0].value.get("kind") if documents and isinstance(documents[0].value, dict) else None
         if isinstance(kind, str) and kind != "OperatorConfiguration":
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found a {kind}"])
         return documents[0] if documents else None
+
+    def _out_of_config_map(self, documents: list[Document], path: str) -> list[Document]:
+        """Returns the configuration in a ConfigMap's data; the documents as they are where there is none.
+
+        Findings name it as the file and the key (`operator.yaml#config.yaml`) and count lines within the key's text.
+        """
+        given = documents[0].value if len(documents) == 1 else None
+        if not isinstance(given, dict) or given.get("kind") != "ConfigMap":
+            return documents
+        data = given.get("data")
+        texts = {key: text for key, text in data.items() if isinstance(text, str)} if isinstance(data, dict) else {}
+        found = [key for key, text in texts.items() if "OperatorConfiguration" in text]
+        if len(found) != 1:
+            keys = ", ".join(found or texts) or "nothing"
+            raise UnreadableInput([f"{path}: expected a ConfigMap with one OperatorConfiguration in its data, found {keys}"])
+        return self._documents(InputFile(f"{path}#{found[0]}", texts[found[0]].encode()))
 
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file that a finding names, if it was one of ours."""

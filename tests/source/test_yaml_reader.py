@@ -84,8 +84,6 @@ KEYS: list[tuple[str, str]] = [
     ("1.5: a", "1.5"),
     ("1e3: a", "1000"),
     ("true: a", "true"),
-    ("on: a", "true"),
-    ("y: a", "true"),
     ("'y': a", "y"),
     ("2024-01-01: a", "2024-01-01"),
     ("'<<': a", "<<"),
@@ -132,7 +130,7 @@ def test_every_duplicate_key_of_every_document_is_reported() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["1: a\n'1': b", "on: a\ntrue: b", "{a: 1, 'a': 2}", "'a b': 1\n\"a\\x20b\": 2"])
+@pytest.mark.parametrize("text", ["1: a\n'1': b", "{a: 1, 'a': 2}", "'a b': 1\n\"a\\x20b\": 2"])
 def test_keys_that_are_written_differently_but_read_alike_are_duplicates(text: str) -> None:
     assert only_finding(text).code == "yaml/duplicate-key"
 

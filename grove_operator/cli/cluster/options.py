@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from grove_operator.cli.options import FILES, _kube_version, _namespace, mnnvl_shape_option, rules_option
+from grove_operator.cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -170,8 +170,7 @@ _TARGET = (
 )
 
 _INPUT = (
-    click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
-    click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
+    *files_arguments,
     click.option("-R", "--recursive", is_flag=True, help="Taken for kubectl's sake: folders are always searched with all below them."),
     click.option(
         "-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Only objects with these labels: app=web,tier!=cache."
@@ -279,9 +278,7 @@ def take_target(given: dict[str, Any]) -> Target:
 
 def take_asked(given: dict[str, Any], *, required: bool = True) -> Asked:
     """What is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
-    files = (*given.pop("arguments"), *given.pop("filenames"))
-    if required and not files:
-        raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")
+    files = take_files(given, required=required)
     given.pop("recursive")
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
     asked = Asked(files, **{name: given.pop(name) for name in names})

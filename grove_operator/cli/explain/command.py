@@ -15,6 +15,7 @@ from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import compile_files
+from grove_operator.cli.completed_values import object_names
 from grove_operator.cli.explain.target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
 from grove_operator.cli.explain.words import Words
 from grove_operator.cli.options import Context, context_options, filenames_option, pods_option, text_or_json_option
@@ -31,7 +32,7 @@ Examples:
   grove explain -f workload.yaml hpa/web-0-a                            why there is none
   grove explain -f workload.yaml pcs/web spec.template                  what defaults did to the set itself""",
 )
-@click.argument("target", metavar="KIND/NAME")
+@click.argument("target", metavar="KIND/NAME", shell_complete=object_names)
 @click.argument("path", metavar="[PATH]", required=False, default="")
 @filenames_option("What is compiled: a file, a folder, or - for standard input", required=True)
 @context_options

@@ -10,7 +10,7 @@ from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, Context, input_options, output_option
+from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option
 from grove_operator.cli.program import Rules
 from grove_operator.reading.inputs import InputReader
 
@@ -28,6 +28,7 @@ Examples:
 )
 @input_options
 @click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
+@max_objects_option
 @output_option(
     "text",
     "json",
@@ -39,11 +40,12 @@ def command(
     files: tuple[str, ...],
     context: Context,
     old: str | None,
+    max_objects: int,
     output: str,
 ) -> int:
     """Run defaults and validation only, and print every finding."""
     reader = InputReader()
-    inputs = reader.read(files, context.settings(), config=context.config, snapshot=context.snapshot, old=old)
+    inputs = reader.read(files, context.settings(max_objects=max_objects), config=context.config, snapshot=context.snapshot, old=old)
     book = Rules(context.rules)
     program = book.program()
     if program is None:

@@ -12,6 +12,7 @@ from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
+from grove_operator.cli.completed_values import rule_ids
 from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
 from grove_operator.cli.program import Rules
 from grove_operator.terminal import visible
@@ -29,7 +30,7 @@ Examples:
   grove rules podgang/base                  one rule: its text, its template, the patches that apply
   grove rules check my-rules/               are rules of your own right? For CI""",
 )
-@click.argument("words", metavar="[ID | check DIR…]", nargs=-1)
+@click.argument("words", metavar="[ID | check DIR…]", nargs=-1, shell_complete=rule_ids)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: warnings fail, too.")

@@ -17,6 +17,15 @@ from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manage
 from grove_operator.cli.cluster.session import ERROR, Session, say
 from grove_operator.cli.options import FILES
 
+FORMATS = ("json", "yaml", "text", "name", "wide")
+
+
+def _no_format(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Fails for what is a format with `-o` of all other commands: a file of that name is hardly ever meant."""
+    if value in FORMATS:
+        raise click.BadParameter(f"here -o names the file that keeps the plan, which is JSON; for a file called {value!r} write ./{value}")
+    return value
+
 
 @click.command(
     "plan",
@@ -36,7 +45,14 @@ Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""
 @target_options
 @manager_options
 @applyset_options
-@click.option("-o", "--output-file", metavar="FILE", type=FILES, help="Keep the plan in this file, for `grove apply --plan FILE`.")
+@click.option(
+    "-o",
+    "--output-file",
+    metavar="FILE",
+    type=FILES,
+    callback=_no_format,
+    help="Keep the plan in this file, for `grove apply --plan FILE`.",
+)
 def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     """Print what would be done with each object of FILE, in which wave and why.
 

@@ -1,0 +1,42 @@
+"""What a shell offers while a command line is typed: rule ids, and objects of the files that it names already.
+
+Whoever presses Tab wants words and no trouble: whatever is wrong with files or rules gives none, and is said when the command runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import click
+
+from grove_operator.cli.options import Context
+from grove_operator.reading.files import UnreadableInput
+
+WAITS_FOR_INPUT = "-"
+
+
+def rule_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the ids of rules that begin so; those of `--rules` as well."""
+    from grove_operator.cli.program import Rules
+
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
+        program = Rules(context.params.get("rules") or ()).program()
+        return sorted(rule.id for rule in program.rules if rule.id.startswith(incomplete)) if program else []
+    return []
+
+
+def object_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the objects that the files of `-f` become, as `podgang/web-0`."""
+    files = context.params.get("files") or ()
+    if not files or WAITS_FOR_INPUT in files:
+        return []
+    from grove_operator.cli.compilation import compile_files
+
+    given = Context(**{name: context.params[name] for name in Context.__slots__})
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
+        compiled = compile_files(files, given, pods=True)
+        nodes = compiled.result.graph.nodes if compiled else []
+        names = (f"{node.object['kind'].lower()}/{node.object['metadata']['name']}" for node in nodes)
+        return sorted(name for name in names if name.startswith(incomplete.lower()))
+    return []
