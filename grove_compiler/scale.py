@@ -13,7 +13,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.checks.scale_target import declared_replicas_path
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 
@@ -34,7 +34,7 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
     autoscalers' business. So a number that the set declares is never objected to, also when the object has another one by now.
     Findings are about `spec.replicas` of the scaled object. An object that is not among the set's has nothing to be judged by.
     """
-    scope: dict[str, Any] = {"settings": Settings(), "config": config or read_configuration()}
+    scope: dict[str, Any] = {"settings": Settings(), "config": config or Configuration()}
     before, decisions = program.default(SET_KIND, owner, scope), DecisionRules(program.decisions)
     path = declared_replicas_path(PodCliqueSet(before), scaling.kind, scaling.name)
     if path is None:

@@ -22,7 +22,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import known_topologies
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.topology import ExpandedTopology
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -109,7 +109,7 @@ class Context:
         decoder = Decoder(program, self.scope)
         decoder.take([config] if config else [])
         entry = next(iter(decoder.of_kind(CONFIGURATION_KIND)), None)
-        self.config: Configuration = read_configuration(entry.manifest if entry else None)
+        self.config: Configuration = Configuration(entry.manifest if entry else {})
         self.scope["config"] = self.config
         if entry is not None:
             decoder.findings += validate(Subject(CONFIGURATION_KIND, {"old": None, **self.scope}, entry), program, settings)

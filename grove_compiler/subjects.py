@@ -19,7 +19,7 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.object_count import count_objects
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -211,7 +211,7 @@ def _configuration(decoder: Decoder) -> Configuration:
         finding = Diagnostic("input/two-configurations", "error", f"a second {CONFIGURATION_KIND}; there can be one", "kind")
         finding.hint = "--config says which one counts instead of those in folders"
         decoder.report(entry.locate(finding), entry)
-    return read_configuration(entries[0].manifest if entries else None)
+    return Configuration(entries[0].manifest if entries else {})
 
 
 def _has_subject(decoder: Decoder, inputs: Inputs) -> bool:

@@ -11,9 +11,8 @@ from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
-from grove_compiler.engine.tracing.tracking import Input
-from grove_compiler.explain.input_source import Given, InputSource
-from grove_compiler.explain.inputs import SETTINGS, TrackedInputs
+from grove_compiler.engine.tracing.tracking import Input, inputs_of, tracked
+from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS, TrackedInputs
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.lazy import FOLLOWER
@@ -52,50 +51,38 @@ class Explainer:
 
     def __init__(self, inputs: Inputs, sources: Sequence[RuleSource], snapshot_documents: Sequence[Document] = ()) -> None:
         self.tracer = Tracer(sources, VOCABULARY, FOLLOWER)
-        self._rules = {rule.id: rule for rule in self.tracer.rules}
+        self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
+        self.given = self.inputs.given
+        self.source_of = self.inputs.source_of
         self.inputs.settings = {name: getattr(inputs.settings, name) for name in Settings.__dataclass_fields__}
-        self.tracer.model.describe(inputs.settings, lambda name: (Input(SETTINGS, (name,)),))
+        self.tracer.model.describe(inputs.settings, SETTINGS)
         snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
-        tracked = replace(inputs, snapshot=snapshot, old=[])
-        self._subjects = read_subjects(tracked, cast(Program, self.inputs)).subjects
-        self.inputs.read_configuration()
-        for subject in self._subjects:
-            self.tracer.model.describe(subject.scope["config"], self.inputs.inputs_of_configuration)
-
-    @property
-    def given(self) -> list[Given]:
-        """What was put in, in order."""
-        return self.inputs.given
-
-    def rule(self, id: str) -> RuleInfo:
-        """A rule in force."""
-        return self._rules[id]
-
-    def source_of(self, one: Input) -> InputSource:
-        """Who says an input's value."""
-        return self.inputs.source_of(one)
+        self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), cast(Program, self.inputs)).subjects
+        for subject in self.subjects:
+            if not subject.scope["config"].manifest:  # nobody configures anything: what is read of that is still an input
+                subject.scope["config"].manifest = tracked({}, self.tracer.recorder, CONFIGURATION)
 
     def object(self, node: Node) -> ObjectAnswer:
         """How an object of the result came about."""
-        subject = self._subjects[node.loop[0]]
+        subject = self.subjects[node.loop[0]]
         trace = self.tracer.trace(node, subject.scope, 1, self._roots(subject))
         touched = dict.fromkeys(operation.rule for operation in trace.operations)
-        rule = self._rules[node.rule]
+        rule = self.rules[node.rule]
         refusals = [
             _refusal(patch, [one for one in trace.conditions if one.rule == patch.id])
             for patch in self.tracer.rules
             if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
         ]
-        return ObjectAnswer(node, rule, trace, [self._rules[id] for id in touched], [one for one in refusals if one is not None])
+        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], [one for one in refusals if one is not None])
 
     def _roots(self, subject: Subject) -> dict[str, tuple[Input, ...]]:
         """What a topology that nobody wrote rests on: the operator's configuration describes it."""
         if subject.entry is not None:
             return {}
-        inputs = [one for name in ("topology_enabled", "topology_levels") for one in self.inputs.inputs_of_configuration(name)]
-        return {"topology": tuple(dict.fromkeys(inputs))}
+        config = self.tracer.model.track(subject.scope["config"], {})
+        return {"topology": inputs_of(self.tracer.recorder.listen(lambda: config.has_default_topology)[1])}
 
     def absent(self, kind: str) -> list[Refusal]:
         """Why no rule generates an object of a kind: the rules that could, each with the condition that kept it from most items."""
@@ -104,7 +91,7 @@ class Explainer:
             if rule.verb == "generate" and rule.details["kind"] == kind:
                 conditions = [
                     condition
-                    for subject in self._subjects
+                    for subject in self.subjects
                     if rule.is_about(subject.kind)
                     for condition in self.tracer.conditions(rule.id, subject.scope)
                 ]

@@ -17,7 +17,6 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
 from grove_compiler.graph.object_list import objects_in
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
 from grove_compiler.source.document import Document
 
 CONFIGURATION = "configuration"
@@ -34,7 +33,6 @@ class TrackedInputs:
         self.tracer = tracer
         self.given: list[Given] = []
         self.settings: dict[str, Any] = {}
-        self.configuration: dict[str, tuple[Any, tuple[Input, ...]]] = {}
         self._waiting = [found for document in documents for found in _objects(document)]
         self._snapshot = [found for document in snapshot_documents for found in _objects(document)]
 
@@ -74,30 +72,12 @@ class TrackedInputs:
         tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, len(self.given) - 1)
         return tracked_manifest
 
-    def read_configuration(self) -> None:
-        """Finds which fields of the operator's configuration decide which of its values: those without which the value differs."""
-        number = next((number for number, given in enumerate(self.given) if given.kind == CONFIGURATION_KIND), None)
-        manifest = {} if number is None else self.given[number].value
-        whole = read_configuration(manifest)
-        names = [name for name in Configuration.__dataclass_fields__ if name != "manifest"]
-        deciding: dict[str, list[Input]] = {name: [] for name in names}
-        for path in _leaf_paths(manifest) if number is not None else ():
-            less = read_configuration(_without(manifest, path))
-            for name in names:
-                if repr(getattr(less, name)) != repr(getattr(whole, name)):
-                    deciding[name].append(Input(number or 0, path))
-        self.configuration = {name: (getattr(whole, name), tuple(deciding[name])) for name in names}
-
-    def inputs_of_configuration(self, name: str) -> tuple[Input, ...]:
-        """What decides an attribute of the configuration: fields that are written, else its own default."""
-        return self.configuration.get(name, (None, ()))[1] or (Input(CONFIGURATION, (name,)),)
-
     def source_of(self, one: Input) -> InputSource:
         """Who says an input's value."""
         if one.source == SETTINGS:
             return InputSource("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
         if one.source == CONFIGURATION:
-            return InputSource("configuration", CONFIGURATION_KIND, one.path, self.configuration[str(one.path[0])][0])
+            return InputSource("configuration", CONFIGURATION_KIND, one.path, None)
         given = self.given[int(one.source)]
         is_there, value = find(given.value, one.path)
         file, line, column = given.place(one.path)
@@ -154,21 +134,3 @@ def _objects(document: Document) -> Iterable[tuple[Document, FieldPath, Manifest
 def _key(manifest: Manifest) -> tuple[Any, ...]:
     metadata = manifest.get("metadata") or {}
     return manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
-
-
-def _leaf_paths(value: Any, path: FieldPath = ()) -> Iterable[FieldPath]:
-    if isinstance(value, dict | list) and value:
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaf_paths(part, (*path, key))
-    elif path:
-        yield path
-
-
-def _without(value: Any, path: FieldPath) -> Any:
-    """A copy without the field; an item that is a scalar leaves its list."""
-    copy = value.copy()
-    if len(path) == 1:
-        del copy[path[0]]
-    else:
-        copy[path[0]] = _without(value[path[0]], path[1:])
-    return copy

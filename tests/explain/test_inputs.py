@@ -12,7 +12,7 @@ from grove_compiler.compile import Inputs
 from grove_compiler.engine.tracing.tracking import Input, plain
 from grove_compiler.explain import Explainer, InputSource
 from grove_compiler.explain.input_source import additions, scalars
-from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS
+from grove_compiler.explain.inputs import SETTINGS
 from grove_compiler.graph.field_path import parse, render
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
@@ -80,19 +80,30 @@ def test_a_condition_that_kept_a_default_away_is_known() -> None:
     assert refusals["spec.template.terminationDelay"] == "object.spec.workloadType != 'Training'"
 
 
-def test_what_decides_a_value_of_the_configuration_is_found_by_leaving_it_out() -> None:
+CONFIGURED = {
+    "default_scheduler": ["scheduler.defaultProfileName"],
+    "init_image": ["initContainer.image"],
+    "scheduler_names": ["scheduler.profiles[0].name", "scheduler.profiles[1].name"],
+    "topology_enabled": ["topologyAwareScheduling"],
+}
+
+
+@pytest.mark.parametrize(("name", "found"), CONFIGURED.items())
+def test_a_value_of_the_configuration_rests_on_its_own_fields(name: str, found: list[str]) -> None:
     with asking(inputs_of(SET, config=CONFIG)) as question:
-        inputs = question.explainer.inputs
-        found = {name: [render(one.path) for one in inputs.inputs_of_configuration(name)] for name in inputs.configuration}
-    assert found["default_scheduler"] == ["scheduler.defaultProfileName"]
-    assert found["init_image"] == ["initContainer.image"]
-    assert found["profiles"] == ["scheduler.profiles[0].name", "scheduler.profiles[1].name"]
-    assert found["topology_enabled"] == ["topology_enabled"]
+        tracer = question.explainer.tracer
+        config = tracer.model.track(question.explainer.subjects[0].scope["config"], {})
+        _, reads = tracer.recorder.listen(lambda: getattr(config, name))
+    assert set(found) <= {render(one.path) for one in reads}
 
 
-def test_a_value_that_nobody_configured_is_the_configurations_own() -> None:
-    found = source_at("default_scheduler", CONFIGURATION)
-    assert (found.how, found.value, found.line) == ("configuration", "default-scheduler", 0)
+def test_what_nobody_configured_is_said_so() -> None:
+    with asking(inputs_of(SET)) as question:
+        field = question.explainer.object(question.node("PodGang/default/web-0")).trace.fields[
+            "metadata", "labels", "grove.io/scheduler-name"
+        ]
+        said = [question.explainer.source_of(one) for one in field.sources[0]]
+    assert [(one.how, render(one.path), one.line) for one in said if one.how == "configuration"] == [("configuration", "scheduler", 0)]
 
 
 def test_a_setting_has_its_value() -> None:

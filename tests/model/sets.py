@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet
-from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
 
@@ -50,7 +50,7 @@ def expand(manifest: Manifest, snapshot: Iterable[Manifest] = (), config: Manife
     """The set with everything that exists for it."""
     chosen = Settings(**settings)
     return ExpandedSet(
-        manifest, chosen.namespace, decisions(), config=read_configuration(config), settings=chosen, snapshot=Snapshot(snapshot)
+        manifest, chosen.namespace, decisions(), config=Configuration(config or {}), settings=chosen, snapshot=Snapshot(snapshot)
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.version import __version__
 
@@ -32,25 +32,25 @@ PROFILES: list[tuple[Any, list[str], str]] = [
 
 @pytest.mark.parametrize(("manifest", "profiles", "default"), PROFILES)
 def test_the_default_scheduler_is_always_a_profile(manifest: Any, profiles: list[str], default: str) -> None:
-    found = read_configuration(manifest)
+    found = Configuration(manifest or {})
     assert (found.scheduler_names, found.default_scheduler) == (profiles, default)
 
 
 def test_a_profile_keeps_its_own_configuration() -> None:
     profile = {"name": "kai-scheduler", "config": {"createTopologyResources": False}}
-    found = read_configuration({"scheduler": {"profiles": [profile, {"name": "volcano"}]}})
+    found = Configuration({"scheduler": {"profiles": [profile, {"name": "volcano"}]}})
     assert [entry.config for entry in found.profiles] == [{"createTopologyResources": False}, {}, {}]
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_features_are_switched_by_the_configuration(value: bool) -> None:
-    found = read_configuration({"topologyAwareScheduling": {"enabled": value}, "network": {"autoMNNVLEnabled": not value}})
+    found = Configuration({"topologyAwareScheduling": {"enabled": value}, "network": {"autoMNNVLEnabled": not value}})
     assert (found.topology_enabled, found.mnnvl_enabled) == (value, not value)
 
 
 @pytest.mark.parametrize("manifest", [None, {}, {"topologyAwareScheduling": None, "network": None}, {"network": {}}])
 def test_features_are_off_unless_switched_on(manifest: Any) -> None:
-    found = read_configuration(manifest)
+    found = Configuration(manifest or {})
     assert (found.topology_enabled, found.mnnvl_enabled) == (False, False)
 
 
@@ -66,7 +66,7 @@ IMAGES = [
 
 @pytest.mark.parametrize(("given", "expected"), IMAGES)
 def test_an_image_without_a_tag_gets_the_programs_version(given: str, expected: str) -> None:
-    assert read_configuration({"initContainer": {"image": given}}).init_image == expected
+    assert Configuration({"initContainer": {"image": given}}).init_image == expected
 
 
 VERSIONS = [
@@ -104,7 +104,7 @@ DEFAULT_TOPOLOGIES = [
 
 @pytest.mark.parametrize(("manifest", "expected"), DEFAULT_TOPOLOGIES)
 def test_there_is_a_default_topology_when_it_has_levels_and_they_are_used(manifest: Any, expected: bool) -> None:
-    assert read_configuration(manifest).has_default_topology is expected
+    assert Configuration(manifest or {}).has_default_topology is expected
 
 
 MARKED: list[tuple[Any, str, list[int]]] = [
@@ -117,13 +117,13 @@ MARKED: list[tuple[Any, str, list[int]]] = [
 
 @pytest.mark.parametrize(("profiles", "default", "marked"), MARKED)
 def test_a_profile_may_be_marked_as_the_default(profiles: Any, default: str, marked: list[int]) -> None:
-    found = read_configuration({"scheduler": {"profiles": profiles}})
+    found = Configuration({"scheduler": {"profiles": profiles}})
     assert (found.default_scheduler, found.marked_defaults) == (default, marked)
 
 
 def test_a_name_wins_over_a_mark() -> None:
     profiles = [{"name": "volcano"}, {"name": "kai-scheduler", "default": True}]
-    assert read_configuration({"scheduler": {"profiles": profiles, "defaultProfileName": "volcano"}}).default_scheduler == "volcano"
+    assert Configuration({"scheduler": {"profiles": profiles, "defaultProfileName": "volcano"}}).default_scheduler == "volcano"
 
 
 KAI_TOPOLOGIES: list[tuple[Any, bool]] = [
@@ -138,4 +138,4 @@ KAI_TOPOLOGIES: list[tuple[Any, bool]] = [
 
 @pytest.mark.parametrize(("profiles", "expected"), KAI_TOPOLOGIES)
 def test_kais_topologies_are_made_where_kai_has_a_profile_that_does_not_opt_out(profiles: Any, expected: bool) -> None:
-    assert read_configuration({"scheduler": {"profiles": profiles}}).makes_kai_topologies is expected
+    assert Configuration({"scheduler": {"profiles": profiles}}).makes_kai_topologies is expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.model.expanded import topology as expanded
 from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, find_topology
@@ -21,8 +21,8 @@ from .topologies import binding, levels, manifest_of, together, topology
 
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 MANAGED = {"labels": {"app.kubernetes.io/managed-by": "grove-operator"}}
-ON = read_configuration({"topologyAwareScheduling": {"enabled": True}})
-OFF = read_configuration({})
+ON = Configuration({"topologyAwareScheduling": {"enabled": True}})
+OFF = Configuration({})
 
 
 def topology_is_wanted(found: ExpandedTopology, config: Configuration) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.model.expanded.context import scheduler_uses
-from grove_compiler.model.inputs.configuration import read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 
 from .sets import clique, pcs
 
-CONFIGURATION = read_configuration({"scheduler": {"defaultProfileName": "kai-scheduler", "profiles": [{"name": "kai-scheduler"}]}})
+CONFIGURATION = Configuration({"scheduler": {"defaultProfileName": "kai-scheduler", "profiles": [{"name": "kai-scheduler"}]}})
 
 
 @pytest.mark.parametrize(

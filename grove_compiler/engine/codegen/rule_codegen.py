@@ -21,11 +21,10 @@ from typing import Any
 
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
-from grove_compiler.engine.codegen.trace_codegen import traced_name
 from grove_compiler.engine.expressions import model_types
 from grove_compiler.engine.expressions.scope import Code, variable
 from grove_compiler.engine.language.place import Place
-from grove_compiler.engine.language.rule import Rule, Template, as_expression, find_field
+from grove_compiler.engine.language.rule import Rule, as_expression, find_field
 from grove_compiler.engine.language.template_ast import Expression, Field, Literal, MapNode, TemplateNode
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import ObjectRef
@@ -42,19 +41,18 @@ class RuleCodegen:
 
     def write(self, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
         """The function of the rule at this position, with the patches that apply to what it makes."""
-        verbs: dict[str, Callable[[RuleFunction], None]] = {
-            "default": self._default,
-            "validate": self._validate,
-            "decide": self._decide,
-            "generate": lambda function: self._generate(function, patches),
-            "condition": self._condition,
-            "status": lambda function: self._status(function, patches),
-            "event": self._event,
-            "again": self._again,
-            "delete": self._delete,
-        }
-        if rule.verb in verbs:
-            verbs[rule.verb](RuleFunction(self.around, index, rule))
+        declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
+        runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
+            "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
+            "again": self._again, "delete": self._delete,
+        }  # fmt: skip
+        if rule.verb in declared:
+            declared[rule.verb](RuleFunction(self.around, index, rule))
+        elif rule.verb in runs:
+            function = RuleFunction(self.around, index, rule)
+            function.enter_rule("emit")
+            runs[rule.verb](function, patches)
+            function.leave()
 
     # -- what is declared ------------------------------------------------------------------------------------------------------
 
@@ -65,19 +63,19 @@ class RuleCodegen:
         function.bind({**roots, "object": _MANIFEST, "item": _MANIFEST, "parent": _MANIFEST})
         function.enter_rule("v_object, v_item, v_parent", "return OMIT")
         value = function.tree(self.around.resolver.parse(rule.keys["value"], rule.at("value")))
-        function.block.add(f"return {value.python}{function.mark(rule.at('value'))}")
+        function.block.add(f"return {value.python}", rule.at("value"))
         function.leave()
 
     def _validate(self, function: RuleFunction) -> None:
         """Findings about the input."""
         rule, block = function.rule, function.block
         function.enter_rule("report")
-        holds = "".join(f"{function.code(part).python} and{function.mark(part.at)}" for part in function.listed("assert"))
-        block.add(f"if not ({holds}True):{function.mark(rule.at('assert'))}")
+        holds = "".join(f"{function.code(part).python} and{function.block.mark(part.at)}" for part in function.listed("assert"))
+        block.add(f"if not ({holds}True):", rule.at("assert"))
         block.indent += 1
         parts = {key: function.text(key) for key in ("path", "at", "message")}
         parts |= {"value": function.bare("value"), "known": function.bare("known"), "hint": function.text("hint")}
-        arguments = "".join(f"{python},{function.mark(rule.at(key))}" for key, python in parts.items())
+        arguments = "".join(f"{python},{function.block.mark(rule.at(key))}" for key, python in parts.items())
         block.add(f"report({function.index}, {arguments})")
         function.leave()
 
@@ -99,86 +97,65 @@ class RuleCodegen:
             at = rule.at("cases", number) if "cases" in rule.keys else rule.at()
             guard = f"if {self._expression(function, case, 'when', at)}: " if "when" in case else ""
             value = self._expression(function, case, "value", at, model_types.result(signature))
-            block.add(f"{guard}return {value}{function.mark(at.below('value'))}")
+            block.add(f"{guard}return {value}", at.below("value"))
         block.indent -= 1
         block.add("except FAILURES as error:")
         block.add(f" failed({function.index}, error)")
         function.leave()
 
+    # -- what runs -------------------------------------------------------------------------------------------------------------
+
     def _generate(self, function: RuleFunction, patches: Sequence[Rule]) -> None:
         """Objects from a template, changed by the patches that apply."""
         rule, block = function.rule, function.block
-        function.enter_rule("emit")
-        template = self._template(rule)
-        if template is None:
-            return
+        node, owner = self._template(rule), "None"
         if function.traced:
             block.add(f"if skips(): {'continue' if function.depth else 'return'}")
-        node, owner = self._owned(rule, self._parsed(template)), "None"
         if "owner" in rule.keys:
             (expression,) = function.listed("owner")
             code = function.code(expression, wanted=ObjectRef)
-            python = traced_name("owner", code.python, expression) if function.traced else code.python
-            block.add(f"owner = {python}{function.mark(expression.at)}")
+            block.add(f"owner = {function.templates.named('owner', code.python, expression)}", expression.at)
             function.scope, owner = function.scope.with_name("owner", Code("owner", ObjectRef, code.depth)), "owner"
-        self._render(function, node, patches)
-        block.add(f"emit({function.index}, o, {function.positions}, {owner}){function.mark(rule.at('generate'))}")
-        function.leave()
+        self._render(function, self._owned(rule, node) if node else None, patches)
+        block.add(f"emit({function.index}, o, {function.positions}, {owner})", rule.at("generate"))
 
-    # -- what runs -------------------------------------------------------------------------------------------------------------
-
-    def _condition(self, function: RuleFunction) -> None:
+    def _condition(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """A status condition: the first case that holds."""
         rule, block = function.rule, function.block
-        function.enter_rule("emit")
-        block.add(f"ref = {function.bare('of', ObjectRef)}{function.mark(rule.at('of'))}")
+        self._ref(function, "of")
         for number, case in enumerate(rule.keys["cases"]):
             at = rule.at("cases", number)
             texts = [function.written(case[key], at.below(key)) for key in ("status", "reason", "message")]
             test = self._expression(function, case, "when", at) if "when" in case else "True"
-            block.add(f"{'elif' if number else 'if'} {test}:{function.mark(at)}")
-            block.add(f" emit(Condition(ref, {str(rule.keys['condition'])!r}, {', '.join(texts)}, {rule.id!r})){function.mark(at)}")
-        function.leave()
+            block.add(f"{'elif' if number else 'if'} {test}:", at)
+            block.add(f" emit(Condition(ref, {str(rule.keys['condition'])!r}, {', '.join(texts)}, {rule.id!r}))", at)
 
     def _status(self, function: RuleFunction, patches: Sequence[Rule]) -> None:
         """The rest of a status, from a template, changed by the patches that apply."""
-        rule, block = function.rule, function.block
-        function.enter_rule("emit")
-        template = self._template(rule)
-        if template is None:
-            return
-        block.add(f"ref = {function.bare('of', ObjectRef)}{function.mark(rule.at('of'))}")
-        self._render(function, self._parsed(template), patches)
-        block.add(f"emit(StatusPatch(ref, o, {rule.id!r}, {function.positions})){function.mark(rule.at('status'))}")
-        function.leave()
+        self._ref(function, "of")
+        self._render(function, self._template(function.rule), patches)
+        function.block.add(f"emit(StatusPatch(ref, o, {function.rule.id!r}, {function.positions}))", function.rule.at("status"))
 
-    def _event(self, function: RuleFunction) -> None:
+    def _event(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Something to tell people, under a name that tells it from all other occurrences."""
         rule, block = function.rule, function.block
-        function.enter_rule("emit")
-        block.add(f"ref = {function.bare('of', ObjectRef)}{function.mark(rule.at('of'))}")
-        block.add(f"message = {function.text('message')}{function.mark(rule.at('message'))}")
-        once = function.text("once") if "once" in rule.keys else "message"
-        block.add(f"once = {once}{function.mark(rule.at('once'))}")
+        self._ref(function, "of")
+        block.add(f"message = {function.text('message')}", rule.at("message"))
+        block.add(f"once = {function.text('once') if 'once' in rule.keys else 'message'}", rule.at("once"))
         parts = [function.text("event"), function.text("reason"), "message", f"event_name(ref, {rule.id!r}, once)", repr(rule.id)]
-        block.add(f"emit(Event(ref, {', '.join(parts)})){function.mark(rule.at('reason'))}")
-        function.leave()
+        block.add(f"emit(Event(ref, {', '.join(parts)}))", rule.at("reason"))
 
-    def _again(self, function: RuleFunction) -> None:
+    def _again(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """A time to look again, where there is one."""
-        function.enter_rule("emit")
-        function.block.add(f"x = {function.bare('again', float)}{function.mark(function.rule.at('again'))}")
+        function.block.add(f"x = {function.bare('again', float)}", function.rule.at("again"))
         function.block.add("if x is not None: emit(x)")
-        function.leave()
 
-    def _delete(self, function: RuleFunction) -> None:
+    def _delete(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """An object that has to go."""
-        rule, block = function.rule, function.block
-        function.enter_rule("emit")
-        block.add(f"ref = {function.bare('delete', ObjectRef)}{function.mark(rule.at('delete'))}")
-        reason = f"{function.text('reason')},{function.mark(rule.at('reason'))}"
-        block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}))")
-        function.leave()
+        rule = function.rule
+        self._ref(function, "delete")
+        reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
+        function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}))")
 
     # -- parts of verbs --------------------------------------------------------------------------------------------------------
 
@@ -186,25 +163,28 @@ class RuleCodegen:
         """An expression of a case."""
         return function.code(Expression(as_expression(case[key]), (*at.path, key), at.below(key)), wanted=wanted).python
 
-    def _template(self, rule: Rule) -> Template | None:
+    def _ref(self, function: RuleFunction, key: str) -> None:
+        """The object that a result is about."""
+        function.block.add(f"ref = {function.bare(key, ObjectRef)}", function.rule.at(key))
+
+    def _template(self, rule: Rule) -> TemplateNode | None:
         """The template that a rule renders; none when that is a mistake, which is reported."""
         templates = self.around.resolver.templates
         usable = {name: one for name, one in templates.items() if not one.is_part and one.is_status == (rule.verb == "status")}
         if rule.template in usable:
-            return usable[rule.template] if usable[rule.template].usable else None
+            template = usable[rule.template]
+            return self.around.resolver.parse(template.value, Place(template.source, ())) if template.usable else None
         message = f"there is no template {rule.template!r}"
         if rule.template in templates:
             message = f"{rule.template!r} is no template for `{rule.verb}`: statuses stand below templates/status/, and parts are included"
         rule.source.fail((rule.verb,), message, nearest(rule.template, usable))
         return None
 
-    def _parsed(self, template: Template) -> TemplateNode:
-        return self.around.resolver.parse(template.value, Place(template.source, ()))
-
-    def _render(self, function: RuleFunction, node: TemplateNode, patches: Sequence[Rule]) -> None:
+    def _render(self, function: RuleFunction, node: TemplateNode | None, patches: Sequence[Rule]) -> None:
         """Puts what becomes of a template, and of the patches that apply, into `o`."""
-        made = function.tree(node)
-        function.block.add(f"o = {made.python}{function.mark(function.rule.at(function.rule.verb))}")
+        if node is None:
+            return
+        function.block.add(f"o = {function.tree(node).python}", function.rule.at(function.rule.verb))
         for patch in patches:
             PatchCodegen(self.around, patch, self.counted).write(function)
 

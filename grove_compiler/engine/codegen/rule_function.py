@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
-from grove_compiler.engine.codegen.template_codegen import Block, Compilers, TemplateCodegen
-from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
+from grove_compiler.engine.codegen.statements import Block, Compilers
+from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in
 from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
@@ -14,7 +14,7 @@ from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import RUN_TIME_VERBS
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule
-from grove_compiler.engine.language.template_ast import Expression, TemplateNode
+from grove_compiler.engine.language.template_ast import Expression, TemplateNode, Text
 from grove_compiler.engine.sources import Vocabulary
 
 _LAZIES = "\0lazies "
@@ -105,8 +105,7 @@ class RuleFunction:
         ready = [when for when in self.whens if self._is_ready(when)]
         for when in ready:
             self.whens.remove(when)
-            code = self.code(when)
-            self.block.add(f"if not {self._condition(when, code.python)}: {leave}{self.mark(when.at)}")
+            self.block.add(f"if not {self.templates.condition(when, self.scope)}: {leave}", when.at)
         return bool(ready)
 
     def _take_let(self) -> bool:
@@ -114,15 +113,13 @@ class RuleFunction:
             word, expression = entry
             if self._is_ready(expression):
                 self.lets.remove(entry)
-                if self.scope.is_constant(word):
-                    expression.at.fail(f"{word!r} is the name of a constant")
+                self.templates.refuse_constant(word, expression, self.scope)
                 code = self.code(expression, may_omit=True)
                 name = Code(variable(word), code.type, self.depth, code.may_omit)
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
                     name.python = self.module.fresh(f"{name.python}_")
                 if code.python != name.python:
-                    python = traced_name(word, code.python, expression) if self.traced else code.python
-                    self.block.add(f"{name.python} = {python}{self.mark(expression.at)}")
+                    self.block.add(f"{name.python} = {self.templates.named(word, code.python, expression)}", expression.at)
                     self.scope = self.scope.with_name(word, name)
                 return True
         return False
@@ -138,35 +135,19 @@ class RuleFunction:
     def _loop(self, word: str, expression: Expression) -> None:
         if word in self.scope.names:
             expression.at.fail(f"the loop's name {word!r} hides a name that is already in use")
-        code = self.code(expression)
-        if not types.is_loopable(code.type):
-            expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
+        iterable, kind = self.templates.items(word, expression, self.scope)
         self.depth += 1
-        certain = code.type is not Any and not types.is_optional(code.type)
-        iterable = traced_items(word, code.python, expression) if self.traced else code.python if certain else f"each({code.python})"
-        name = named(word, types.item_type(code.type), self.depth)
         positions = f"loop(lambda: {iterable})" if self.sliced and self.depth == 1 else f"enumerate({iterable})"
-        self.block.add(f"for i{self.depth}, {name.python} in {positions}:{self.mark(expression.at)}")
+        name = named(word, kind, self.depth)
+        self.block.add(f"for i{self.depth}, {name.python} in {positions}:", expression.at)
         self.block.indent += 1
         self.scope = self.scope.with_name(word, name)
 
     # -- expressions -----------------------------------------------------------------------------------------------------------
 
-    def mark(self, at: Place) -> str:
-        """The comment that ties a line to its place."""
-        return self.module.mark(at.position)
-
-    def code(self, expression: Expression, may_omit: bool = False, wanted: Any = Any) -> Code:
-        """An expression of the rule. Mistakes are reported, among them what certainly is no value of the type that is wanted."""
-        translate = self.compiler.expression if may_omit else self.compiler.value
-        try:
-            code = translate(expression.text, self.scope)
-            if types.conflict(code.type, wanted):
-                raise ExpressionError(f"it gives {types.words(code.type)}, and {types.words(wanted)} is needed")
-        except ExpressionError as error:
-            expression.at.fail(str(error), error.suggestion)
-            return Code("None")
-        return code
+    def code(self, expression: Text | Expression, may_omit: bool = False, wanted: Any = Any) -> Code:
+        """An expression of the rule."""
+        return self.templates.code(expression, self.scope, may_omit, wanted)
 
     def listed(self, key: str) -> list[Expression]:
         """The expressions of a key that holds one or a list."""
@@ -184,24 +165,14 @@ class RuleFunction:
 
     def written(self, value: Any, at: Place) -> str:
         """Text with expressions: whatever it evaluates to is turned into text."""
-        try:
-            code = self.compiler.text(value if isinstance(value, str) else str(value), self.scope)
-            if code.may_omit:
-                raise ExpressionError("`omit` cannot be text")
-        except ExpressionError as error:
-            at.fail(str(error), error.suggestion)
-            return "''"
+        code = self.code(Text(str(value), at.path, at))
+        if code.may_omit:
+            at.fail("`omit` cannot be text")
         return code.python if code.type is str else f"as_text({code.python})"
 
     def tree(self, node: TemplateNode) -> Code:
         """A template, or a value with template keys."""
         return self.templates.write(node, self.scope, self.block, self.depth)
-
-    def _condition(self, expression: Expression, python: str) -> str:
-        """A `when` of the rule, which was compiled to `python`."""
-        if not self.traced or self.rule.source.broken:
-            return python
-        return traced_condition(self.compiler, expression, self.scope, self.rule.id)
 
 
 def _constant(value: Any, module: ModuleCodegen) -> Code:

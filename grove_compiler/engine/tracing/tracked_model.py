@@ -7,16 +7,13 @@ are everybody's: a compilation beside the explanation would take part in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any
 
 from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, Reads, Recorder, Tracked, TrackedDict, TrackedList, inputs_of
 from grove_compiler.engine.tracing.tracking import tracked_scalar as scalar
-
-Describe = Callable[[str], tuple[Input, ...]]
-"""The inputs that a field of one certain instance stands for."""
 
 
 class TrackedModel:
@@ -33,12 +30,13 @@ class TrackedModel:
         self._classes: dict[type, type] = {}
         self._copies: dict[int, tuple[Any, Any]] = {}  # by the id of the instance, which is kept so that nobody else gets its id
         self._rests: dict[tuple[int, str], Reads] = {}
-        self._described: dict[int, Describe] = {}
         self._results: dict[tuple[int, int], tuple[Any, Reads]] = {}
 
-    def describe(self, instance: Any, inputs: Describe) -> None:
-        """Says what the fields of one instance stand for: settings are inputs themselves."""
-        self._described[id(self.track(instance, {}))] = inputs
+    def describe(self, instance: Any, source: str) -> None:
+        """Says that the fields of one instance are inputs themselves, as settings are."""
+        copy = self.track(instance, {})
+        for name in copy.__dataclass_fields__:
+            self._rests[id(copy), name] = Input(source, (name,)).reads()
 
     def track(self, value: Any, reads: Reads) -> Any:
         """Returns a value with copies in place of model instances, and with scalars that know their inputs.
@@ -91,9 +89,7 @@ class TrackedModel:
     def _field(self, copy: Any, name: str, value: Any) -> Any:
         reads = self._rests[id(copy), name]
         value = self.track(value, reads)
-        if id(copy) in self._described:
-            self.recorder.read(dict.fromkeys(self._described[id(copy)](name), READ))
-        elif isinstance(value, Tracked):
+        if isinstance(value, Tracked):
             self.recorder.read(dict.fromkeys(reads, PASSED) | dict.fromkeys(value.inputs, READ))
         elif not isinstance(value, TrackedDict | TrackedList) and not _is_model(value):
             # None says that a part of the model is not there, and the items of a list know their own inputs.

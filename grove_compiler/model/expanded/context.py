@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.configuration import Configuration, read_configuration
+from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.mnnvl_shape import shape_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
@@ -53,7 +53,7 @@ class SchedulerUse:
 class SetInContext(PodCliqueSet):
     """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole."""
 
-    config: Configuration = field(default_factory=read_configuration, repr=False)
+    config: Configuration = field(default_factory=Configuration, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     topologies: Sequence[Topology] = field(default=(), repr=False)

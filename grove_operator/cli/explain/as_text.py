@@ -107,7 +107,7 @@ def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequenc
 
 
 def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
-    rule = words.explainer.rule(found.rule)
+    rule = words.explainer.rules[found.rule]
     sources = words.sources_of(found)
     if not found.origin.expression:
         yield f"constant   {words.origin(found)}"
@@ -135,7 +135,7 @@ def _loops(answer: ObjectAnswer, found: Traced) -> str:
 def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[str]:
     touched = [operation for operation in answer.trace.operations if _touches(operation, path)]
     for operation in touched:
-        origin = words.explainer.rule(operation.rule).origin
+        origin = words.explainer.rules[operation.rule].origin
         place = words.place(operation.file, operation.line, origin)
         yield f"patched    {operation.rule} ({place}): {operation.word} /{'/'.join(operation.path)}"
     if not touched:
@@ -153,7 +153,7 @@ def _touches(operation: Operation, path: FieldPath) -> bool:
 
 
 def _said_no(condition: Condition, words: Words) -> list[str]:
-    rule = words.explainer.rule(condition.rule)
+    rule = words.explainer.rules[condition.rule]
     place = words.place(condition.file, condition.line, rule.origin if condition.file == rule.file else "")
     reads = [f"  {line}" for line in words.inputs(map(words.explainer.source_of, condition.inputs))]
     return [f"{place} {words.condition(condition)}", *reads]

@@ -116,7 +116,7 @@ class _Question:
     def _status(self, node: Node) -> list[str]:
         """The status conditions that rules compute for an object."""
         found = [one for status in self.result.statuses for one in status.conditions if one.of.id == node.id]
-        return [f"{one.type}={one.status} {one.reason}: {self.words.rule(self.explainer.rule(one.rule))}" for one in found]
+        return [f"{one.type}={one.status} {one.reason}: {self.words.rule(self.explainer.rules[one.rule])}" for one in found]
 
     def _given(self, given: Given) -> str:
         path = resolve_path(self.path, given.value)

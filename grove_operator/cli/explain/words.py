@@ -37,7 +37,7 @@ class Words:
     def origin(self, found: Traced) -> str:
         """The place of the line that made a field."""
         is_rule = found.origin.file.startswith("rules/")
-        return self.place(found.origin.file, found.origin.line, self.explainer.rule(found.rule).origin if is_rule and found.rule else "")
+        return self.place(found.origin.file, found.origin.line, self.explainer.rules[found.rule].origin if is_rule and found.rule else "")
 
     def sources_of(self, found: Traced) -> list[InputSource]:
         """What a field rests on; inputs that have its value come first, and those that are not there last."""
@@ -49,7 +49,7 @@ class Words:
         if source.how == "setting":
             return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
         if source.how == "configuration":
-            return f"operator configuration: {render(source.path)} = {value(source.value)} (nothing is configured)"
+            return f"operator configuration: {render(source.path)} is not set (nothing is configured)"
         name = f"{source.name}: " if self._names_objects or source.how == "snapshot" else ""
         where = f"{source.file}:{source.line}" if source.line else source.file
         if source.how == "absent":
@@ -58,7 +58,7 @@ class Words:
             return f"{name}{render(source.path)}   {where or 'snapshot'}"
         field = f"{name}{render(source.path)} = {value(source.value)}"
         if source.how == "default":
-            rule = self.explainer.rule(source.rule)
+            rule = self.explainer.rules[source.rule]
             return f"{field}   default of {self.rule(rule)}"
         if source.how == "schema":
             return f"{field}   default of the kind's schema"

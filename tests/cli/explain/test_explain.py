@@ -141,7 +141,7 @@ class TestAField:
 
     def test_without_a_configuration_its_own_default_is_named(self) -> None:
         found = field("podgang/web-0", "metadata.labels.grove.io/scheduler-name")
-        assert ("configuration", "default_scheduler") in [(one["how"], one["path"]) for one in found["inputs"]]
+        assert ("configuration", "scheduler") in [(one["how"], one["path"]) for one in found["inputs"]]
 
     def test_what_the_snapshot_says_is_named_with_its_line(self) -> None:
         found = field("pclq/web-0-front", "spec.replicas", "--snapshot", "now.yaml")

@@ -1,0 +1,124 @@
+"""Statements that rules, templates and patches have in common: names that `let` binds, loops and guards, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
+from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions.expression import ExpressionCompiler
+from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+from grove_compiler.engine.expressions.scope import Code, Scope, variable
+from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.template_ast import Expression, Text
+from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.graph.field_path import FieldPath
+
+INNER = 1000
+"""The depth of the names that a template or a patch binds itself: deeper than any loop of a rule."""
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """The statements of one rule under construction: lines at the current indentation, and what each loop level starts with."""
+
+    writer: ModuleCodegen
+    lines: list[str] = field(default_factory=list)
+    lazies: list[tuple[int, str]] = field(default_factory=list)
+    indent: int = 0
+
+    def add(self, line: str, at: Place | None = None) -> None:
+        """One statement at the current indentation, tied to the place that it comes from."""
+        self.lines.append(" " * self.indent + line + (self.mark(at) if at is not None else ""))
+
+    def mark(self, at: Place) -> str:
+        """The comment that ties a line to its place; inside an expression a line break has to follow."""
+        return self.writer.mark(at.position)
+
+
+class Compilers(dict[bool, ExpressionCompiler]):
+    """The compiler of metered expressions, and that of others: which it is depends on the file that an expression stands in."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__({metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)})
+
+
+class StatementCodegen:
+    """Writes what a rule or a patch says in expressions, and notes what explanations need when it is `traced`.
+
+    Mistakes are reported where they stand, with `about` behind the message, and stand in as `None`.
+    """
+
+    def __init__(self, compilers: Compilers, traced: bool = False, rule: str = "", about: str = "") -> None:
+        self.compilers = compilers
+        self.traced = traced
+        self.rule = rule
+        self.about = about
+
+    def code(self, part: Text | Expression, scope: Scope, may_omit: bool = True, wanted: Any = Any) -> Code:
+        """An expression, or text with expressions. Among mistakes is what certainly is no value of the type that is wanted."""
+        try:
+            code = self._compile(part, scope, may_omit)
+            if types.conflict(code.type, wanted):
+                raise ExpressionError(f"it gives {types.words(code.type)}, and {types.words(wanted)} is needed")
+        except ExpressionError as error:
+            part.at.fail(f"{error}{self.about}", error.suggestion)
+            return Code("None")
+        return code
+
+    def _compile(self, part: Text | Expression, scope: Scope, may_omit: bool = True) -> Code:
+        compiler = self.compilers[part.at.file.metered]
+        if isinstance(part, Text):
+            return compiler.text(part.text, scope)
+        return (compiler.expression if may_omit else compiler.value)(part.text, scope)
+
+    def named(self, word: str, python: str, expression: Expression) -> str:
+        """What a name is bound to."""
+        return traced_name(word, python, expression) if self.traced else python
+
+    def let(self, word: str, expression: Expression, scope: Scope, block: Block) -> Scope:
+        """A name that a template or a patch binds."""
+        self.refuse_constant(word, expression, scope)
+        code = self.code(expression, scope)
+        name = Code(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
+        if code.is_literal:  # a word that a part is given: no variable, no statement
+            name.python = code.python
+        else:
+            block.add(f"{name.python} = {self.named(word, code.python, expression)}", expression.at)
+        return scope.with_name(word, name)
+
+    def refuse_constant(self, word: str, expression: Expression, scope: Scope) -> None:
+        """Reports a name that a constant has: templates take its value before names are known, so nothing may hide it."""
+        if scope.is_constant(word):
+            expression.at.fail(f"{word!r} is the name of a constant")
+
+    def items(self, word: str, expression: Expression, scope: Scope) -> tuple[str, Any]:
+        """What a loop runs over, as Python, and the type of its items."""
+        code = self.code(expression, scope, may_omit=False)
+        if not types.is_loopable(code.type):
+            expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
+        is_certain = code.type is not Any and not types.is_optional(code.type)
+        python = traced_items(word, code.python, expression) if self.traced else code.python if is_certain else f"each({code.python})"
+        return python, types.item_type(code.type)
+
+    def loop(self, word: str, expression: Expression, scope: Scope, block: Block) -> Scope:
+        """A loop inside of a template or a patch; what follows is its body."""
+        python, kind = self.items(word, expression, scope)
+        name = Code(block.writer.fresh(f"{variable(word)}_"), kind, INNER)
+        block.add(f"for {name.python} in {python}:", expression.at)
+        block.indent += 1
+        return scope.with_name(word, name)
+
+    def condition(self, expression: Expression, scope: Scope, path: FieldPath = ()) -> str:
+        """A `when` or an `$if`; the latter is about the part of the document at `path`."""
+        code = self.code(expression, scope, may_omit=False)
+        if not self.traced or expression.at.broken:
+            return code.python
+        return traced_condition(self.compilers[expression.at.file.metered], expression, scope, self.rule, path)
+
+    def guard(self, expression: Expression, scope: Scope, block: Block, path: FieldPath = ()) -> None:
+        """A condition of all that follows at a deeper indentation."""
+        block.add(f"if {self.condition(expression, scope, path)}:", expression.at)
+        block.indent += 1
