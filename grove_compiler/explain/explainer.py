@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
+from grove_compiler.engine.codegen.build import Compiled
 from grove_compiler.engine.language.ordering import matches
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -13,8 +14,11 @@ from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input, inputs_of, tracked
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS, TrackedInputs
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
+from grove_compiler.model.expanded.topology import default_topology
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import FOLLOWER
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
@@ -34,6 +38,7 @@ class ObjectAnswer:
     """How an object came about.
 
     `patches` are those that changed it, in order; `refusals` those for its kind that did not, each with the condition that said no.
+    `existence` are the inputs that decide whether it is there and what it is called.
     """
 
     node: Node
@@ -41,16 +46,28 @@ class ObjectAnswer:
     trace: Trace
     patches: list[RuleInfo]
     refusals: list[Refusal]
+    existence: tuple[Input, ...]
+
+    def inputs_of(self, path: FieldPath) -> tuple[Input, ...]:
+        """Returns every input that decides whether a field is there, where it stands and what it is."""
+        return tuple(dict.fromkeys((*self.trace.fields[path].inputs, *self.existence)))
 
 
 class Explainer:
     """Knows the inputs of a compilation without errors, and answers one question after another about them.
 
-    Making one costs a cold start. `snapshot_documents` are the texts that the objects of the snapshot come from, for their lines.
+    Making one costs a cold start, unless the rules were `compiled` before by `traced_rules`. `snapshot_documents` are the texts that
+    the objects of the snapshot come from, for their lines.
     """
 
-    def __init__(self, inputs: Inputs, sources: Sequence[RuleSource], snapshot_documents: Sequence[Document] = ()) -> None:
-        self.tracer = Tracer(sources, VOCABULARY, FOLLOWER)
+    def __init__(
+        self,
+        inputs: Inputs,
+        sources: Sequence[RuleSource],
+        snapshot_documents: Sequence[Document] = (),
+        compiled: Compiled | None = None,
+    ) -> None:
+        self.tracer = Tracer(sources, VOCABULARY, FOLLOWER, compiled)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
@@ -75,14 +92,30 @@ class Explainer:
             for patch in self.tracer.rules
             if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
         ]
-        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], [one for one in refusals if one is not None])
+        said_no = [one for one in refusals if one is not None]
+        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], said_no, self._existence(subject, trace))
+
+    def _existence(self, subject: Subject, trace: Trace) -> tuple[Input, ...]:
+        """What an object rests on as a whole, and the names of all others that it was made from: by these they were found."""
+        own = next((number for number, given in enumerate(self.given) if subject.entry and given.value is subject.entry.manifest), None)
+        reads = dict.fromkeys(trace.existence)
+        others = dict.fromkeys(one.source for field in trace.fields.values() for one in field.inputs if isinstance(one.source, int))
+        for number in others:
+            if number != own:
+                reads |= {Input(number, ("metadata", key)): None for key in ("name", "namespace") if key in self.given[number].metadata}
+        return tuple(reads)
 
     def _roots(self, subject: Subject) -> dict[str, tuple[Input, ...]]:
         """What a topology that nobody wrote rests on: the operator's configuration describes it."""
         if subject.entry is not None:
             return {}
         config = self.tracer.model.track(subject.scope["config"], {})
-        return {"topology": inputs_of(self.tracer.recorder.listen(lambda: config.has_default_topology)[1])}
+
+        def make() -> Any:
+            """The levels are put in order before any rule sees them, which only doing it again can tell."""
+            return config.has_default_topology and default_topology(config.topology_levels, Snapshot())
+
+        return {"topology": inputs_of(self.tracer.recorder.listen(make)[1])}
 
     def absent(self, kind: str) -> list[Refusal]:
         """Why no rule generates an object of a kind: the rules that could, each with the condition that kept it from most items."""

@@ -44,9 +44,13 @@ class Given:
     @property
     def id(self) -> str:
         """`Kind/namespace/name` as far as the manifest says them; the kind alone without a name."""
-        metadata = self.written.get("metadata") or {}
-        name = str(metadata.get("name") or "")
-        return ObjectRef("", self.kind, str(metadata.get("namespace") or ""), name).id if name else self.kind
+        name = str(self.metadata.get("name") or "")
+        return ObjectRef("", self.kind, str(self.metadata.get("namespace") or ""), name).id if name else self.kind
+
+    @property
+    def metadata(self) -> Manifest:
+        """Its metadata, as they are written."""
+        return self.written.get("metadata") or {}
 
     def place(self, path: FieldPath) -> tuple[str, int, int]:
         """File, line and column of a field, or of what is nearest above it."""
@@ -71,6 +75,12 @@ class InputSource:
     column: int = 0
     rule: str = ""
     inputs: list[InputSource] = field(default_factory=list)
+
+    def all(self) -> Iterator[InputSource]:
+        """Goes through it, and all that a default found it from."""
+        yield self
+        for one in self.inputs:
+            yield from one.all()
 
 
 def find(value: Any, path: FieldPath) -> tuple[bool, Any]:

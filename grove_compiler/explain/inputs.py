@@ -33,6 +33,7 @@ class TrackedInputs:
         self.tracer = tracer
         self.given: list[Given] = []
         self.settings: dict[str, Any] = {}
+        self._sources: dict[Input, InputSource] = {}
         self._waiting = [found for document in documents for found in _objects(document)]
         self._snapshot = [found for document in snapshot_documents for found in _objects(document)]
 
@@ -73,7 +74,12 @@ class TrackedInputs:
         return tracked_manifest
 
     def source_of(self, one: Input) -> InputSource:
-        """Who says an input's value."""
+        """Who says an input's value. Fields share most of their inputs, so each is looked up once."""
+        if one not in self._sources:
+            self._sources[one] = self._source_of(one)
+        return self._sources[one]
+
+    def _source_of(self, one: Input) -> InputSource:
         if one.source == SETTINGS:
             return InputSource("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
         if one.source == CONFIGURATION:
@@ -93,6 +99,8 @@ class TrackedInputs:
                 return source
         if not is_there:
             source.how = "absent"
+            refusal = given.refusals.get(one.path)
+            source.inputs = [self.source_of(read) for read in refusal.inputs if read != one] if refusal else []
         return source
 
     def source_at(self, given: Given, path: FieldPath) -> InputSource:

@@ -6,12 +6,15 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.codegen.build import Compiled
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.tracing.provenance import traced_rules
 from grove_compiler.explain import Explainer
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Node
@@ -34,6 +37,8 @@ class Question(NamedTuple):
     inputs: Inputs
     result: Result
     explainer: Explainer
+    documents: Any = ()
+    """The texts of the snapshot."""
 
     def node(self, id: str) -> Node:
         """An object of the result."""
@@ -52,12 +57,18 @@ def example_inputs(path: Path) -> tuple[Inputs, InputReader]:
     return reader.read(files, settings, **more), reader
 
 
+@cache
+def traced() -> Compiled:
+    """Our rules as explanations run them: compiled once for all tests of a process."""
+    return traced_rules(SOURCES, VOCABULARY)
+
+
 @contextmanager
 def asking(inputs: Inputs, snapshot_documents: Any = ()) -> Iterator[Question]:
     """The result of a compilation, and its explainer at work."""
     result = compile_inputs(inputs, PROGRAM)
     assert not has_errors(result.diagnostics), result.diagnostics
-    yield Question(inputs, result, Explainer(inputs, SOURCES, snapshot_documents))
+    yield Question(inputs, result, Explainer(inputs, SOURCES, snapshot_documents, traced()), snapshot_documents)
 
 
 def inputs_of(text: str, *, config: str = "", snapshot: str = "", **settings: Any) -> Inputs:

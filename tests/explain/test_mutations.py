@@ -12,13 +12,13 @@ import pytest
 
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.explain import InputSource
+from grove_compiler.explain import Explainer, ObjectAnswer
 from grove_compiler.explain.input_source import scalars
+from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.field_path import FieldPath, render, replace
-from grove_compiler.graph.node import Node
 from grove_compiler.source.document import Document
 
-from .questions import PROGRAM, ROOT, Question, asking, example_inputs
+from .questions import PROGRAM, ROOT, SOURCES, Question, asking, example_inputs, traced
 
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.yaml") if path.stem != "nodes")
 SAMPLE = 25
@@ -34,10 +34,15 @@ WORDS = [
 """Texts of which one can stand for another."""
 
 
+Fields = dict[str, dict[FieldPath, Any]]
+"""The scalars and empty containers of all objects of a result, by id and path."""
+
+
 class Mutation(NamedTuple):
-    """One changed scalar: the object that has it, where, what it was and is, and the inputs with it."""
+    """One changed scalar: the object that has it and its number, where, what it was and is, and the inputs with it."""
 
     name: str
+    number: int
     path: FieldPath
     old: Any
     new: Any
@@ -47,16 +52,16 @@ class Mutation(NamedTuple):
 def mutations(question: Question) -> Iterator[Mutation]:
     """Every field of every manifest that was put in, changed in every way."""
     explainer, inputs = question.explainer, question.inputs
-    fields = [(given, path, value) for given in explainer.given for path, value in scalars(given.written)]
+    fields = [(number, given, path, value) for number, given in enumerate(explainer.given) for path, value in scalars(given.written)]
     texts: dict[str, set[str]] = {}
-    for _, path, value in fields:
+    for _, _, path, value in fields:
         if isinstance(value, str):
             texts.setdefault(key_of(path), set()).add(value)
-    for given, path, value in fields:
+    for number, given, path, value in fields:
         if not is_identity(path, given.is_snapshot):
             for new in others(value, texts):
                 changed = with_change(inputs, given.written, given.document, (*given.at, *path), path, new)
-                yield Mutation(given.id, path, value, new, changed)
+                yield Mutation(given.id, number, path, value, new, changed)
 
 
 def is_identity(path: FieldPath, is_live: bool) -> bool:
@@ -94,57 +99,55 @@ def changed_document(document: Document, at: FieldPath, new: Any) -> Document:
     return Document(replace(document.value, at, new), document.file, document.index, document.line, document.origin)
 
 
-def inputs_of_fields(question: Question) -> dict[tuple[str, FieldPath], set[tuple[str, FieldPath]]]:
-    """By object and path, what `explain` names as inputs: the object and the path of each."""
-    found = {}
-    for node in question.result.graph.nodes:
-        for path, field in question.explainer.object(node).trace.fields.items():
-            sources = [question.explainer.source_of(one) for one in (*field.sources[0], *field.passed)]
-            found[node.id, path] = {one for each in sources for one in flat(each)}
-    return found
+class Known:
+    """What `explain` names as inputs of the fields of a result: each object is asked about once, when first needed."""
+
+    def __init__(self, question: Question) -> None:
+        self.explainer = question.explainer
+        self.nodes = {node.id: node for node in question.result.graph.nodes}
+        self.fields = {id: dict(scalars(node.object)) for id, node in self.nodes.items()}
+        self._answers: dict[str, ObjectAnswer] = {}
+
+    def inputs(self, id: str, path: FieldPath, is_gone: bool) -> set[tuple[str, FieldPath]]:
+        """The object and the path of each input of a field; where the whole object is gone, those of the object as well."""
+        if id not in self._answers:
+            self._answers[id] = self.explainer.object(self.nodes[id])
+        answer = self._answers[id]
+        inputs = answer.inputs_of(path) if is_gone else answer.trace.fields[path].inputs
+        return {(one.name, one.path) for read in inputs for one in self.explainer.source_of(read).all()}
 
 
-def flat(source: InputSource) -> Iterator[tuple[str, FieldPath]]:
-    """An input, and all that a default found it from."""
-    yield source.name, source.path
-    for one in source.inputs:
-        yield from flat(one)
-
-
-def lists_in(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, list[Any]]]:
-    """Every list, with its path."""
-    if isinstance(value, list):
-        yield path, value
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from lists_in(part, (*path, key))
-
-
-def has_moved(old: list[Any], new: list[Any]) -> bool:
-    """Whether other items stand at the same places: there are more or fewer, or one stands elsewhere."""
-    return len(old) != len(new) or any(item not in (old[at], None) and item in old for at, item in enumerate(new))
-
-
-def differing(before: Node, after: Node) -> list[FieldPath]:
-    """The fields that differ, apart from those of lists whose items have moved: explain does not say why an item stands where it does."""
-    old, new = dict(scalars(before.object)), dict(scalars(after.object))
-    first, second = dict(lists_in(before.object)), dict(lists_in(after.object))
-    moved = [path for path in {*first, *second} if has_moved(first.get(path, []), second.get(path, []))]
-    both = [path for path in old if path in new and old[path] != new[path]]
-    return [path for path in both if not any(path[: len(one)] == one for one in moved)]
+def unexplained(known: Known, now: Fields, changed: tuple[str, FieldPath], is_absent_only: bool = False) -> Iterator[tuple[str, str]]:
+    """The fields that another result lacks, or unless `is_absent_only` has with another value, and that do not rest on what changed."""
+    for id, fields in known.fields.items():
+        there = now.get(id, {})
+        for path, value in fields.items():
+            # 1 and true are one to Python, and two to YAML
+            if path in there and (is_absent_only or repr(there[path]) == repr(value)):
+                continue
+            if changed not in known.inputs(id, path, id not in now):
+                yield id, render(path)
 
 
 def missing(question: Question, sample: int | None = None) -> Iterator[tuple[str, str, str, str]]:
-    """Where `explain` is wrong: the input that was changed, the object, the change, and the field that it does not know to rest on it."""
-    known = inputs_of_fields(question)
-    nodes = {node.id: node for node in question.result.graph.nodes}
+    """Where `explain` is wrong: the input that was changed, the object, the change, and the field that does not rest on it.
+
+    Fields and objects that appear are asked about where they are: in the result of the changed input.
+    """
+    known = Known(question)
     changes = list(mutations(question))
     for one in random.Random(1).sample(changes, min(sample or len(changes), len(changes))):
-        for node in compile_inputs(one.inputs, PROGRAM).graph.nodes:
-            if node.id in nodes and nodes[node.id].rule == node.rule:
-                for path in differing(nodes[node.id], node):
-                    if not any(name == one.name and one.path[: len(read)] == read for name, read in known[node.id, path]):
-                        yield f"{one.name} {render(one.path)}", node.id, f"{one.old} -> {one.new}", render(path)
+        result = compile_inputs(one.inputs, PROGRAM)
+        if has_errors(result.diagnostics):
+            continue
+        now = {node.id: dict(scalars(node.object)) for node in result.graph.nodes}
+        found = list(unexplained(known, now, (one.name, one.path)))
+        if any(path not in known.fields.get(id, {}) for id, fields in now.items() for path in fields):
+            other = Known(Question(one.inputs, result, Explainer(one.inputs, SOURCES, question.documents, traced())))
+            name = other.explainer.given[one.number].id
+            found += unexplained(other, known.fields, (name, one.path), is_absent_only=True)
+        for id, path in found:
+            yield f"{one.name} {render(one.path)}", id, f"{one.old} -> {one.new}", path
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

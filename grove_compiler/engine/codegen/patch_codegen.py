@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.codegen.statements import INNER
 from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
+from grove_compiler.engine.codegen.trace_codegen import traced_step
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, as_expression
-from grove_compiler.engine.language.template_ast import Expression
+from grove_compiler.engine.language.template_ast import Expression, Text
 from grove_compiler.engine.runtime.patching import pointer
 
 
@@ -35,12 +38,29 @@ class PatchCodegen:
         scope = function.scope.with_name("object", Code("tracked_result(o)" if around.traced else "o", dict[str, Any], INNER))
         for word, text in self.patch.named("let").items():
             scope = self.templates.let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope, block)
-        scope = self._loops(self.patch.keys, self.patch.at(), scope)
-        inside = block.indent
-        for number, operation in enumerate(self.patch.keys["do"]):
-            block.indent = inside
-            self._operation(operation, self.patch.at("do", number), scope)
-        block.indent = indent
+        with self._shape([operation["path"] for operation in self.patch.keys["do"]]):
+            scope = self._loops(self.patch.keys, self.patch.at(), scope)
+            inside = block.indent
+            for number, operation in enumerate(self.patch.keys["do"]):
+                block.indent = inside
+                with self._shape([operation["path"]]):
+                    self._operation(operation, self.patch.at("do", number), scope)
+            block.indent = indent
+
+    @contextmanager
+    def _shape(self, paths: list[Any]) -> Iterator[None]:
+        """Ties the fields that a patch or one operation may change to what decides whether it does.
+
+        Only paths that are written out count: one with expressions in it is known only when the patch applies.
+        """
+        if not self.templates.traced:
+            yield
+            return
+        indent, outer = self.block.indent, self.block.begin_shape(dict)
+        yield
+        known = [pointer(path) for path in paths if isinstance(path, str) and path.startswith("/") and "{{" not in path]
+        self.block.lines.append(" " * indent + f"settle(o, {self.block.shape}, {known!r})")
+        self.block.shape = outer
 
     def _loops(self, keys: dict[str, Any], at: Place, scope: Scope) -> Scope:
         """The `forEach` and `when` of the patch or of one operation."""
@@ -71,8 +91,8 @@ class PatchCodegen:
 
     def _call(self, word: str, at: Place) -> str:
         """The operation's function, up to its first argument."""
-        function = f"change({word!r}, {self.patch.id!r}, {at.position!r}," if self.templates.traced else f"patch_{word}("
-        return f"{function}{self.block.mark(at)}"
+        traced = f"change({word!r}, {self.patch.id!r}, {at.position!r}, {self.block.shape},"
+        return f"{traced if self.templates.traced else f'patch_{word}('}{self.block.mark(at)}"
 
     def _path(self, text: Any, at: Place, scope: Scope) -> str:
         if not isinstance(text, str) or not text.startswith(("/", "{{")):
@@ -87,7 +107,8 @@ class PatchCodegen:
         except ExpressionError as error:
             at.fail(str(error), error.suggestion)
             return "()"
-        return f"pointer({code.python})"
+        python = f"pointer({code.python})"
+        return traced_step(python, Text(text, at.path, at), self.block.shape) if self.templates.traced else python
 
     def _expression(self, text: Any, at: Place) -> Expression:
         return Expression(as_expression(text), at.path, at)

@@ -22,16 +22,26 @@ INNER = 1000
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """The statements of one rule under construction: lines at the current indentation, and what each loop level starts with."""
+    """The statements of one rule under construction: lines at the current indentation, and what each loop level starts with.
+
+    `shape` is the variable with what the container rests on that is being written; none stands for the object as a whole.
+    """
 
     writer: ModuleCodegen
     lines: list[str] = field(default_factory=list)
     lazies: list[tuple[int, str]] = field(default_factory=list)
     indent: int = 0
+    shape: str = "None"
 
     def add(self, line: str, at: Place | None = None) -> None:
         """One statement at the current indentation, tied to the place that it comes from."""
         self.lines.append(" " * self.indent + line + (self.mark(at) if at is not None else ""))
+
+    def begin_shape(self, kind: type) -> str:
+        """Begins a container, or a patch; returns the shape that it stands in."""
+        outer, self.shape = self.shape, self.writer.fresh("s")
+        self.add(f"{self.shape} = Shape({outer}, {kind.__name__})")
+        return outer
 
     def mark(self, at: Place) -> str:
         """The comment that ties a line to its place; inside an expression a line break has to follow."""
@@ -94,31 +104,33 @@ class StatementCodegen:
         if scope.is_constant(word):
             expression.at.fail(f"{word!r} is the name of a constant")
 
-    def items(self, word: str, expression: Expression, scope: Scope) -> tuple[str, Any]:
+    def items(self, word: str, expression: Expression, scope: Scope, shape: str = "None") -> tuple[str, Any]:
         """What a loop runs over, as Python, and the type of its items."""
         code = self.code(expression, scope, may_omit=False)
         if not types.is_loopable(code.type):
             expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
         is_certain = code.type is not Any and not types.is_optional(code.type)
-        python = traced_items(word, code.python, expression) if self.traced else code.python if is_certain else f"each({code.python})"
+        python = code.python if is_certain else f"each({code.python})"
+        if self.traced:
+            python = traced_items(word, code.python, expression, shape)
         return python, types.item_type(code.type)
 
     def loop(self, word: str, expression: Expression, scope: Scope, block: Block) -> Scope:
         """A loop inside of a template or a patch; what follows is its body."""
-        python, kind = self.items(word, expression, scope)
+        python, kind = self.items(word, expression, scope, block.shape)
         name = Code(block.writer.fresh(f"{variable(word)}_"), kind, INNER)
         block.add(f"for {name.python} in {python}:", expression.at)
         block.indent += 1
         return scope.with_name(word, name)
 
-    def condition(self, expression: Expression, scope: Scope, path: FieldPath = ()) -> str:
+    def condition(self, expression: Expression, scope: Scope, path: FieldPath = (), shape: str = "None") -> str:
         """A `when` or an `$if`; the latter is about the part of the document at `path`."""
         code = self.code(expression, scope, may_omit=False)
         if not self.traced or expression.at.broken:
             return code.python
-        return traced_condition(self.compilers[expression.at.file.metered], expression, scope, self.rule, path)
+        return traced_condition(self.compilers[expression.at.file.metered], expression, scope, self.rule, shape, path)
 
     def guard(self, expression: Expression, scope: Scope, block: Block, path: FieldPath = ()) -> None:
         """A condition of all that follows at a deeper indentation."""
-        block.add(f"if {self.condition(expression, scope, path)}:", expression.at)
+        block.add(f"if {self.condition(expression, scope, path, block.shape)}:", expression.at)
         block.indent += 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from grove_compiler.engine.codegen.statements import INNER, Block, StatementCodegen
-from grove_compiler.engine.codegen.trace_codegen import traced_value
+from grove_compiler.engine.codegen.trace_codegen import traced_step, traced_value
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope, named
@@ -35,10 +35,12 @@ class TemplateCodegen(StatementCodegen):
     def write(self, node: TemplateNode, scope: Scope, block: Block, depth: int) -> Code:
         """The value of a node where names up to `depth` are bound. Mistakes are reported and stand in as `None`."""
         if self.traced:  # every object has parts of its own, so that each scalar knows where in its object it stands
-            code = self._write(node, scope, block, INNER)
             if not isinstance(node, MapNode | ListNode):
-                return code
-            return replace(code, python=f"filled({code.python}, {self.rule!r}, {node.at.position!r})")
+                return self._write(node, scope, block, INNER)
+            outer = block.begin_shape(dict if isinstance(node, MapNode) else list)
+            code = self._write(node, scope, block, INNER)
+            shape, block.shape = block.shape, outer
+            return replace(code, python=f"filled({code.python}, {self.rule!r}, {node.at.position!r}, {shape})")
         if isinstance(node, MapNode | ListNode):
             if is_fixed(node):
                 return Code(block.writer.constant(fixed_value(node)), dict if isinstance(node, MapNode) else list)
@@ -105,7 +107,10 @@ class TemplateCodegen(StatementCodegen):
         kind = types.without_none(code.type)
         if types.is_model(kind) and isinstance(node, Text | Expression):
             node.at.fail(f"a {kind.__name__} cannot stand in a manifest; name one of its attributes")
-        return replace(code, python=traced_value(code.python, node, scope, self.rule)) if self.traced else code
+        if not self.traced:
+            return code
+        shape = block.shape if code.may_omit else "None"
+        return replace(code, python=traced_value(code.python, node, scope, self.rule, shape))
 
     def _map(self, node: MapNode, scope: Scope, block: Block, depth: int) -> Code:
         if node.condition:
@@ -117,7 +122,7 @@ class TemplateCodegen(StatementCodegen):
         text = "{\n"
         for entry in node.entries:
             assert isinstance(entry, Field)
-            key, value = self._key(entry, scope), self.write(entry.value, scope, block, depth)
+            key, value = self._key(entry, scope, block), self.write(entry.value, scope, block, depth)
             text += f"{key.python}: {value.python},{block.mark(entry.at)}"
         return Code(text + "}", dict[str, Any])
 
@@ -146,9 +151,9 @@ class TemplateCodegen(StatementCodegen):
         for entry in node.entries:
             if not isinstance(entry, Field):
                 code = self._write(entry, scope, block, depth)
-                block.add(f"merge({name}, {code.python})", entry.at)
+                block.add(f"merge({name}, {code.python}{f', {block.shape}' * self.traced})", entry.at)
                 continue
-            key = self._key(entry, scope).python
+            key = self._key(entry, scope, block).python
             value = self.write(entry.value, scope, block, depth)
             if not value.may_omit:
                 block.add(f"{name}[{key}] = {value.python}", entry.at)
@@ -157,13 +162,14 @@ class TemplateCodegen(StatementCodegen):
             block.add(f"if x is not OMIT: {name}[{key}] = x")
         return Code(name, dict[str, Any])
 
-    def _key(self, entry: Field, scope: Scope) -> Code:
+    def _key(self, entry: Field, scope: Scope, block: Block) -> Code:
         if isinstance(entry.key, Literal):
             return Code(repr(entry.key.value))
         code = self.code(entry.key, scope)
         if code.may_omit:
             entry.at.fail("a key cannot be `omit`; guard its value")
-        return code if code.type is str else Code(f"as_text({code.python})")
+        python = code.python if code.type is str else f"as_text({code.python})"
+        return Code(traced_step(python, entry.key, block.shape) if self.traced else python)
 
     def _list(self, node: ListNode, scope: Scope, block: Block, depth: int) -> Code:
         if all(not item.loop and not item.condition and not self._may_omit(item.value, scope) for item in node.items):

@@ -13,9 +13,10 @@ from grove_compiler.engine.language.template_ast import Expression, Literal, Tex
 from grove_compiler.graph.field_path import FieldPath
 
 
-def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, rule: str) -> str:
+def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, rule: str, shape: str = "None") -> str:
     """A scalar, or what a `$merge` brings in, with its rule and place, what is written there, and where that is in the document.
 
+    `shape` is that of the container that it stands in, where it may be left out.
     What is written with names of constants alone is as constant as what is written out.
     """
     used = _names(node)
@@ -23,7 +24,7 @@ def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, r
     source = "" if isinstance(node, Literal) or (used and not names) else node.text
     if isinstance(node, Expression) and node.label:
         source = node.label
-    return f"trace(lambda: {python}, {rule!r}, {node.at.position!r}, {source!r}, {names!r}, {node.path!r})"
+    return f"trace(lambda: {python}, {rule!r}, {node.at.position!r}, {source!r}, {names!r}, {node.path!r}, {shape})"
 
 
 def traced_name(word: str, python: str, expression: Expression) -> str:
@@ -31,18 +32,23 @@ def traced_name(word: str, python: str, expression: Expression) -> str:
     return f"bind({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
-def traced_items(word: str, python: str, expression: Expression) -> str:
-    """What a loop runs over."""
-    return f"repeat({word!r}, lambda: {python}, {_names(expression)!r})"
+def traced_items(word: str, python: str, expression: Expression, shape: str) -> str:
+    """What a loop runs over, which decides how many there are of what it makes."""
+    return f"repeat({word!r}, lambda: {python}, {_names(expression)!r}, {shape})"
 
 
-def traced_condition(compiler: ExpressionCompiler, condition: Expression, scope: Scope, rule: str, path: FieldPath = ()) -> str:
+def traced_step(python: str, node: Text, shape: str) -> str:
+    """A key or a path, which decides where something stands."""
+    return f"step(lambda: {python}, {_names(node)!r}, {shape})"
+
+
+def traced_condition(compiler: ExpressionCompiler, condition: Expression, scope: Scope, rule: str, shape: str, path: FieldPath = ()) -> str:
     """A condition that reports each of its parts up to the first that does not hold. The whole has been compiled without mistakes."""
     parts = ""
     for part in conjunction(condition.text):
         code = compiler.value(part, scope).python
-        parts += f"({part!r}, lambda: {code}, lambda: {_subject(compiler, part, scope)}), "
-    return f"holds({rule!r}, {condition.at.position!r}, ({parts}), {path!r})"
+        parts += f"({part!r}, lambda: {code}, lambda: {_subject(compiler, part, scope)}, {tuple(sorted(names_in(part)))!r}), "
+    return f"holds({rule!r}, {condition.at.position!r}, ({parts}), {path!r}, {shape})"
 
 
 def conjunction(text: str) -> list[str]:

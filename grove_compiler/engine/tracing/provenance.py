@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from grove_compiler.engine.codegen.build import compile_rules
+from grove_compiler.engine.codegen.build import Compiled, compile_rules
 from grove_compiler.engine.language.load import load
-from grove_compiler.engine.language.rule import RuleSet
 from grove_compiler.engine.runtime import access
 from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.cost_budget import CostBudget
@@ -23,9 +22,9 @@ from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
-from grove_compiler.engine.tracing.traced import Origin, Traced
+from grove_compiler.engine.tracing.traced import Origin, Shape, Traced
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
-from grove_compiler.engine.tracing.tracking import LISTED, PASSED, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
+from grove_compiler.engine.tracing.tracking import LISTED, PASSED, READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 
@@ -91,6 +90,14 @@ class Trace:
     conditions: list[Condition] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
+    shape: Shape = field(default_factory=lambda: Shape(None, dict))
+
+    @property
+    def existence(self) -> tuple[Input, ...]:
+        """The inputs that decide whether there is the object, and what it is called."""
+        name = [self.fields[path].rests for path in (("metadata", "name"), ("metadata", "namespace")) if path in self.fields]
+        reads = [*self.shape.rests, *(one for rests in name for one in rests)]
+        return inputs_of(dict.fromkeys(reads, READ))
 
 
 class _Made(Exception):
@@ -100,16 +107,21 @@ class _Made(Exception):
         self.object = object
 
 
+def traced_rules(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compiled:
+    """Compiles rules in the form that tells where every field comes from. Raises `InvalidRules`."""
+    return compile_rules(load(sources), vocabulary, traced=True)
+
+
 class Tracer:
     """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`.
 
     It reads copies of the model that are its own, and changes nothing that anybody else sees: others may compile or trace meanwhile.
-    `follower` is what `TrackedModel` asks for.
+    `follower` is what `TrackedModel` asks for. `compiled` are the same rules, where `traced_rules` compiled them before: who asks
+    about one input after another pays for that once.
     """
 
-    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "") -> None:
-        self.rule_set: RuleSet = load(sources)
-        compiled = compile_rules(self.rule_set, vocabulary, traced=True)
+    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "", compiled: Compiled | None = None) -> None:
+        compiled = compiled or traced_rules(sources, vocabulary)
         self.rules: list[RuleInfo] = compiled.rules
         self.roots = vocabulary.words
         self.recorder = Recorder()
@@ -118,6 +130,7 @@ class Tracer:
         budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
         self._namespace = runtime(vocabulary.functions, budget) | {
             "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
+            "step": self._step, "Shape": Shape, "settle": _settle,
             "holds": self._holds, "change": self._change, "skips": lambda: self._is_dry, "merge": traced.merge,
             "tracked_result": lambda made: traced.tracked_result(made, self.recorder),
         }  # fmt: skip
@@ -134,6 +147,7 @@ class Tracer:
         """
         self._begin(node.loop[position:])
         self._bound.update(roots or {})
+        self._parts.update({name: dict.fromkeys(inputs, READ) for name, inputs in (roots or {}).items()})
         try:
             self._call(node.rule, scope, self._made)
         except _Made as made:
@@ -163,7 +177,8 @@ class Tracer:
         """Before a run; `wanted` is the only position of the loops that is of interest."""
         self._trace, self._wanted, self._is_dry = Trace(), wanted, is_dry
         self._bound: dict[str, tuple[Input, ...]] = {}
-        self._parts: dict[str, tuple[Input, ...]] = {}
+        self._parts: dict[str, Reads] = {}
+        self._scalars: dict[str, Reads] = {}
 
     def _call(self, rule: str, scope: Mapping[str, Any], *rest: Any) -> Any:
         index = next(number for number, info in enumerate(self.rules) if info.id == rule)
@@ -178,35 +193,64 @@ class Tracer:
     # -- what traced rules call --------------------------------------------------------------------------------------------
 
     def _evaluate(self, thunk: Thunk, names: tuple[str, ...] = ()) -> tuple[Any, Reads]:
-        """A value and what was read for it; where neither tells anything, what the names in it rest on."""
+        """A value and what was read for it: by itself, and for the texts and numbers that its names stand for.
+
+        Those of containers and of parts of the model know by themselves what is read of them; where nothing is, they were asked as a
+        whole.
+        """
         value, reads = self.recorder.listen(thunk)
         if not reads and not isinstance(value, Tracked):
             reads = {one: LISTED for name in names for one in self._bound.get(name, ())}
-        parts = {one: PASSED for name in names for one in self._parts.get(name, ())}
-        return value, parts | reads
+        found: Reads = {}
+        for more in (reads, *(known.get(name, {}) for known in (self._parts, self._scalars) for name in names)):
+            for one, how in more.items():
+                found[one] = found.get(one, PASSED) | how
+        return value, found
 
-    def _value(self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath) -> Any:
+    def _value(
+        self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath, shape: Shape | None
+    ) -> Any:
         value, reads = self._evaluate(thunk, names)
         origin = Origin(*place, text)
+        if shape is not None:
+            shape.part(reads, value is not OMIT)
         if value is OMIT:
             self._trace.omissions.append(Omission(rule, origin, path, inputs_of(reads)))
             return OMIT
         return traced.opened(Traced(value, origin, rule, reads, names))
 
-    def _filled(self, value: Any, rule: str, place: tuple[str, int]) -> Any:
-        return Traced(value, Origin(*place, ""), rule) if value in ({}, []) else value
+    def _filled(self, value: Any, rule: str, place: tuple[str, int], shape: Shape) -> Any:
+        if value is OMIT:
+            return OMIT
+        if not value:
+            return Traced(value, Origin(*place, ""), rule, guards=shape.rests | shape.left_out)
+        shape.settle(value)
+        return value
 
     def _name(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
         value, reads = self._evaluate(thunk, names)
         self._bound[name] = inputs_of(reads)
-        return self.model.track(value, reads)
+        return self._bind(name, self.model.track(value, reads), reads)
 
-    def _items(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
+    def _bind(self, name: str, value: Any, reads: Reads) -> Any:
+        """A value under a name. What is no container is read by who uses the name, whatever Python makes of it then."""
+        known = dict.fromkeys(value.inputs, READ) if isinstance(value, Tracked) else reads
+        self._scalars[name] = known if isinstance(value, str | int | float | None) else {}
+        return value
+
+    def _items(self, name: str, thunk: Thunk, names: tuple[str, ...], shape: Shape | None) -> Iterator[Any]:
         value, reads = self._evaluate(lambda: access.each(thunk()), names)
+        (shape or self._trace.shape).guard(reads, holds=True)
         self._bound[name] = inputs_of(reads)
         if name not in dict(self._loops):
-            self._parts[name] = tuple(reads)
-        return self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads)
+            self._parts[name] = dict.fromkeys(reads, PASSED)
+        for item in self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads):
+            yield self._bind(name, item, reads)
+
+    def _step(self, thunk: Thunk, names: tuple[str, ...], shape: Shape) -> Any:
+        value, reads = self._evaluate(thunk, names)
+        shape.guard(reads, holds=True)
+        return value
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:
         """A loop of the rule: all positions, or the wanted one. Loops are entered from the outermost on."""
@@ -222,17 +266,30 @@ class Tracer:
                 yield number, item
                 return
 
-    def _holds(self, rule: str, place: tuple[str, int], parts: tuple[tuple[str, Thunk, Thunk], ...], path: FieldPath) -> bool:
-        for text, test, about in parts:
-            value, reads = self._evaluate(test)
+    def _holds(
+        self, rule: str, place: tuple[str, int], parts: tuple[tuple[str, Thunk, Thunk, tuple[str, ...]], ...], path: FieldPath,
+        shape: Shape | None,
+    ) -> bool:  # fmt: skip
+        for text, test, about, names in parts:
+            value, reads = self._evaluate(test, names)
             subject = None if value else self._evaluate(about)[0]
             self._trace.conditions.append(Condition(rule, *place, text, bool(value), subject, inputs_of(reads), path))
+            (shape or self._trace.shape).guard(reads, bool(value))
             if not value:
                 return False
         return True
 
-    def _change(self, word: str, rule: str, place: tuple[str, int], object: Any, path: tuple[str, ...], *new: Any) -> Any:
+    def _change(self, word: str, rule: str, place: tuple[str, int], shape: Shape, object: Any, path: tuple[str, ...], *new: Any) -> Any:
         if new and new[0] is OMIT:
             return object
+        if new:
+            shape.settle(new[0])
+            if shape.outer is not None:
+                shape.outer.settle(new[0])
         self._trace.operations.append(Operation(rule, word, path, *place))
         return traced.patch(word, object, path, *new)
+
+
+def _settle(object: Any, shape: Shape, paths: Sequence[tuple[str, ...]]) -> None:
+    for path in paths:
+        shape.settle(object, *path)

@@ -38,7 +38,7 @@ class Traced:
     """A scalar or an empty container of an object, and where it comes from.
 
     `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that are no constants. `copied`
-    is the field of a document that it is, where the value itself cannot know it.
+    is the field of a document that it is, where the value itself cannot know it. `guards` decide whether it is there, and where.
     """
 
     value: Any
@@ -47,6 +47,7 @@ class Traced:
     reads: Reads = field(default_factory=dict)
     names: tuple[str, ...] = ()
     copied: tuple[Input, ...] = ()
+    guards: Reads = field(default_factory=dict)
 
     @property
     def sources(self) -> tuple[tuple[Input, ...], bool]:
@@ -61,20 +62,37 @@ class Traced:
     @property
     def passed(self) -> tuple[Input, ...]:
         """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
+        others = self._others
+        return inputs_of(dict.fromkeys(sorted(others, key=lambda one: -(others[one] & READ)), READ))
+
+    @property
+    def deciding(self) -> tuple[Input, ...]:
+        """The inputs that decide whether it is there and where it stands, and that were not told yet."""
+        told = {*self.sources[0], *self.passed}
+        return tuple(one for one in inputs_of(dict.fromkeys(self.guards, READ)) if one not in told)
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Every input that decides whether it is there, where it stands and what it is."""
+        return (*self.sources[0], *self.passed, *self.deciding)
+
+    @property
+    def _others(self) -> Reads:
+        """What was read besides its sources, and not on the way to them."""
         inputs, is_copied = self.sources
         reads = self.reads if is_copied else {one: how for one, how in self.reads.items() if not how}
-        others = [one for one in reads if not any(self._leads_to(one, source) for source in inputs)]
-        return inputs_of(dict.fromkeys(sorted(others, key=lambda one: -(reads[one] & READ)), READ))
+        return {one: how for one, how in reads.items() if not any(self._leads_to(one, source, is_copied) for source in inputs)}
 
-    def _leads_to(self, one: Input, source: Input) -> bool:
+    def _leads_to(self, one: Input, source: Input, is_copied: bool) -> bool:
         """Whether an input was read on the way to a source: something around it or in it, or listed with something around it."""
-        around = one.path[:-1] if self.reads.get(source, LISTED) & LISTED and self.sources[1] else one.path
+        is_neighbour = is_copied and self.reads.get(one) == LISTED and self.reads.get(source, LISTED) & LISTED
+        around = one.path[:-1] if is_neighbour else one.path
         return one.source == source.source and (source.path[: len(around)] == around or one.path[: len(source.path)] == source.path)
 
     @property
     def rests(self) -> Reads:
         """What is read by who reads this value."""
-        return dict.fromkeys(self.passed, PASSED) | dict.fromkeys(self.sources[0], READ)
+        return dict.fromkeys((*self.guards, *self._others), PASSED) | dict.fromkeys(self.sources[0], READ)
 
     def part(self, key: Any, value: Any) -> Traced:
         """An entry of the container that the expression gave."""
@@ -82,7 +100,42 @@ class Traced:
         copied = tuple(place.reads(key)) if isinstance(place, Input) else ()
         if not copied and (value is None or isinstance(value, bool)):  # these cannot know their input: it is the entry of that name
             copied = tuple(one for one in inputs_of(self.reads) if one.path[-1:] == (key,))
-        return replace(self, value=value, copied=copied if len(copied) == 1 else ())
+        return replace(self, value=value, copied=copied if len(copied) == 1 else (), guards={})
+
+
+class Shape:
+    """What decides which parts a container under construction has, or what a patch changes.
+
+    All parts of a list rest on it, since whatever leaves one out moves the others. Parts of a map do not, unless it is empty: of what
+    was left out nothing else is seen.
+    """
+
+    def __init__(self, outer: Shape | None, kind: type) -> None:
+        self.outer = outer
+        self.is_list = kind is list
+        self.rests: Reads = {}
+        self.left_out: Reads = {}
+
+    def guard(self, reads: Reads, holds: bool) -> None:
+        """Takes down what a condition read: all of this rests on it, and without this what is around it does."""
+        self.rests |= reads
+        if not holds and self.outer is not None:
+            self.outer.part(reads, is_there=False)
+
+    def part(self, reads: Reads, is_there: bool) -> None:
+        """Takes down what was read for a part that may be left out."""
+        if self.is_list:
+            self.rests |= reads
+        elif not is_there:
+            self.left_out |= reads
+
+    def settle(self, value: Any, *steps: str) -> None:
+        """Tells the fields that stand where a patch may change something, whether it does or not."""
+        for step in steps:
+            if isinstance(value, dict | list):
+                value = dict(entries_of(value)).get(int(step) if isinstance(value, list) and step.isdecimal() else step)
+        for _, leaf in leaves(value):
+            leaf.guards |= self.rests
 
 
 class Made(NamedTuple):
@@ -134,9 +187,11 @@ def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Traced
             yield from leaves(part, (*path, key))
 
 
-def merge(target: dict[str, Any], extra: Any) -> None:
+def merge(target: dict[str, Any], extra: Any, shape: Shape) -> None:
     """Does what `$merge` does, with traced values."""
-    extra = extra.value if isinstance(extra, Traced) else extra
+    if isinstance(extra, Traced):
+        shape.part(extra.reads, is_there=False)
+        extra = extra.value
     for part in extra if isinstance(extra, list) else [extra]:
         patching.merge(target, part.value if isinstance(part, Traced) else part)
 

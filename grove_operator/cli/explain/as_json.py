@@ -27,6 +27,7 @@ def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPat
             {"name": one.name, "expression": one.expression, "position": one.position, "inputs": _inputs(one.inputs, words)}
             for one in trace.loops
         ],
+        "existsBy": _inputs(answer.existence, words),
         "fields": [_field(at, found, words) for at, found in trace.fields.items() if at[: len(path)] == path],
         "leftOut": [
             {"path": render(one.path), "file": one.origin.file, "line": one.origin.line, "expression": one.origin.expression}
@@ -69,6 +70,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "expression": found.origin.expression,
         "inputs": [_source_json(one) for one in words.sources_of(found)],
         "byWayOf": _inputs(found.passed, words),
+        "thereBy": _inputs(found.deciding, words),
     }
 
 

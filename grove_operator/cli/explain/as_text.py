@@ -10,10 +10,12 @@ from grove_compiler.explain import Given, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph
 from grove_compiler.source.quoting import on_one_line
+from grove_operator.cli.explain.places import listed, places
 from grove_operator.cli.explain.words import Words, policy, several, value
 
 MOST_INPUTS = 3
-MOST_PASSED = 6
+MOST_SOURCES, MOST_CHOOSING = 12, 6
+"""Lines of inputs in the answer about one field, which with all else takes at most 40."""
 WIDEST_LEFT = 72
 LEGEND = "a file of yours alone: copied from there; a template or rule alone: a constant; `<-`: worked out from"
 
@@ -115,16 +117,15 @@ def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
         yield f"made by    {words.origin(found)}   {found.origin.expression}"
     yield f"rule       {words.rule(rule)}"
     yield f"           {rule.doc}"
-    if sources:
-        first, *rest = words.inputs(sources)
-        yield f"from       {first}"
-        yield from (f"           {line}" for line in rest)
-    elif found.origin.expression:
+    if not sources and found.origin.expression:
         yield "from       nothing that you gave: " + _loops(answer, found)
-
-    passed = [render(one.path) for one in found.passed]
-    if passed:
-        yield f"by way of  {several(passed, MOST_PASSED)}"
+    source_of = words.explainer.source_of
+    for head, inputs, most in (("from", sources, MOST_SOURCES), ("chosen by", words.choosing(found), MOST_CHOOSING)):
+        for number, line in enumerate(words.few_inputs(inputs, most)):
+            yield f"{'' if number else head:11}{line}"
+    yield from listed("by way of", places(map(source_of, found.passed)))
+    yield from listed("there by", places(map(source_of, found.deciding)))
+    yield from listed("exists by", places(map(source_of, answer.existence)))
 
 
 def _loops(answer: ObjectAnswer, found: Traced) -> str:
@@ -165,12 +166,18 @@ def _names(path: FieldPath) -> list[str]:
 
 
 def _note(found: Traced, words: Words) -> str:
-    """The origin of a line, in a few words."""
+    """The origin of a line, in a few words: of what is copied, also what decided that it is this."""
     sources = words.sources_of(found)
     if found.sources[1] and len(sources) == 1 and sources[0].how != "configuration":
-        return _source(sources[0], words)
+        chosen = _short(places(words.choosing(found)), sources[0].file)
+        return _source(sources[0], words) + (f" by {several(chosen, MOST_INPUTS)}" if chosen else "")
     made = words.origin(found)
     return f"{made} <- {several(_sources(sources, words), MOST_INPUTS)}" if sources and found.origin.expression else made
+
+
+def _short(texts: Sequence[str], file: str) -> list[str]:
+    """Places, without the file that was just named."""
+    return [text.removeprefix(file) if file and text.startswith(f"{file}:") else text for text in texts]
 
 
 def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:

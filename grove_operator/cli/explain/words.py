@@ -11,6 +11,7 @@ from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, InputSource
 from grove_compiler.graph.field_path import render
+from grove_operator.cli.explain.places import grouped
 from grove_operator.rulebook import SHIPPED, Rulebook
 
 LONGEST_VALUE = 60
@@ -44,6 +45,20 @@ class Words:
         inputs = [self.explainer.source_of(one) for one in found.sources[0]]
         return sorted(inputs, key=lambda source: (source.value != found.value, source.how == "absent"))
 
+    def choosing(self, found: Traced) -> list[InputSource]:
+        """The inputs that decided which one is copied: those with the value of a neighbour of it, as items are chosen by comparing.
+
+        A `packDomain` that is `rack` chooses the level whose domain is `rack`, of which the node label is copied.
+        """
+        sources, is_copied = found.sources
+        if not is_copied or len(sources) != 1:
+            return []
+        source = sources[0]
+        read = {one: self.explainer.source_of(one) for one in found.passed}
+        around = {one for one in read if one.source == source.source and one.path[:-1] == source.path[:-1]}
+        values = [read[one].value for one in around if isinstance(read[one].value, str)]
+        return [said for one, said in read.items() if one not in around and said.value in values]
+
     def input(self, source: InputSource) -> str:
         """One input: its field, its value, and who says it."""
         if source.how == "setting":
@@ -70,6 +85,23 @@ class Words:
             yield indent + self.input(source)
             if depth < 3:
                 yield from self.inputs(source.inputs, f"{indent}  from ", depth + 1)
+
+    def few_inputs(self, found: Sequence[InputSource], most: int) -> list[str]:
+        """Inputs on so many lines at the most: where there are more, those that stand together are told together."""
+        lines = list(self.inputs(found))
+        if len(lines) <= most:
+            return lines
+        lines = []
+        for name, path, group in grouped(found, most):
+            if len(group) == 1:
+                lines += self.inputs(group)
+                continue
+            head = f"{name}: " if self._names_objects or group[0].how == "snapshot" else ""
+            numbers = sorted({each.line for one in group for each in one.all() if each.line and each.file == group[0].file})
+            count = f"{len(numbers)} lines" if len(numbers) > 1 else f"{len(group)} fields"
+            span = f"   {group[0].file}:{'-'.join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))}" if numbers else ""
+            lines.append(f"{head}{render(path)}: {count}{span}")
+        return lines
 
     def condition(self, condition: Condition) -> str:
         """A condition that does not hold, with what it is about."""

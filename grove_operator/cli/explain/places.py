@@ -1,0 +1,72 @@
+"""Many lines of input files in few words: `set.yaml:6, :23, :31-244`, and groups of inputs under the path that they share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from grove_compiler.explain import InputSource
+from grove_compiler.graph.field_path import FieldPath, render
+
+MOST_RANGES = 24
+"""With file names and commas about four lines of 80 columns; beyond that nobody reads the numbers one by one."""
+WIDTH = 80
+
+
+def ranges(numbers: Iterable[int], most: int = MOST_RANGES) -> list[tuple[int, int]]:
+    """Returns numbers as ranges. Where there are too many, those with the smallest gaps between them become one."""
+    found = [(number, number) for number in sorted(set(numbers))]
+    gap = 1
+    while True:
+        joined: list[tuple[int, int]] = []
+        for first, last in found:
+            if joined and first - joined[-1][1] <= gap:
+                joined[-1] = joined[-1][0], last
+            else:
+                joined.append((first, last))
+        if len(joined) <= most:
+            return joined
+        found, gap = joined, gap + 1
+
+
+def places(sources: Iterable[InputSource]) -> list[str]:
+    """Returns where inputs are said, with what their defaults were found from: lines of each file, then what has no line.
+
+    What is not set is left out: its line would be that of whatever stands around it.
+    """
+    lines: dict[str, list[int]] = {}
+    others: dict[str, None] = {}
+    for one in (each for source in sources for each in source.all()):
+        if one.how in ("setting", "configuration"):
+            others[f"--{render(one.path).replace('_', '-')}" if one.how == "setting" else "operator configuration"] = None
+        elif one.how not in ("absent", "schema") and not one.rule:
+            if one.line:
+                lines.setdefault(one.file, []).append(one.line)
+            else:
+                others[one.name] = None
+    texts = []
+    for file, numbers in lines.items():
+        parts = [f":{first}" if first == last else f":{first}-{last}" for first, last in ranges(numbers)]
+        texts += [f"{file}{parts[0]}", *parts[1:]]
+    return [*texts, *others]
+
+
+def listed(head: str, words: Sequence[str]) -> list[str]:
+    """Returns words behind a head of 11 columns, on as many lines as they need; nothing without words."""
+    text = ", ".join(words)
+    indent = " " * 11
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=head.ljust(11), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def grouped(sources: Sequence[InputSource], most: int) -> list[tuple[str, FieldPath, list[InputSource]]]:
+    """Returns inputs in so many groups at the most, each an object, the path that its inputs have in common, and these."""
+    depth = max((len(one.path) for one in sources), default=0)
+    while True:
+        groups: dict[tuple[str, FieldPath], list[InputSource]] = {}
+        for one in sources:
+            groups.setdefault((one.name, one.path[:depth]), []).append(one)
+        if len(groups) <= most or depth == 0:
+            return [(name, path, found) for (name, path), found in groups.items()]
+        depth -= 1
