@@ -22,6 +22,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
 from grove_operator.cli.compile.command import command as compile_command
+from grove_operator.cli.options import take_files
 from grove_operator.reading.inputs import InputReader
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +53,7 @@ def example_inputs(path: Path) -> tuple[Inputs, InputReader]:
     reader = InputReader()
     names = ("namespace", "kube_version", "mnnvl_shape")
     settings = Settings(pods=True, **{name: options[name] for name in names})
-    files = [str(ROOT / file) for file in options["files"]]
+    files = [str(ROOT / file) for file in take_files(options)]
     more = {name: str(ROOT / options[name]) for name in ("config", "snapshot") if options[name]}
     return reader.read(files, settings, **more), reader
 
