@@ -38,12 +38,12 @@ def can_pack(items: list[Item], bins: list[Item]) -> bool:
 
 @given(ITEMS, st.integers(0, 40))
 def test_what_is_usable_is_never_less_than_the_largest_sum(items: list[Item], free: int) -> None:
-    assert usable(items, free) >= max(number for number in sums(items) if number <= free)
+    assert usable(items)(free) >= max(number for number in sums(items) if number <= free)
 
 
 @pytest.mark.parametrize(("free", "expected"), [(3, 0), (8, 5), (11, 10), (99, 15)])
 def test_of_things_of_one_size_as_many_are_usable_as_go_in(free: int, expected: int) -> None:
-    assert usable([(5, 3)], free) == expected
+    assert usable([(5, 3)])(free) == expected
 
 
 @settings(max_examples=300)
