@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from applier.decision import Decision, Schemas, Verdict, decide, hide_secrets, merged, read_openapi
+from applier.decision import Decision, Schemas, Type, Verdict, decide, hide_secrets, merged, read_openapi
 from applier.decision.intent import revealed
 from applier.decision.server_side_apply import without_managed_fields
 from applier.errors import ApiError
@@ -22,7 +22,6 @@ from applier.testing.control_plane import ControlPlane
 
 from .manifests import GADGET_DEFINITION, GADGET_GROUP, KINDS, Manifest, Some
 
-_PLURALS = {"Ingress": "ingresses", "NetworkPolicy": "networkpolicies"}
 _DOCUMENTS = (
     "api/v1",
     "apis/apps/v1",
@@ -48,6 +47,8 @@ class Server:
         context: ssl.SSLContext = plane.tls
         self._line = http.client.HTTPSConnection(address.hostname or "", address.port, context=context, timeout=60)
         self._token = plane.token
+        self._served: dict[Kind, Any] = {}
+        self._schemas: dict[str, Schemas] = {}
 
     def ask(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Reply:
         data = None if body is None else json.dumps(body)
@@ -74,12 +75,27 @@ class Server:
                 return schemas
             time.sleep(0.2)
 
+    def schema(self, kind: Kind) -> Type:
+        """That of one kind, from the document of its group and version."""
+        start = _start(kind)
+        if start not in self._schemas:
+            self._schemas[start] = read_openapi(self.ask("GET", f"/openapi/v3{start}").body)
+        found = self._schemas[start].get(kind)
+        assert found is not None, f"{kind} is not described by the server"
+        return found
 
-def path_of(manifest: Manifest, namespace: str) -> str:
-    kind = Kind.of(manifest)
-    start = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-    plural = _PLURALS.get(kind.kind, kind.kind.lower() + "s")
-    return f"{start}/namespaces/{namespace}/{plural}/{manifest['metadata']['name']}"
+    def path_of(self, manifest: Manifest, namespace: str) -> str:
+        """The URL path of an object; one without a namespace of its own is in the one that is given."""
+        kind = Kind.of(manifest)
+        if kind not in self._served:
+            resources = self.ask("GET", _start(kind)).body["resources"]
+            self._served[kind] = next(one for one in resources if one["kind"] == kind.kind and "/" not in one["name"])
+        served, place = self._served[kind], manifest["metadata"].get("namespace", namespace)
+        return _start(kind) + (f"/namespaces/{place}" if served["namespaced"] else "") + f"/{served['name']}/{manifest['metadata']['name']}"
+
+
+def _start(kind: Kind) -> str:
+    return f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
 
 
 class Pair(NamedTuple):
@@ -112,7 +128,7 @@ def pairs(server: Server, namespace: str, seed: int, tries: int, kinds: tuple[st
         return make(Some(random), name)
 
     last = _history(server, namespace, random, fresh)
-    path = path_of(last, namespace)
+    path = server.path_of(last, namespace)
     live = server.ask("GET", path).body
     if live.get("kind") == "Status":
         return
@@ -127,7 +143,7 @@ def _history(server: Server, namespace: str, random: Random, fresh: Any) -> Mani
     last: Manifest = fresh()
     for _ in range(random.randint(1, 4)):
         manifest = fresh()
-        path = path_of(manifest, namespace)
+        path = server.path_of(manifest, namespace)
         way = random.random()
         if way < 0.5:
             if server.apply(path, manifest, US, force=True).status < 300:

@@ -10,7 +10,7 @@ from typing import Any
 from applier.decision import prepared
 from applier.testing.control_plane import ControlPlane
 
-from .oracle import Server, path_of
+from .oracle import Server
 from .typical import MANAGER, manifests
 
 
@@ -21,7 +21,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _stored(server: Server, namespace: str) -> list[Any]:
-    return [server.apply(path_of(manifest, namespace), prepared(manifest), MANAGER).body for manifest in manifests()]
+    return [server.apply(server.path_of(manifest, namespace), prepared(manifest), MANAGER).body for manifest in manifests()]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 
 from .building import applied, config, decided, deployment, owned, updated
-from .oracle import Server, path_of
+from .oracle import Server
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -91,7 +91,7 @@ def test_a_server_accepts_a_take_over_from_client_side_apply(control_plane: Cont
     first, second = (config({"a": "1", "b": value}, namespace=namespace) for value in ("1", "2"))
     control_plane.kubectl("apply", "-n", namespace, "-f", "-", input=json.dumps(first))
     server = Server(control_plane)
-    path = path_of(first, namespace)
+    path = server.path_of(first, namespace)
     live = server.ask("GET", path).body
     assert decided(second, live).verdict is Verdict.CONFLICT
     live = server.ask("PATCH", path, take_over(live, ["kubectl-client-side-apply"], "us"), "application/json-patch+json").body

@@ -13,7 +13,7 @@ from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 
 from .building import NOW, applied, config, decided, deployment, owned, updated
-from .oracle import Server, path_of
+from .oracle import Server
 
 REPLICAS = ("/spec/replicas",)
 
@@ -152,7 +152,7 @@ def test_a_secret_yields_by_hash_and_sends_plain_values() -> None:
 @pytest.mark.cluster
 def test_a_server_keeps_what_was_scaled_through_our_next_changes(control_plane: ControlPlane, namespace: str) -> None:
     server, first = Server(control_plane), deployment({"replicas": 2, "paused": True})
-    path = path_of(first, namespace)
+    path = server.path_of(first, namespace)
     server.apply(path, decided(first, None, yields=REPLICAS).intent, "us")
     server.merge(path + "/scale", {"spec": {"replicas": 5}}, "autoscaler")
     decision = decided(first, server.ask("GET", path).body, yields=REPLICAS)
@@ -167,7 +167,7 @@ def test_a_server_keeps_what_was_scaled_through_our_next_changes(control_plane: 
 @pytest.mark.cluster
 def test_a_server_keeps_the_replicas_of_their_only_owner(control_plane: ControlPlane, namespace: str) -> None:
     server, first = Server(control_plane), deployment({"replicas": 3, "paused": True})
-    path = path_of(first, namespace)
+    path = server.path_of(first, namespace)
     server.apply(path, first, "us")
     second = deployment({"replicas": 7, "paused": True, "minReadySeconds": 3})
     decision = decided(second, server.ask("GET", path).body, yields=REPLICAS)
