@@ -15,13 +15,12 @@ from applier.decision.managers import (
     Managers,
     applier_of,
     entries_of,
-    has,
     managers_of,
     owner_of,
     owners_among,
     recorded_twice,
 )
-from applier.decision.persisted_form import BACK, EMPTY, Difference, differences
+from applier.decision.persisted_form import BACK, Difference, differences
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import Applied, simulate
 from applier.decision.values import Misfit, check
@@ -143,17 +142,11 @@ def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> F
 
 
 def _weigh(differing: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
-    """Changes, those in doubt, and those of the changes that the server may fill in again.
-
-    An empty value that we own and that is not there was left out by the server.
-    """
-    mine = applied.before[ours].fields if ours in applied.before else {}
+    """Changes, those in doubt, and those of the changes that the server may fill in again."""
     changes: list[FieldChange] = []
     doubts: list[FieldChange] = []
     refilled: list[FieldChange] = []
     for one in differing:
-        if one.doubt == EMPTY and (one.new is None or has(mine, one.steps)):
-            continue
         change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
         (doubts if one.doubt and one.doubt != BACK else changes).append(change)
         if one.doubt == BACK:
@@ -162,7 +155,7 @@ def _weigh(differing: list[Difference], applied: Applied, ours: Identity) -> tup
 
 
 def _doubt(differing: list[Difference]) -> str:
-    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in differing if one.doubt and one.doubt not in (EMPTY, BACK)), EMPTY)
+    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in differing if one.doubt and one.doubt != BACK), "")
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:

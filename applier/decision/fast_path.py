@@ -11,7 +11,7 @@ from typing import Any
 from applier.decision.fields import OF_THE_SERVER, Fields, intersection
 from applier.decision.persisted_form import stored_alike
 from applier.decision.schema import Type
-from applier.decision.values import equal, is_empty
+from applier.decision.values import equal, is_unset
 from applier.ref import Manifest
 
 _MISSING: Any = object()
@@ -106,7 +106,7 @@ def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned
 def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
     """A leaf that we own and that the server keeps in another way: spelled otherwise, filled up, or not at all because it is empty."""
     if live is _MISSING:
-        return type.go and leeway.allowed() and (value is None or (is_empty(value) and not (value == {} and type.fields)))
+        return leeway.allowed() and is_unset(value, type)
     if value is None or not leeway.allowed():
         return False
     return stored_alike(live, value, type)
@@ -119,6 +119,8 @@ def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, o
     for name, member in value.items():
         now = live.get(name, _MISSING)
         if member.__class__ is dict or member.__class__ is list or owned.get("f:" + name, _MISSING) != {}:
+            return False
+        if now is _MISSING:
             return False
         if (member.__class__ is not now.__class__ or member != now or member is None) and not _same_oddly(member, now, type, leeway):
             return False

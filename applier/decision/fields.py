@@ -103,14 +103,6 @@ def add(fields: Fields, steps: Iterable[str]) -> None:
         node["."] = {}
 
 
-def find(fields: Fields, steps: Iterable[str]) -> Fields | None:
-    """The node at a path; None when no path of the set leads there."""
-    node: Fields | None = fields
-    for step in steps:
-        node = node.get(step) if node is not None else None
-    return node
-
-
 def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every path of a set, in the server's order: those that end on a level first, then what lies below them."""
     ordered = sorted((key for key in fields if key != "."), key=lambda key: ("fkvi".index(key[0]), key))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from applier.decision.fields import path_of
 from applier.decision.managers import LAST_APPLIED, Managers, applier_of, owners_among, owns
 from applier.decision.schema import Type
-from applier.decision.values import Misfit, decoded, equal, same_form, step_to
+from applier.decision.values import decoded, equal, same_form, step_at, value_below
 from applier.outcome import ABSENT, FieldChange
 from applier.ref import Manifest
 
@@ -45,7 +45,8 @@ def hide_secrets(manifest: Manifest) -> Manifest:
     manifest = folded(manifest)
     for name in ("data", "stringData"):
         value = manifest.get(name)
-        hidden = {key: _hidden(one) for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
+        # Null is kept as an empty value: Go reads it so under a free key.
+        hidden = {key: _hidden(one or "") for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
         if hidden != value:
             manifest = {**manifest, name: hidden}
     return _without_last_applied(manifest)
@@ -190,8 +191,8 @@ def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place
         if not (key in value if isinstance(value, dict) else isinstance(key, int) and key < len(value)):
             return None
         value = value[key]
-        step = _item_step(value, key, type) if isinstance(key, int) else f"f:{key}"
-        now = _live_below(now, step, type)
+        step = step_at(value, key, type) if isinstance(key, int) else f"f:{key}"
+        now = value_below(now, step, type)
         below = type.below(step)
         if below is None:
             return None
@@ -199,20 +200,6 @@ def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place
         steps.append(step)
         type = below
     return _Place(tuple(keys), tuple(steps), type, value, now) if keys else None
-
-
-def _live_below(live: Any, step: str, type: Type) -> Any:
-    """The live value behind one step; ABSENT when there is none."""
-    if isinstance(live, list):
-        return next((item for position, item in enumerate(live) if _item_step(item, position, type) == step), ABSENT)
-    return live.get(step[2:], ABSENT) if isinstance(live, dict) else ABSENT
-
-
-def _item_step(item: Any, position: int, type: Type) -> str:
-    try:
-        return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
-    except Misfit:
-        return f"i:{position}"
 
 
 def _replaced(value: Any, keys: tuple[Any, ...], new: Any) -> Any:

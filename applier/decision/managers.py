@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from applier.decision.fields import Fields, difference, find, is_member, step_of, union
+from applier.decision.fields import Fields, difference, step_of, union
 from applier.outcome import Owner, Path
 from applier.ref import Manifest, resource_version_of
 
@@ -118,12 +118,6 @@ def owns(fields: Fields, steps: tuple[str, ...]) -> bool:
             return True
         node = below
     return True
-
-
-def has(fields: Fields, steps: tuple[str, ...]) -> bool:
-    """Whether exactly this path is in a set."""
-    node = find(fields, steps)
-    return node is not None and is_member(node)
 
 
 Patch = list[dict[str, Any]]

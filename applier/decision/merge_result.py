@@ -11,7 +11,7 @@ from applier.decision.managers import Entry, Identity, Managers, applier_of, man
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate, without_managed_fields
-from applier.decision.values import LIST, Misfit, is_empty, is_leaf, json_of, steps_to
+from applier.decision.values import LIST, Misfit, is_leaf, is_unset, json_of, steps_to
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ABSENT, ItemKey
 from applier.ref import Manifest
@@ -44,8 +44,7 @@ def merged(
     if refused:
         raise _conflict(refused, applied.before)
     ours = applier_of(manager, subresource)
-    mine = applied.before[ours].fields if ours in applied.before else {}
-    result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema, mine)
+    result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema)
     same_managers = bool(live) and _bare(applied.managers) == _bare(applied.before) and not recorded_twice(before)
     if same_managers and not differences(without_managed_fields(before), result, schema):
         return before
@@ -79,7 +78,7 @@ def _stored(value: Any, type: Type) -> Any:
         if below is None:
             continue
         member = _stored(member, below)
-        if type.go and (member is None or (member == {} and not below.fields) or (member == [] and below.is_list)):
+        if type.go and not isinstance(member, str | int | float) and name in type.fields and is_unset(member, below):
             continue
         kept[name] = member
     for name, default in type.defaults.items():
@@ -120,33 +119,31 @@ def _written(step: str) -> str:
     return f"[{element}]" if isinstance(element, int) else f".{element}"
 
 
-def as_kept(live: Any, sent: Any, type: Type, owned: Fields) -> Any:
-    """A sent value with the live one wherever the two are one to the server.
-
-    `owned` is what we owned of it in FieldsV1: an empty value of ours that is not there was left out by the server, and is left out here.
-    """
+def as_kept(live: Any, sent: Any, type: Type) -> Any:
+    """A sent value with the live one wherever the two are one to the server."""
     if sent is live or stored_alike(live, sent, type):
         return live
     if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:
-        return _map_as_kept(live, sent, type, owned)
+        return _map_as_kept(live, sent, type)
     if isinstance(sent, list) and isinstance(live, list) and type.is_list and not is_leaf(type, LIST):
         items = dict(zip(steps_to(live, type), live, strict=True))
         steps = steps_to(sent, type)
-        return [as_kept(items.get(step, ABSENT), item, type.item, owned.get(step) or {}) for step, item in zip(steps, sent, strict=True)]
+        return [as_kept(items.get(step, ABSENT), item, type.item) for step, item in zip(steps, sent, strict=True)]
     return sent
 
 
-def _map_as_kept(live: dict[str, Any], sent: dict[str, Any], type: Type, owned: Fields) -> dict[str, Any]:
+def _map_as_kept(live: dict[str, Any], sent: dict[str, Any], type: Type) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name in dict.fromkeys([*live, *sent]):
         below = type.member(name)
         value = sent.get(name, ABSENT)
         if value is ABSENT:
-            if below is not None and stored_alike(live[name], ABSENT, below):
+            if below is not None and stored_alike(live[name], ABSENT, below, type, name):
                 kept[name] = live[name]
             continue
-        mine = owned.get(f"f:{name}")
-        if below is None or (name not in live and mine == {} and below.go and is_empty(value) and not (value == {} and below.fields)):
-            continue
-        kept[name] = as_kept(live.get(name, ABSENT), value, below, mine or {})
+        now = live.get(name, ABSENT)
+        if below is not None and not (name in type.fields and stored_alike(now, value, below, type, name)):
+            kept[name] = as_kept(now, value, below)
+        elif now is not ABSENT and below is not None:
+            kept[name] = now
     return kept

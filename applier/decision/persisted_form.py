@@ -9,39 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from applier.decision.fields import OF_THE_SERVER
+from applier.decision.go_types import default_of, is_gated, is_known, is_worked_out
 from applier.decision.schema import Type
-from applier.decision.values import LIST, MAP, equal, is_empty, is_leaf, same_form, shape_of, steps_to
+from applier.decision.values import LIST, equal, is_empty, is_leaf, is_unset, rounds_alike, same_form, steps_to, value_below
 from applier.outcome import ABSENT
 from applier.ref import Manifest
-
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "core.v1.ObjectFieldSelector": {"apiVersion": "v1"},
-    "core.v1.ResourceFieldSelector": {"divisor": "0"},
-    "core.v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
-    "core.v1.PersistentVolumeClaim": {"apiVersion": "v1", "kind": "PersistentVolumeClaim"},
-    "core.v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
-    "core.v1.PersistentVolumeClaimStatus": {"phase": "Pending"},
-    "core.v1.EndpointPort": {"protocol": "TCP"},
-    "discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
-    "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
-    "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
-    "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
-    "admissionregistration.v1.MatchResources": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
-    "rbac.v1.Subject": {"apiGroup": "rbac.authorization.k8s.io"},
-    "batch.v1.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
-    "resource.v1.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": 1},
-    "resource.v1.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
-    "resource.v1beta2.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": 1},
-    "resource.v1beta2.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
-    "resource.v1beta1.DeviceRequest": {"allocationMode": "ExactCount", "count": 1},
-    "resource.v1beta1.DeviceSubRequest": {"allocationMode": "ExactCount", "count": 1},
-}
-
-
-def filled_in(definition: str, field: str) -> Any:
-    """The default of a field of a definition of the OpenAPI document; None where there is none known."""
-    return _DEFAULTS.get(definition.removeprefix("io.k8s.api."), {}).get(field)
-
 
 _POD_TOLERATIONS = [
     {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -56,12 +28,13 @@ def without_added(definition: str, steps: tuple[str, ...], stored: list[Any], se
     return [item for item in stored if item in sent or item not in _POD_TOLERATIONS]
 
 
-EMPTY = "empty values may be left out"
-"""The doubt about an empty value that the live object lacks: nothing differs if we own this very field, for then the server left it out."""
 BACK = "the server may fill it in again"
 """The doubt about a declared field that is taken out of an object of Go types: its default may come in its place."""
 _FILLED = "the server may have filled it in"
+_NEW = "a field that is newer than this program, which a server may leave out when it is empty"
+_GATED = "the server may leave it out, with the feature that it belongs to"
 _NULL = "null may stand for a default"
+_ROUNDED = "the server may round it"
 _IDENTITY = frozenset(("apiVersion", "kind"))
 Steps = tuple[str, ...]
 
@@ -84,130 +57,115 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
             continue
         old, new = live.get(name, ABSENT), sent.get(name, ABSENT)
         if name == "metadata":
-            old, new = _own_metadata(old), _own_metadata(new)
-        walk.visit(old, new, below, (f"f:{name}",))
-    vanished = [one for one in walk.vanished if may_come_back(one.steps, sent, type)]
+            walk.visit_members(_own_metadata(old), _own_metadata(new), below, (f"f:{name}",))
+            continue
+        walk.visit(old, new, below, (f"f:{name}",), type)
     differing = [one._replace(doubt=BACK) if _may_be_filled(one, sent, type) else one for one in walk.differing]
-    return sorted(differing + vanished, key=lambda one: one.steps)
+    return sorted(differing, key=lambda one: one.steps)
 
 
-def may_come_back(steps: Steps, sent: Any, type: Type) -> bool:
+def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
     """Whether the server may fill in again what `sent` no longer has: a declared field whose surroundings stay.
 
     Items of lists and keys of free maps are gone for good, and all that is in them.
     """
-    value, at = sent, type
-    for step in steps:
-        if step.startswith("f:"):
-            name = step[2:]
-            if not isinstance(value, dict) or value.get(name) is None:
-                return at.go and name in at.fields
-            value = value[name]
-        else:
-            items = value if isinstance(value, list) and at.is_list else []
-            value = dict(zip(steps_to(items, at), items, strict=True)).get(step, ABSENT)
-            if value is ABSENT:
-                return False
+    if one.new is not ABSENT or one.doubt:
+        return False
+    value: Any = sent
+    at = type
+    for step in one.steps:
+        if step.startswith("f:") and (not isinstance(value, dict) or value.get(step[2:]) is None):
+            return at.go and step[2:] in at.fields and _comes_back(at, step[2:])
+        value = value_below(value, step, at)
         below = at.below(step)
-        if below is None:
+        if value is ABSENT or below is None:
             return False
         at = below
     return False
 
 
-def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
-    return one.new is ABSENT and not one.doubt and may_come_back(one.steps, sent, type)
+def _comes_back(owner: Type, name: str) -> bool:
+    filled = name in owner.defaults or default_of(owner.name, name) is not None or is_worked_out(owner.name, name)
+    return filled or not is_known(owner.name, name)
 
 
-def stored_alike(stored: Any, sent: Any, type: Type) -> bool:
+def stored_alike(stored: Any, sent: Any, type: Type, owner: Type | None = None, name: str = "") -> bool:
     """Whether the server would keep one value, some place below an object, as it keeps the other."""
     walk = Walk("")
-    walk.visit(stored, sent, type, ("f:",))
+    walk.visit(stored, sent, type, (f"f:{name}",), owner)
     return not walk.differing
 
 
-def _own_metadata(metadata: Any) -> Any:
-    return {key: value for key, value in metadata.items() if key not in OF_THE_SERVER} if isinstance(metadata, dict) else metadata
+def _own_metadata(metadata: Any) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key not in OF_THE_SERVER} if isinstance(metadata, dict) else {}
 
 
 class Walk:
-    """Collects the differences between stored and sent values; `root` names the definition of the whole object.
-
-    `vanished` has empty values that are stored and no longer sent: Go types write some of them whether they are set or not.
-    """
+    """Collects the differences between stored and sent values; `root` names the definition of the whole object."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.differing: list[Difference] = []
-        self.vanished: list[Difference] = []
 
-    def visit(self, old: Any, new: Any, type: Type, steps: Steps, *, whole: bool = False) -> None:
-        """Compares one place; `whole` inside what is sent as a whole, where missing members may be defaults."""
+    def visit(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None = None, *, whole: bool = False) -> None:
+        """Compares one place; `whole` inside what is sent as a whole. `owner` is the type of the map with this field; None for items."""
         if old is new or equal(old, new):
             return
-        if new is None or new is ABSENT or old is None or old is ABSENT:
-            self._one_sided(old, new, type, steps, whole)
-            return
-        shape = shape_of(type, new)
-        whole = whole or is_leaf(type, shape)
-        if shape == MAP and isinstance(old, dict) and isinstance(new, dict):
-            self._maps(old, new, type, steps, whole)
-        elif shape == LIST and isinstance(old, list) and isinstance(new, list):
-            self._lists(old, new, type, steps, whole)
+        if owner is not None and type.go and owner.defaults.get(steps[-1][2:]) == {} and type.is_map:
+            # A struct and no pointer to one: it is there whatever is sent.
+            old, new = ({} if one is ABSENT or one is None else one for one in (old, new))
+        was_unset, is_now_unset = is_unset(old, type), is_unset(new, type)
+        if is_now_unset:
+            if not was_unset:
+                self._unset(old, new, type, steps, owner, whole)
+        elif was_unset:
+            if not self._by_member({}, new, type, steps, whole):
+                self._say(steps, old, new, _doubt_of(owner, steps, new))
+        elif isinstance(old, dict) and isinstance(new, dict) and type.is_map:
+            self.visit_members(old, new, type, steps, whole or type.map_atomic)
+        elif isinstance(old, list) and isinstance(new, list) and type.is_list:
+            self._lists(old, new, type, steps, whole or is_leaf(type, LIST))
         elif not same_form(type.form, old, new):
-            self._say(steps, old, new)
+            self._say(steps, old, new, _ROUNDED if type.form == "quantity" and rounds_alike(old, new) else _doubt_of(owner, steps, new))
 
     def _say(self, steps: Steps, old: Any, new: Any, doubt: str = "") -> None:
         self.differing.append(Difference(steps, old, new, doubt))
 
-    def _one_sided(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
-        """One side has no value, or null."""
-        if type.go and (old is None or old is ABSENT) and (new is None or new is ABSENT):
+    def _unset(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None, whole: bool) -> None:
+        """Something is stored, and what is sent is as good as nothing: the default comes in its place, where there is one."""
+        name = steps[-1][2:]
+        if owner is not None and any(equal(old, one) for one in (owner.defaults.get(name), default_of(owner.name, name))):
             return
-        if old is None or old is ABSENT:
-            if new is None:
-                self._say(steps, old, new, _NULL)
-            elif type.go and (new == [] or (new == {} and not type.fields)):
-                return
-            elif is_empty(new):
-                # An empty struct is there or not, as a pointer is; other empty values are left out, but for pointers.
-                self._say(steps, old, new, EMPTY if type.go and new != {} else "")
-            elif isinstance(new, dict) and type.is_map and not type.map_atomic and steps[-1].startswith("f:"):
-                self._maps({}, new, type, steps, whole)
-            else:
-                self._say(steps, old, new)
-        elif type.go and is_empty(old) and (new is ABSENT or old in ([], {})):
-            if new is ABSENT and not whole:
-                self.vanished.append(Difference(steps, old, new, BACK))
-        elif isinstance(old, dict) and type.is_map and not type.map_atomic and not whole:
-            self._maps(old, {}, type, steps, whole)
-        elif new is None:
-            self._say(steps, old, new, _NULL)
-        else:
-            self._say(steps, old, new)
+        if new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole):
+            self._say(steps, old, new, _doubt_of(owner, steps, new) if whole or new is not ABSENT else "")
 
-    def _maps(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool) -> None:
+    def _by_member(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> bool:
+        """Compares a map with nothing, member by member; says whether that was worth saying. An empty struct may be all that is there."""
+        count = len(self.differing)
+        if isinstance(old, dict) and isinstance(new, dict) and type.is_map and not type.map_atomic:
+            self.visit_members(old, new, type, steps, whole)
+        return count < len(self.differing)
+
+    def visit_members(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool = False) -> None:
+        """Compares two maps, by the members that either has."""
         for name in old.keys() | new.keys():
             below = type.member(name)
             if below is None:
                 continue
-            if whole and name not in new:
-                self._filled(name, old[name], type, below, (*steps, f"f:{name}"))
+            before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+            if name in type.fields:
+                self.visit(before, after, below, (*steps, f"f:{name}"), type, whole=whole)
             else:
-                self.visit(old.get(name, ABSENT), new.get(name, ABSENT), below, (*steps, f"f:{name}"), whole=whole)
+                self._free(before, after, below, (*steps, f"f:{name}"), whole)
 
-    def _filled(self, name: str, value: Any, type: Type, below: Type, steps: Steps) -> None:
-        """A member that is stored inside something sent as a whole without it."""
-        declared = type.defaults.get(name)
-        for default in (declared, filled_in(type.name, name)):
-            if default is not None and equal(default, value):
-                return
-        if type.go and value is None:
-            return
-        if isinstance(value, dict) and below.fields and declared == {}:  # a struct that is always there, not a pointer
-            self._maps(value, {}, below, steps, True)
+    def _free(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
+        """What is under a free key, or an item of a list, is there whatever it is: Go reads null as the empty value of its type."""
+        old, new = _zeroed(old, type), _zeroed(new, type)
+        if old is ABSENT or new is ABSENT:
+            if old is not new and (new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole)):
+                self._say(steps, old, new)
         else:
-            self._say(steps, value, ABSENT, _FILLED if type.go else "")
+            self.visit(old, new, type, steps, whole=whole)
 
     def _lists(self, old: list[Any], new: list[Any], type: Type, steps: Steps, whole: bool) -> None:
         if whole:
@@ -216,12 +174,34 @@ class Walk:
                 self._say(steps, old, new)
                 return
             for position, (before, after) in enumerate(zip(old, new, strict=True)):
-                self.visit(before, after, type.item, (*steps, f"i:{position}"), whole=True)
+                self._free(before, after, type.item, (*steps, f"i:{position}"), True)
             return
-        before, after = steps_to(old, type), steps_to(new, type)
-        lower, upper = dict(zip(before, old, strict=True)), dict(zip(after, new, strict=True))
+        left, right = steps_to(old, type), steps_to(new, type)
+        lower, upper = dict(zip(left, old, strict=True)), dict(zip(right, new, strict=True))
         count = len(self.differing)
-        for step in dict.fromkeys([*before, *after]):
-            self.visit(lower.get(step, ABSENT), upper.get(step, ABSENT), type.item, (*steps, step))
-        if before != after and count == len(self.differing):
+        for step in dict.fromkeys([*left, *right]):
+            self._free(lower.get(step, ABSENT), upper.get(step, ABSENT), type.item, (*steps, step), False)
+        if left != right and count == len(self.differing):
             self._say(steps, old, new)
+
+
+def _zeroed(value: Any, type: Type) -> Any:
+    if value is not None or not type.go:
+        return value
+    return "" if type.scalar == "string" else "0" if type.form == "quantity" else None
+
+
+def _doubt_of(owner: Type | None, steps: Steps, new: Any) -> str:
+    """Why it is not for us to say what becomes of a field that nothing is sent for, or something empty; empty where it is."""
+    name = steps[-1][2:]
+    if owner is None or name not in owner.fields:
+        return ""
+    if is_gated(owner.name, name):
+        return _GATED
+    if not (new is ABSENT or is_empty(new)):
+        return ""
+    if not owner.go:
+        return _NULL if new is None and name in owner.defaults else ""
+    if not is_known(owner.name, name):
+        return _NEW
+    return _FILLED if is_worked_out(owner.name, name) else ""

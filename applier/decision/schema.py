@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from applier.decision.go_types import is_plain
 from applier.ref import Kind
 
 _GO_TYPED = ("io.k8s.api.", "io.k8s.apimachinery.", "io.k8s.kube-aggregator.", "io.k8s.apiextensions-apiserver.")
@@ -58,7 +59,7 @@ class Type:
         self.scalar = scalar
         self.is_map, self.is_list = "e" in spec, "i" in spec
         self.defaults = spec.get("d") or {}
-        self.fields = {name: (f"f:{name}", self._child(child)) for name, child in (spec.get("f") or {}).items()}
+        self.fields = {name: (f"f:{name}", self._child(child, name)) for name, child in (spec.get("f") or {}).items()}
         self.element = self._child(spec["e"]) if spec.get("e") is not None else None
         self.map_atomic = bool(spec.get("a"))
         self.deduced = self.is_map and not self.fields and self.element is not None and self.element.name == "*deduced"
@@ -67,12 +68,21 @@ class Type:
         self.keys = tuple(sorted(spec.get("k", ())))
         self.key_defaults = {key: self.item.defaults[key] for key in self.keys if key in self.item.defaults} if self.keys else {}
 
-    def _child(self, spec: Any) -> Type:
+    def _child(self, spec: Any, field: str = "") -> Type:
+        go, name = self.go, f"{self.name}/{field}"
         if isinstance(spec, dict) and "r" in spec:
-            return self._table.named(spec["r"], spec.get("o", ""))
-        if isinstance(spec, str) and spec.startswith("*"):
+            named = self._table.named(spec["r"], spec.get("o", ""))
+            if not isinstance(named._spec, str):
+                return named
+            spec, go = named._spec, named.go  # a scalar of its own for each field: whether it is plain depends on the field
+        elif isinstance(spec, str) and spec.startswith("*"):
             return self._table.named(spec)
-        return Type(self._table, spec, f"{self.name}/", go=self.go)
+        return Type(self._table, spec, name, go=go)
+
+    @property
+    def omits_empty(self) -> bool:
+        """Whether this is a scalar field of a Go struct that is no pointer, so that an empty value is as good as none."""
+        return is_plain(*self.name.rpartition("/")[::2])
 
     def member(self, name: str) -> Type | None:
         """The type of a map's member; None where the map may not have it."""

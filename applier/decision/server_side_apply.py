@@ -79,9 +79,17 @@ def without_managed_fields(live: Manifest) -> Manifest:
 
 def _first_entries(live: Manifest, type: Type, version: str) -> Managers:
     """Who owns an object that nobody's fields were kept of: one manager for all that is there."""
-    comparison = compare({}, live, type)
+    # Go writes structs, lists and maps that nobody set as `{}` and null; the server sees no fields in them.
+    comparison = compare({}, _without_nothing(live) if type.go else live, type)
     fields = difference(_without_status(union(comparison.added, comparison.modified), type), NEVER_OWNED)
     return {Identity(BEFORE_FIRST_APPLY, "Update", "", version): Entry(fields, version)} if fields else {}
+
+
+def _without_nothing(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    members = {name: _without_nothing(member) for name, member in value.items()}
+    return {name: member for name, member in members.items() if member is not None and member != {}}
 
 
 def _without_status(fields: Fields, type: Type) -> Fields:

@@ -19,6 +19,7 @@ _SCALES = {
     "G": Decimal("1e9"), "T": Decimal("1e12"), "P": Decimal("1e15"), "E": Decimal("1e18"), "Ki": Decimal(2**10), "Mi": Decimal(2**20),
     "Gi": Decimal(2**30), "Ti": Decimal(2**40), "Pi": Decimal(2**50), "Ei": Decimal(2**60),
 }  # fmt: skip
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?").fullmatch
 _SIX_DIGITS = re.compile(r"\.\d{6}(?:Z|[+-]\d\d:\d\d)$")
 _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
@@ -45,6 +46,20 @@ def is_empty(value: Any) -> bool:
     return any(value is one or (value.__class__ is one.__class__ and value == one) for one in _EMPTY)
 
 
+def is_unset(value: Any, type: Type) -> bool:
+    """Whether a field with this value is to the server as one that is not there. In a custom object only what is absent is not there."""
+    if value is ABSENT or not type.go:
+        return value is ABSENT
+    if value is None:
+        return True
+    kind = value.__class__
+    if kind is dict:
+        return not value and type.is_map and not type.fields and not type.deduced and not type.scalar
+    if kind is list:
+        return not value and type.is_list and not type.scalar
+    return not value and kind in _PYTHON[type.scalar] and not (value is False and type.scalar == "untyped") and type.omits_empty
+
+
 def same_form(form: str, first: Any, second: Any) -> bool:
     """Whether two unequal values of a form (see `Type.form`) are written alike by the server."""
     reader = _READERS.get(form)
@@ -54,6 +69,15 @@ def same_form(form: str, first: Any, second: Any) -> bool:
         return bool(reader(first) == reader(second))
     except (ValueError, ArithmeticError, TypeError):
         return False
+
+
+def rounds_alike(first: Any, second: Any) -> bool:
+    """Whether two quantities are one where the server rounds up to thousandths, as it does in the resources of pods."""
+    try:
+        sizes = [quantity(value)[0].quantize(_SCALES["m"], rounding=ROUND_CEILING) for value in (first, second)]
+    except ValueError:
+        return False
+    return sizes[0] == sizes[1]
 
 
 def quantity(value: Any) -> tuple[Decimal, str]:
@@ -69,7 +93,8 @@ def quantity(value: Any) -> tuple[Decimal, str]:
         digits, suffix, family = f"{number}e{power}", "", "exponent"
     else:
         family = "binary" if suffix.endswith("i") else "decimal"
-    if suffix not in _SCALES:
+    # Decimal reads more than the server does: spaces, underscores, infinity.
+    if suffix not in _SCALES or not _NUMBER(digits):
         raise ValueError(f"no quantity: {text}")
     try:
         size = (Decimal(digits) * _SCALES[suffix]).quantize(Decimal("1e-9"), rounding=ROUND_CEILING)
@@ -163,6 +188,21 @@ def step_to(item: Any, type: Type) -> str:
     if not values:
         raise Misfit(f"an item without {' and '.join(type.keys)}")
     return item_step(values)
+
+
+def step_at(item: Any, position: int, type: Type) -> str:
+    """The step to an item of any list; its position where nothing else names it."""
+    try:
+        return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
+    except Misfit:
+        return f"i:{position}"
+
+
+def value_below(value: Any, step: str, type: Type) -> Any:
+    """The value behind one step of FieldsV1; ABSENT when there is none."""
+    if isinstance(value, list):
+        return next((item for position, item in enumerate(value) if step_at(item, position, type) == step), ABSENT)
+    return value.get(step[2:], ABSENT) if isinstance(value, dict) and step.startswith("f:") else ABSENT
 
 
 def steps_to(items: list[Any], type: Type) -> list[str]:

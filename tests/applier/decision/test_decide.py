@@ -196,12 +196,12 @@ def test_a_default_inside_an_atomic_field_is_no_change() -> None:
     assert decided(deployment(env=[variable]), live).verdict is Verdict.SAME
 
 
-def test_an_unknown_default_inside_an_atomic_field_is_left_to_the_server() -> None:
+def test_what_nothing_fills_in_is_taken_out_of_an_atomic_field() -> None:
     variable = {"name": "NODE", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "b"}}}
     live = applied(deployment(env=[copy.deepcopy(variable)]))
     live["spec"]["template"]["spec"]["containers"][0]["env"][0]["valueFrom"]["configMapKeyRef"]["optional"] = True
     decision = decided(deployment(env=[variable]), live)
-    assert decision.verdict is Verdict.UNKNOWN and decision.why.endswith("optional: the server may have filled it in")
+    assert (decision.verdict, decision.changes[0].path[-1]) == (Verdict.CHANGE, "optional")
 
 
 def test_tolerations_that_admission_adds_to_pods_are_no_change() -> None:
@@ -219,11 +219,15 @@ def test_an_empty_struct_that_is_gone_is_missed() -> None:
     assert decided(deployment(securityContext={}), live).verdict is Verdict.CHANGE
 
 
-def test_null_where_there_is_nothing_is_left_to_the_server_for_custom_kinds() -> None:
+def test_null_in_a_custom_object_is_a_value() -> None:
     live = applied(gadget(nothing=None, level=3))
     del live["spec"]["nothing"]
-    decision = decided(gadget(nothing=None, level=3), live)
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "spec.nothing: null may stand for a default")
+    assert decided(gadget(nothing=None, level=3), live).verdict is Verdict.CHANGE
+
+
+def test_null_over_a_default_of_a_custom_kind_is_left_to_the_server() -> None:
+    decision = decided(gadget(level=None), applied(gadget(level=None)) | {"spec": {"level": 3}})
+    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "spec.level: null may stand for a default")
 
 
 def test_what_two_own_and_one_sends_otherwise_than_it_is_kept_is_a_conflict() -> None:
@@ -251,16 +255,49 @@ def test_a_live_object_of_another_version_is_left_to_the_server() -> None:
         ([{"ports": [{"port": 0}]}], [{"ports": [{}]}]),
     ],
 )
-def test_an_empty_value_that_is_no_longer_sent_inside_an_atomic_list_is_left_to_the_server(old: Any, new: Any) -> None:
+def test_an_empty_value_in_a_pointer_is_missed_inside_an_atomic_list(old: Any, new: Any) -> None:
     policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "a"}}
     live = applied({**policy, "spec": {"podSelector": {}, "ingress": old}})
     decision = decided({**policy, "spec": {"podSelector": {}, "ingress": new}}, live)
-    assert decision.verdict is Verdict.UNKNOWN and decision.why.endswith("the server may have filled it in")
+    assert decision.verdict is Verdict.CHANGE
 
 
-def test_an_empty_value_that_is_new_inside_an_atomic_field_is_left_to_the_server() -> None:
+def test_an_empty_value_in_a_pointer_is_new_inside_an_atomic_field() -> None:
     def with_key(**optional: Any) -> Manifest:
         return deployment(env=[{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "b", **optional}}}])
 
-    decision = decided(with_key(optional=False), applied(with_key()))
-    assert decision.verdict is Verdict.UNKNOWN and decision.why == "empty values may be left out"
+    assert decided(with_key(optional=False), applied(with_key())).verdict is Verdict.CHANGE
+
+
+@pytest.mark.parametrize(
+    ("live", "intent"),
+    [
+        ({"ingress": [{"from": [{"namespaceSelector": {}}]}]}, {"ingress": [{"from": [{"namespaceSelector": None}]}]}),
+        ({"ingress": [{}]}, {"ingress": None}),
+    ],
+)
+def test_null_over_an_empty_pointer_is_a_change(live: Any, intent: Any) -> None:
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "a"}}
+    assert decided({**policy, "spec": {"podSelector": {}, **intent}}, applied({**policy, "spec": {"podSelector": {}, **live}})).verdict is (
+        Verdict.CHANGE
+    )
+
+
+@pytest.mark.parametrize("name", ["securityContext", "lifecycle"])
+def test_null_over_an_empty_struct_of_a_container_is_a_change(name: str) -> None:
+    assert decided(deployment(**{name: None}), applied(deployment(**{name: {}}))).verdict is Verdict.CHANGE
+
+
+@pytest.mark.parametrize(
+    ("stored", "sent", "verdict"),
+    [
+        ({"strategy": {"type": "RollingUpdate"}}, {"strategy": {"type": ""}}, Verdict.SAME),
+        ({"strategy": {"type": "Recreate"}}, {"strategy": {"type": ""}}, Verdict.CHANGE),
+        ({"replicas": 1}, {"replicas": None}, Verdict.SAME),
+        ({"replicas": 2}, {"replicas": None}, Verdict.CHANGE),
+        ({"replicas": 1}, {"replicas": 0}, Verdict.CHANGE),
+    ],
+)
+def test_nothing_stands_for_a_default_in_a_plain_field_and_null_in_a_pointer(stored: Any, sent: Any, verdict: Verdict) -> None:
+    live = applied(deployment(sent))
+    assert decided(deployment(sent), {**live, "spec": {**live["spec"], **stored}}).verdict is verdict

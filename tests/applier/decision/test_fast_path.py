@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from applier.decision.fast_path import surely_same
 from applier.decision.managers import applier_of, managers_of
-from applier.decision.persisted_form import EMPTY, differences
+from applier.decision.persisted_form import differences
 from applier.decision.server_side_apply import simulate
 from applier.ref import Manifest
 
@@ -46,4 +46,4 @@ def _is_same_the_long_way(manifest: Manifest, live: Manifest) -> bool:
     result = simulate(live, manifest, schema, managers, manager="us", version=manifest["apiVersion"])
     ours = applier_of("us")
     same_fields = result.managers.get(ours) == managers.get(ours)
-    return same_fields and not result.conflicts and all(one.doubt == EMPTY for one in differences(live, result.object, schema))
+    return same_fields and not result.conflicts and not differences(live, result.object, schema)

@@ -14,7 +14,7 @@ from .building import applied, config, decided, deployment, gadget
 @pytest.mark.parametrize(
     ("live", "intent", "path"),
     [
-        (deployment({"replicas": 1}), deployment(), ("spec", "replicas")),
+        (deployment({"replicas": 3}), deployment(), ("spec", "replicas")),
         (deployment({"strategy": {"type": "Recreate"}}), deployment(), ("spec", "strategy", "type")),
     ],
 )
@@ -23,10 +23,14 @@ def test_a_declared_field_may_come_back(live: Manifest, intent: Manifest, path: 
     assert (found.verdict, found.unsure, [change.path for change in found.refilled]) == (Verdict.CHANGE, True, [path])
 
 
-def test_an_empty_value_that_is_stored_may_be_gone_afterwards() -> None:
-    live, intent = deployment(securityContext={"privileged": False}), deployment(securityContext={})
-    found = decided(intent, applied(live))
-    assert (found.verdict, found.unsure) == (Verdict.CHANGE, True)
+def test_what_is_no_longer_sent_and_is_the_default_changes_no_value() -> None:
+    found = decided(deployment(), applied(deployment({"replicas": 1})))
+    assert (found.verdict, found.changes) == (Verdict.CHANGE, [])
+
+
+def test_a_field_that_nothing_fills_in_is_gone_for_good() -> None:
+    found = decided(deployment({"paused": False}), applied(deployment({"paused": False, "minReadySeconds": 5, "replicas": 3})))
+    assert [change.path[-1] for change in found.refilled] == ["replicas"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,7 @@ def test_keys_items_and_fields_of_custom_kinds_are_gone_for_good(live: Manifest,
 
 
 def test_what_is_changed_besides_is_no_removal() -> None:
-    live, intent = deployment({"replicas": 1}), deployment({"minReadySeconds": 5})
+    live, intent = deployment({"replicas": 3}), deployment({"minReadySeconds": 5})
     found = decided(intent, applied(live))
     assert [change.path for change in found.changes] == [("spec", "minReadySeconds"), ("spec", "replicas")]
     assert [change.path for change in found.refilled] == [("spec", "replicas")]

@@ -1,0 +1,180 @@
+"""What the Go types behind Kubernetes' own kinds say and OpenAPI does not: which fields are pointers, and which defaults are filled in.
+
+A server reads an object into Go structs, fills in defaults, and writes what it then has. `0` in a pointer is kept, in a plain field it is
+as good as not there; null is as good as not there in both. OpenAPI describes the two alike, so this has to be known.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_PREFIX = "io.k8s."
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """The fields of each definition, in one text, made from Go's sources by tools/generate_go_fields.py, which says what the marks mean."""
+    fields: dict[str, str] = json.loads(Path(__file__).with_name("go_fields.json").read_bytes())
+    return fields
+
+
+@cache
+def _of(definition: str) -> dict[str, str]:
+    """The fields of a definition with their marks: `*` for a pointer, `?` for what a server without some feature leaves out."""
+    words = _fields().get(definition.removeprefix(_PREFIX), "").split()
+    return {word.lstrip("?*"): word[: -len(word.lstrip("?*"))] for word in words}
+
+
+def is_known(definition: str, field: str) -> bool:
+    """Whether this release knows the field: of one that a newer server has, nothing is said here."""
+    return field in _of(definition)
+
+
+def is_plain(definition: str, field: str) -> bool:
+    """Whether a field is known to be no pointer, so that an empty scalar in it is as good as none."""
+    return "*" not in _of(definition).get(field, "*")
+
+
+def is_gated(definition: str, field: str) -> bool:
+    """Whether a server may leave a field out because a feature is off."""
+    return "?" in _of(definition).get(field, "")
+
+
+def default_of(definition: str, field: str) -> Any:
+    """What is filled in where a field is not there, whatever stands around it; None where nothing is, as far as we know."""
+    return _DEFAULTS.get(definition.removeprefix(_PREFIX), {}).get(field)
+
+
+def is_worked_out(definition: str, field: str) -> bool:
+    """Whether the server works a field out from others, allocates it, or takes it out, where nothing is sent."""
+    return field in _WORKED_OUT.get(definition.removeprefix(_PREFIX), ())
+
+
+_PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_FILES = {"defaultMode": 420}
+_WEBHOOK = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}, "timeoutSeconds": 10}
+_DEVICE = {"allocationMode": "ExactCount", "count": 1}
+_TOLERATION = {"operator": "Equal"}
+_QUARTERS = {"maxSurge": "25%", "maxUnavailable": "25%"}
+_ONE_DOWN = {"maxSurge": 0, "maxUnavailable": 1}
+_KEEP_CLAIMS = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+_HALF_OF_CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+_RBAC = {"apiGroup": "rbac.authorization.k8s.io"}
+
+# From pkg/apis/*/*/defaults.go of Kubernetes 1.35, for want of a description: OpenAPI declares a few of them only. They are part of an
+# API's promise, so that they hold for other releases, too. A default that is missing here costs a write without effect, never a silence:
+# what is not known to be filled in counts as a change.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "api.core.v1.PodSpec": {
+        "restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
+        "securityContext": {}, "enableServiceLinks": True,
+    },
+    "api.core.v1.Container": {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"},
+    "api.core.v1.Probe": _PROBE,
+    "api.core.v1.HTTPGetAction": {"path": "/", "scheme": "HTTP"},
+    "api.core.v1.GRPCAction": {"service": ""},
+    "api.core.v1.ContainerPort": {"protocol": "TCP"},
+    "api.core.v1.ObjectFieldSelector": {"apiVersion": "v1"},
+    "api.core.v1.ResourceFieldSelector": {"divisor": "0"},
+    "api.core.v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
+    "api.core.v1.SecretVolumeSource": _FILES,
+    "api.core.v1.ConfigMapVolumeSource": _FILES,
+    "api.core.v1.DownwardAPIVolumeSource": _FILES,
+    "api.core.v1.ProjectedVolumeSource": _FILES,
+    "api.core.v1.HostPathVolumeSource": {"type": ""},
+    "api.core.v1.PersistentVolumeClaim": {"apiVersion": "v1", "kind": "PersistentVolumeClaim"},
+    "api.core.v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
+    "api.core.v1.PersistentVolumeClaimStatus": {"phase": "Pending"},
+    "api.core.v1.PersistentVolumeSpec": {"volumeMode": "Filesystem", "persistentVolumeReclaimPolicy": "Retain"},
+    "api.core.v1.Secret": {"type": "Opaque"},
+    "api.core.v1.EndpointPort": {"protocol": "TCP"},
+    "api.core.v1.ServiceSpec": {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"},
+    "api.core.v1.ServicePort": {"protocol": "TCP"},
+    "api.core.v1.ReplicationControllerSpec": {"replicas": 1},
+    "api.apps.v1.DeploymentSpec": {"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600},
+    "api.apps.v1.DeploymentStrategy": {"type": "RollingUpdate", "rollingUpdate": _QUARTERS},
+    "api.apps.v1.RollingUpdateDeployment": _QUARTERS,
+    "api.apps.v1.DaemonSetSpec": {"revisionHistoryLimit": 10},
+    "api.apps.v1.DaemonSetUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": _ONE_DOWN},
+    "api.apps.v1.RollingUpdateDaemonSet": _ONE_DOWN,
+    "api.apps.v1.StatefulSetSpec": {
+        "replicas": 1, "revisionHistoryLimit": 10, "podManagementPolicy": "OrderedReady",
+        "persistentVolumeClaimRetentionPolicy": _KEEP_CLAIMS,
+    },
+    "api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy": _KEEP_CLAIMS,
+    "api.apps.v1.StatefulSetUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+    "api.apps.v1.RollingUpdateStatefulSetStrategy": {"partition": 0},
+    "api.apps.v1.ReplicaSetSpec": {"replicas": 1},
+    "api.autoscaling.v1.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
+    "api.autoscaling.v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1, "metrics": [_HALF_OF_CPU]},
+    "api.autoscaling.v2.HPAScalingRules": {"selectPolicy": "Max"},
+    "api.batch.v1.JobSpec": {"backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False},
+    "api.batch.v1.CronJobSpec": {
+        "concurrencyPolicy": "Allow", "suspend": False, "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1,
+    },
+    "api.batch.v1.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
+    "api.discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
+    "api.networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
+    "api.networking.v1.IngressClassParametersReference": {"scope": "Cluster"},
+    "api.rbac.v1.RoleRef": _RBAC,
+    "api.rbac.v1.Subject": _RBAC,
+    "api.admissionregistration.v1.ValidatingWebhook": _WEBHOOK,
+    "api.admissionregistration.v1.MutatingWebhook": {**_WEBHOOK, "reinvocationPolicy": "Never"},
+    "api.admissionregistration.v1.ServiceReference": {"port": 443},
+    "api.admissionregistration.v1.RuleWithOperations": {"scope": "*"},
+    "api.admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
+    "api.admissionregistration.v1.MatchResources": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
+    "api.admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
+    "api.flowcontrol.v1.FlowSchemaSpec": {"matchingPrecedence": 1000},
+    "api.flowcontrol.v1.LimitedPriorityLevelConfiguration": {"nominalConcurrencyShares": 30, "lendablePercent": 0},
+    "api.flowcontrol.v1.ExemptPriorityLevelConfiguration": {"nominalConcurrencyShares": 0, "lendablePercent": 0},
+    "api.flowcontrol.v1.QueuingConfiguration": {"queues": 64, "handSize": 8, "queueLengthLimit": 50},
+    "api.resource.v1.ExactDeviceRequest": _DEVICE,
+    "api.resource.v1.DeviceSubRequest": _DEVICE,
+    "api.resource.v1.DeviceToleration": _TOLERATION,
+    "api.resource.v1beta2.ExactDeviceRequest": _DEVICE,
+    "api.resource.v1beta2.DeviceSubRequest": _DEVICE,
+    "api.resource.v1beta2.DeviceToleration": _TOLERATION,
+    "api.resource.v1beta1.DeviceRequest": _DEVICE,
+    "api.resource.v1beta1.DeviceSubRequest": _DEVICE,
+    "api.resource.v1beta1.DeviceToleration": _TOLERATION,
+    "api.scheduling.v1.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
+    "api.storage.v1.StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+    "api.storage.v1.CSIDriverSpec": {
+        "attachRequired": True, "podInfoOnMount": False, "storageCapacity": False, "requiresRepublish": False, "seLinuxMount": False,
+        "volumeLifecycleModes": ["Persistent"], "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    },
+    "apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec": {"conversion": {"strategy": "None"}},
+    "apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion": {"strategy": "None"},
+    "apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference": {"port": 443},
+    "kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference": {"port": 443},
+}  # fmt: skip
+
+# From the same files, and from the strategies and admission plugins of the kinds (pkg/registry, plugin/pkg/admission).
+_WORKED_OUT: dict[str, frozenset[str]] = {
+    definition: frozenset(fields.split())
+    for definition, fields in {
+        "api.core.v1.Container": "imagePullPolicy",
+        "api.core.v1.ResourceRequirements": "requests",
+        "api.core.v1.PodSpec": "serviceAccount serviceAccountName priority preemptionPolicy nodeName tolerations",
+        "api.core.v1.ServiceSpec": "clusterIP clusterIPs ipFamilies ipFamilyPolicy healthCheckNodePort sessionAffinityConfig"
+        " externalTrafficPolicy allocateLoadBalancerNodePorts",
+        "api.core.v1.ServicePort": "targetPort nodePort",
+        "api.core.v1.LimitRangeItem": "default defaultRequest",
+        "api.core.v1.PersistentVolumeClaimSpec": "storageClassName volumeName dataSource dataSourceRef",
+        "api.core.v1.PersistentVolumeSpec": "claimRef",
+        "api.core.v1.ReplicationControllerSpec": "selector",
+        "api.core.v1.NamespaceSpec": "finalizers",
+        "api.autoscaling.v2.HorizontalPodAutoscalerSpec": "behavior",
+        "api.autoscaling.v2.HPAScalingRules": "policies stabilizationWindowSeconds",
+        "api.autoscaling.v2.HorizontalPodAutoscalerBehavior": "scaleUp scaleDown",
+        "api.batch.v1.JobSpec": "completions parallelism selector podReplacementPolicy manualSelector",
+        "api.networking.v1.NetworkPolicySpec": "policyTypes",
+        "api.rbac.v1.ClusterRole": "rules",
+        "api.certificates.v1.CertificateSigningRequestSpec": "username uid groups extra",
+        "apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames": "singular listKind",
+    }.items()
+}
