@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from applier.decision.fast_path import surely_same
 from applier.decision.fields import Fields, members, path_of
-from applier.decision.intent import hide_secrets, prepared, yield_fields
+from applier.decision.intent import as_stored, hide_secrets, is_secret, prepared, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
@@ -94,7 +94,7 @@ def decide(
         if intent is not plain:
             check(schema, plain)  # before they are hidden, since hashes are texts whatever they stand for
         if yields:
-            intent, differing = yield_fields(intent, live, schema, managers_of(live), yields, manager=manager)
+            intent, differing = yield_fields(intent, live, schema, _managers_of(live, applier_of(manager)), yields, manager=manager)
         decision = _decide(intent, live, schema, manager, force, subresource)
     except (Misfit, BadManagedFields) as error:
         return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
@@ -114,9 +114,9 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     double = recorded_twice(live)
     if owned is not None and not double and surely_same(intent, live, schema, owned):
         return Decision(Verdict.SAME, intent)
-    managers = managers_of(live)
-    applied = simulate(live, intent, schema, managers, manager=manager, version=version, subresource=subresource)
     ours = applier_of(manager, subresource)
+    managers = _managers_of(live, ours)
+    applied = simulate(live, intent, schema, managers, manager=manager, version=version, subresource=subresource)
     differing = differences(live, applied.object, schema)
     changes, doubts, refilled = _weigh(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
@@ -130,6 +130,11 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     if doubts:
         return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(differing), bool(taken))
     return Decision(Verdict.SAME, intent)
+
+
+def _managers_of(live: Manifest, ours: Identity) -> Managers:
+    managers = managers_of(live)
+    return as_stored(managers, ours) if is_secret(live) else managers
 
 
 def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> Fields | None:

@@ -65,7 +65,7 @@ def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> 
             return not owned and type.is_map and (equal(value, live) or _same_oddly(value, live, type, leeway))
         if not value:
             return not owned and (live == value or _same_oddly(value, live, type, leeway))
-        if "." in owned or live.__class__ is not dict:
+        if not owned or "." in owned or live.__class__ is not dict:
             return False
         return _same_members(value, live, type, owned, len(owned), leeway)
     if kind is list:

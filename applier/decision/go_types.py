@@ -108,7 +108,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "api.apps.v1.StatefulSetUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
     "api.apps.v1.RollingUpdateStatefulSetStrategy": {"partition": 0},
     "api.apps.v1.ReplicaSetSpec": {"replicas": 1},
-    "api.autoscaling.v1.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
+    "api.autoscaling.v1.HorizontalPodAutoscalerSpec": {"minReplicas": 1, "targetCPUUtilizationPercentage": 80},
     "api.autoscaling.v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1, "metrics": [_HALF_OF_CPU]},
     "api.autoscaling.v2.HPAScalingRules": {"selectPolicy": "Max"},
     "api.batch.v1.JobSpec": {"backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False},

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from applier.decision.fields import path_of
-from applier.decision.managers import LAST_APPLIED, Managers, applier_of, owners_among, owns
+from applier.decision.fields import path_of, union
+from applier.decision.managers import LAST_APPLIED, Identity, Managers, applier_of, owners_among, owns
 from applier.decision.schema import Type
 from applier.decision.values import decoded, equal, same_form, step_at, value_below
 from applier.outcome import ABSENT, FieldChange
@@ -50,6 +50,21 @@ def hide_secrets(manifest: Manifest) -> Manifest:
         if hidden != value:
             manifest = {**manifest, name: hidden}
     return _without_last_applied(manifest)
+
+
+def as_stored(managers: Managers, ours: Identity) -> Managers:
+    """The managers of a Secret with the texts that others own as what became of them.
+
+    The server goes on calling them `stringData`, and so sees no conflict with whoever sends `data`: it would be overwritten without a word.
+    Our own stay as they are. We send `data` since, so that the server takes nothing away when they are given up.
+    """
+    folded = dict(managers)
+    for identity, entry in managers.items():
+        texts = entry.fields.get("f:stringData")
+        if identity != ours and texts is not None:
+            rest = {step: node for step, node in entry.fields.items() if step != "f:stringData"}
+            folded[identity] = entry._replace(fields=union(rest, {"f:data": texts}))
+    return folded
 
 
 def revealed(intent: Manifest, manifest: Manifest) -> Manifest:

@@ -234,5 +234,6 @@ def taken_over(live: Manifest, patch: Patch) -> Manifest:
         if operation["op"] == "replace":
             metadata["managedFields"] = operation["value"]
         elif operation["op"] == "remove":
-            metadata["annotations"] = {key: value for key, value in metadata["annotations"].items() if key != LAST_APPLIED}
+            annotations = {key: value for key, value in metadata.pop("annotations").items() if key != LAST_APPLIED}
+            metadata |= {"annotations": annotations} if annotations else {}
     return {**live, "metadata": metadata}

@@ -126,7 +126,8 @@ class Walk:
         elif isinstance(old, list) and isinstance(new, list) and type.is_list:
             self._lists(old, new, type, steps, whole or is_leaf(type, LIST))
         elif not same_form(type.form, old, new):
-            self._say(steps, old, new, _ROUNDED if type.form == "quantity" and rounds_alike(old, new) else _doubt_of(owner, steps, new))
+            rounded = type.form == "quantity" and rounds_alike(old, new)
+            self._say(steps, old, new, _ROUNDED if rounded else _doubt_of(owner, steps, new) if is_empty(new) else "")
 
     def _say(self, steps: Steps, old: Any, new: Any, doubt: str = "") -> None:
         self.differing.append(Difference(steps, old, new, doubt))
@@ -196,12 +197,8 @@ def _doubt_of(owner: Type | None, steps: Steps, new: Any) -> str:
     name = steps[-1][2:]
     if owner is None or name not in owner.fields:
         return ""
-    if is_gated(owner.name, name):
-        return _GATED
-    if not (new is ABSENT or is_empty(new)):
-        return ""
     if not owner.go:
         return _NULL if new is None and name in owner.defaults else ""
     if not is_known(owner.name, name):
-        return _NEW
-    return _FILLED if is_worked_out(owner.name, name) else ""
+        return _NEW if new is ABSENT or is_empty(new) else ""
+    return _GATED if is_gated(owner.name, name) else _FILLED if is_worked_out(owner.name, name) else ""

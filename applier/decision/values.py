@@ -259,6 +259,8 @@ def check(type: Type, value: Any) -> None:
         _check_list(type, value)
     elif value.__class__ not in _PYTHON[type.scalar]:
         raise Misfit(f"expected {type.scalar or 'a list'}")
+    elif value.__class__ is int and not -(2**63) <= value < 2**64:
+        raise Misfit("a whole number beyond 64 bits, which no server can keep")
 
 
 def _check_map(type: Type, value: Any) -> None:
