@@ -56,7 +56,10 @@ async def _ask(state: Survey, asked: list[Step], results: dict[Ref, Manifest | N
     for step in asked:
         live = state.plan.live.get(step.ref)
         if live is not None and step.ref in hidden and step.action is not Action.RECREATED:
-            settle(step, live, hidden[step.ref], state.schemas.get(Kind.of(state.graph.objects[step.ref].manifest)))
+            try:
+                settle(step, live, hidden[step.ref], state.schemas.get(Kind.of(state.graph.objects[step.ref].manifest)))
+            except Exception as error:  # as above, for one object only
+                step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
     return hidden
 
 
@@ -81,10 +84,9 @@ def _worked_out(step: Step, state: Survey, now: str) -> Manifest | None:
         return _merged(step, desired, state, now)
     except (Invalid, Misfit) as error:
         step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
-        return None
-    except Exception as error:  # a fault of ours, or a very strange object: what is known of the others must not be lost with it
+    except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
         step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
-        return None
+    return None
 
 
 def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest | None:

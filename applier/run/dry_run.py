@@ -62,6 +62,8 @@ async def try_results(plan: Plan, results: dict[Ref, Manifest], graph: Graph, cl
         except ClusterError as error:
             fixed = is_immutable(error)
             step.action, step.reason = (Action.HELD, f"{error}; {RECREATE}") if fixed else (Action.FAILED, str(error))
+        except Exception as error:  # one object's trouble ends no diff
+            step.action, step.reason = Action.FAILED, f"cannot be tried: {type(error).__name__}: {error}"
 
     await asyncio.gather(*(one(ref, result) for ref, result in results.items() if not is_secret(result)))
     return answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from applier.cluster import Listing, Resource, WatchEvent, find
-from applier.errors import AlreadyExists, ClusterError, NotFound, Unreachable, WriteConflict
+from applier.errors import AlreadyExists, ClusterError, Invalid, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
 from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.transport.discovery import Discovery
@@ -143,7 +143,7 @@ class ApiCluster:
         namespace, name = _names(manifest)
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
         path = _path(resource, namespace, name, subresource) + _query(manager, UNASKED, dry_run, force)
-        answer = self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(manifest), content_type=APPLY))
+        answer = self._heard(request, await self.wire.call(request, "PATCH", path, body=_json(manifest), content_type=APPLY))
         if on_created and (answer.status == CREATED or answer.unsure):
             on_created()
         return _object(answer)
@@ -155,7 +155,7 @@ class ApiCluster:
         request = ApiRequest("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
         path = _path(resource, namespace) + _query(manager, self.validation, dry_run)
         try:
-            return _object(self._heard(request, await self.wire.call(request, "POST", path, body=orjson.dumps(manifest))))
+            return _object(self._heard(request, await self.wire.call(request, "POST", path, body=_json(manifest))))
         except Uncertain as error:
             if isinstance(error.error, AlreadyExists):
                 raise Unreachable(
@@ -175,7 +175,7 @@ class ApiCluster:
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), harmless, patch)
         path = _path(resource, namespace, name, subresource) + _query(manager, self.validation, dry_run)
         kind = MERGE_PATCH if is_merge else JSON_PATCH
-        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=orjson.dumps(patch), content_type=kind)))
+        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=_json(patch), content_type=kind)))
 
     async def delete(
         self,
@@ -258,3 +258,24 @@ def _query(manager: str, validation: str, dry_run: bool, force: bool = False) ->
     query |= {"force": "true"} if force else {}
     query |= {"dryRun": "All"} if dry_run else {}
     return f"?{urlencode(query)}" if query else ""
+
+
+def _json(value: Any) -> bytes:
+    """The body of a request. Raises `Invalid` for what JSON, as servers read it, does not hold."""
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        where = next(_beyond_64_bits(value), "")
+        why = f"{where}: a whole number beyond 64 bits, which no server can keep" if where else f"cannot be written as JSON: {error}"
+        raise Invalid(400, "BadRequest", why) from None
+
+
+def _beyond_64_bits(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _beyond_64_bits(member, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _beyond_64_bits(item, f"{path}[{position}]")
+    elif isinstance(value, int) and not -(2**63) <= value < 2**64:
+        yield path

@@ -44,7 +44,7 @@ def pairs_of_nothing(server: Server, namespace: str, seed: int, tries: int) -> I
     """An object that one or two managers have written, with `tries` intents for us. The kind is the one whose turn it is."""
     random = Random(seed)
     first = every_kind(f"{namespace}-{seed}")[seed % COUNT]
-    path, schema = server.path_of(first, namespace), server.schema(Kind.of(first))
+    path, schema = server.path_of(first, namespace), server.get(Kind.of(first))
     last = _first_written(server, path, random, first, schema)
     if last is None:
         return
@@ -97,8 +97,8 @@ def _put(random: Random, value: dict[str, Any], type: Type) -> None:
 
 def _fitting(type: Type) -> list[Any]:
     """The spellings that a server reads as a value of this type; it refuses the others before it looks further."""
-    of_maps, of_lists = [{}] * type.is_map, [[]] * type.is_list
-    return [ABSENT, None, *of_maps, *of_lists, *_OF_SCALARS[type.scalar]]
+    fitting: list[Any] = [ABSENT, None, *_OF_SCALARS[type.scalar]]
+    return fitting + [{}] * type.is_map + [[]] * type.is_list
 
 
 def _way_down(random: Random, value: dict[str, Any], name: str, type: Type | None) -> Callable[[Type], None] | None:

@@ -75,8 +75,8 @@ class Server:
                 return schemas
             time.sleep(0.2)
 
-    def schema(self, kind: Kind) -> Type:
-        """That of one kind, from the document of its group and version."""
+    def get(self, kind: Kind) -> Type:
+        """The schema of one kind, from the document of its group and version."""
         start = _start(kind)
         if start not in self._schemas:
             self._schemas[start] = read_openapi(self.ask("GET", f"/openapi/v3{start}").body)
@@ -116,6 +116,10 @@ class Tally:
 
     def count(self, word: str) -> None:
         self.right[word] = self.right.get(word, 0) + 1
+
+    def left_to_server(self) -> float:
+        """The share of pairs that only the server could decide, although it refuses none of them."""
+        return self.right.get(Verdict.UNKNOWN, 0) / max(1, sum(self.right.values()) + len(self.wrong))
 
 
 def pairs(server: Server, namespace: str, seed: int, tries: int, kinds: tuple[str, ...] = tuple(KINDS)) -> Any:
@@ -194,7 +198,7 @@ def _mutate(random: Random, intent: Any, other: Any) -> None:
     return None
 
 
-def judge(server: Server, pair: Pair, schemas: Schemas, tally: Tally) -> None:
+def judge(server: Server, pair: Pair, schemas: Schemas | Server, tally: Tally) -> None:
     """Decides a pair here and has the server decide it, and notes whether the two agree.
 
     Where controllers run, the object may have moved on in between: then the pair is judged again as it is now.
@@ -214,7 +218,7 @@ def judge(server: Server, pair: Pair, schemas: Schemas, tally: Tally) -> None:
         return
 
 
-def _judged(server: Server, pair: Pair, schemas: Schemas) -> tuple[str, str]:
+def _judged(server: Server, pair: Pair, schemas: Schemas | Server) -> tuple[str, str]:
     """The word to count an agreement under, and the complaint where there is none."""
     schema = schemas.get(Kind.of(pair.intent))
     force = ("*",) if pair.force else ()

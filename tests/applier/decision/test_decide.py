@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from applier.decision import Verdict, decide
+from applier.decision import Verdict, decide, read_openapi
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
-from applier.ref import Manifest
+from applier.ref import Kind, Manifest
 
 from .building import NOW, applied, config, decided, deployment, gadget, updated
 from .typical import MANAGER, manifests, stored
@@ -301,3 +301,46 @@ def test_null_over_an_empty_struct_of_a_container_is_a_change(name: str) -> None
 def test_nothing_stands_for_a_default_in_a_plain_field_and_null_in_a_pointer(stored: Any, sent: Any, verdict: Verdict) -> None:
     live = applied(deployment(sent))
     assert decided(deployment(sent), {**live, "spec": {**live["spec"], **stored}}).verdict is verdict
+
+
+@pytest.mark.parametrize("items", [[{"name": "a"}], [{"level": 2}], [{}], [None], []])
+def test_a_member_that_is_taken_out_of_an_item_without_a_key_is_a_change(items: Any) -> None:
+    live = applied(gadget(wholeItems=[{"name": "a", "level": 2}]))
+    decision = decided(gadget(wholeItems=items), live, force=("*",))
+    assert (decision.verdict, decision.why) == (Verdict.CHANGE, "")
+    assert applied(gadget(wholeItems=items), live)["spec"]["wholeItems"] != live["spec"]["wholeItems"]
+
+
+def test_a_whole_number_beyond_64_bits_is_left_for_the_server_to_refuse() -> None:
+    decision = decided(gadget(level=2**70), applied(gadget(level=1)))
+    assert (decision.verdict, decision.why.rpartition("spec.")[2]) == (
+        Verdict.UNKNOWN,
+        "level: a whole number beyond 64 bits, which no server can keep",
+    )
+
+
+def test_a_size_that_is_none_is_never_unchanged() -> None:
+    live = applied(deployment(resources={"limits": {"memory": "1Gi"}}))
+    assert decided(deployment(resources={"limits": {"memory": "1 Gi"}}), live).verdict is Verdict.CHANGE
+
+
+@pytest.mark.parametrize(
+    ("definition", "field", "model", "sent"),
+    [
+        ("CustomResourceSubresources", "status", {"type": "object"}, {}),
+        ("JSONSchemaProps", "default", {}, {}),
+        ("JSONSchemaProps", "default", {}, []),
+        ("JSONSchemaProps", "default", {}, ""),
+        ("JSONSchemaProps", "default", {}, False),
+    ],
+)
+def test_an_empty_value_in_a_type_without_fields_is_written(definition: str, field: str, model: Any, sent: Any) -> None:
+    """A definition of a custom kind has all of these; here each is a kind of its own."""
+    named = [{"group": "x", "version": "v1", "kind": "Thing"}]
+    properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}, field: model}
+    described = {"type": "object", "x-kubernetes-group-version-kind": named, "properties": properties}
+    name = f"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.{definition}"
+    schema = read_openapi({"components": {"schemas": {name: described}}}).get(Kind("x", "v1", "Thing"))
+    live: Manifest = {"apiVersion": "x/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    decision = decide({**live, field: sent}, updated(live, {f"f:{field}": {}}), schema, manager="us")
+    assert [(change.path, change.new) for change in decision.changes] == [((field,), sent)]

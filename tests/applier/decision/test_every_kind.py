@@ -21,7 +21,7 @@ def test_applying_it_again_changes_nothing(control_plane: ControlPlane, namespac
     applied = server.apply(path, manifest, "us")
     assert applied.status == 201, applied.body.get("message")
     try:
-        decision = decide(manifest, server.ask("GET", path).body, server.schema(Kind.of(manifest)), manager="us")
+        decision = decide(manifest, server.ask("GET", path).body, server.get(Kind.of(manifest)), manager="us")
         assert (decision.verdict, decision.why) == (Verdict.SAME, "")
     finally:
         server.ask("DELETE", path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.decision.values import equal, is_empty, same_form
+from applier.decision.values import equal, is_empty, rounds_alike, same_form
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,12 @@ def test_values_that_it_does_not(form: str, first: object, second: object) -> No
 )
 def test_what_go_leaves_out(value: object, empty: bool) -> None:
     assert is_empty(value) is empty
+
+
+@pytest.mark.parametrize("text", ["1 Gi", " 1Gi", "1_0", "Infinity", "NaN", "1e", "", "."])
+def test_what_decimal_reads_and_a_server_does_not_is_no_quantity(text: str) -> None:
+    assert not same_form("quantity", text, "1Gi") and not same_form("quantity", "10", text)
+
+
+def test_a_server_may_round_up_to_thousandths() -> None:
+    assert rounds_alike("100u", "1m") and not rounds_alike("100u", "2m") and not rounds_alike("1 m", "1m")
