@@ -50,6 +50,7 @@ bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, be
 	$(BIN)/python -m tests.benchmarks.applier_cache
 	$(BIN)/python -m tests.benchmarks.applier_transport
 	$(BIN)/python -m tests.benchmarks.applier_decisions
+	$(BIN)/python -m tests.benchmarks.applier_decisions --pairs 20000 --of nothing
 	$(BIN)/python -m tests.benchmarks.applier_compare
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python

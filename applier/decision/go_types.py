@@ -168,6 +168,7 @@ _WORKED_OUT: dict[str, frozenset[str]] = {
         "api.core.v1.PersistentVolumeSpec": "claimRef",
         "api.core.v1.ReplicationControllerSpec": "selector",
         "api.core.v1.NamespaceSpec": "finalizers",
+        "api.core.v1.NodeSpec": "configSource",
         "api.autoscaling.v2.HorizontalPodAutoscalerSpec": "behavior",
         "api.autoscaling.v2.HPAScalingRules": "policies stabilizationWindowSeconds",
         "api.autoscaling.v2.HorizontalPodAutoscalerBehavior": "scaleUp scaleDown",
