@@ -6,25 +6,25 @@ as good as not there; null is as good as not there in both. OpenAPI describes th
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _PREFIX = "io.k8s."
 
 
 @cache
-def _fields() -> dict[str, str]:
-    """The fields of each definition, in one text, made from Go's sources by tools/generate_go_fields.py, which says what the marks mean."""
-    fields: dict[str, str] = json.loads(Path(__file__).with_name("go_fields.json").read_bytes())
-    return fields
+def _structs(package: str) -> dict[str, str]:
+    """The fields of each struct of a package, in one text."""
+    from applier.decision.go_fields import FIELDS  # a table of 50 KB, which only differences need
+
+    return dict(struct.split(":") for struct in FIELDS.get(package, "").split(";") if struct)
 
 
 @cache
 def _of(definition: str) -> dict[str, str]:
     """The fields of a definition with their marks: `*` for a pointer, `?` for what a server without some feature leaves out."""
-    words = _fields().get(definition.removeprefix(_PREFIX), "").split()
+    package, _, struct = definition.removeprefix(_PREFIX).rpartition(".")
+    words = _structs(package).get(struct, "").split()
     return {word.lstrip("?*"): word[: -len(word.lstrip("?*"))] for word in words}
 
 
