@@ -27,9 +27,9 @@ def service(**spec: Any) -> Manifest:
     return {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [PORT], **spec}}
 
 
-def deployment(**container: Any) -> Manifest:
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{**CONTAINER, **container}]}}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+def pods(**container: Any) -> Manifest:
+    """A kind that no controller writes to, so that nothing changes between two looks."""
+    return {"apiVersion": "v1", "kind": "PodTemplate", "template": {"spec": {"containers": [{**CONTAINER, **container}]}}}
 
 
 CASES: dict[str, Manifest] = {
@@ -39,8 +39,8 @@ CASES: dict[str, Manifest] = {
     "targetPort": service(ports=[{**PORT, "targetPort": 0}]),
     "type": service(type=""),
     "sessionAffinityConfig": service(sessionAffinityConfig={}),
-    "successThreshold": deployment(livenessProbe={"tcpSocket": {"port": 80}, "successThreshold": 0}),
-    "cpu": deployment(resources={"limits": {"cpu": "100u"}}),
+    "successThreshold": pods(livenessProbe={"tcpSocket": {"port": 80}, "successThreshold": 0}),
+    "cpu": pods(resources={"limits": {"cpu": "100u"}}),
     "metrics": {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "spec": {**SCALED, "metrics": []}},
     "secret": {"apiVersion": "v1", "kind": "Secret", "data": {"a": None, "b": "YQ=="}},
     "secret without data": {"apiVersion": "v1", "kind": "Secret", "data": None},
