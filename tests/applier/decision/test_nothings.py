@@ -23,6 +23,6 @@ def test_nothing_is_decided_as_the_server_does(control_plane: ControlPlane, name
     for seed in range(share, SEEDS, SHARES):
         for pair in pairs_of_nothing(server, namespace, seed, INTENTS):
             judge(server, pair, server, tally)
-    assert tally.right["same"] > 100 and tally.right["change"] > 100
+    assert tally.right["same"] > 30 and tally.right["change"] > 30  # of 192
     assert not tally.wrong, "\n\n".join(tally.wrong[:3])
     assert tally.left_to_server() < 0.04  # of 20,000 it is half of that
