@@ -22,6 +22,7 @@ from grove_compiler.source.document import Document
 SET_KIND = "PodCliqueSet"
 CONFIGURATION_KIND = "OperatorConfiguration"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
+AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
@@ -77,13 +78,15 @@ class Decoded:
 class Decoder:
     """Decodes documents one by one into `decoded`. `findings` holds everything that is wrong, in the order of the documents.
 
-    `is_whole` becomes false when something cannot be told to belong to any object: whatever is missing then may only be unreadable.
+    `others` are the objects of foreign kinds, which are not compiled. `is_whole` becomes false when something cannot be told to belong
+    to any object: whatever is missing then may only be unreadable.
     """
 
     def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
         self.program = program
         self.scope = scope
         self.decoded: list[Decoded] = []
+        self.others: list[Manifest] = []
         self.findings: list[Diagnostic] = []
         self.is_whole = True
         self._passed_over: dict[str, tuple[Diagnostic, int]] = {}
@@ -145,6 +148,7 @@ class Decoder:
             message = f"unknown apiVersion {value['apiVersion']!r} for the kind {value['kind']!r}"
             self._add(document, (*at, "apiVersion"), "input/unknown-version", message, nearest=likely)
             return
+        self.others.append(value)
         self._ignored(document, at, f"{value['kind']} ({value['apiVersion']})", value["kind"])
 
     def _ignored(self, document: Document, at: FieldPath, what: str, kind: str) -> None:

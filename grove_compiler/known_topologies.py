@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from grove_compiler.decoder import TOPOLOGY_KINDS, Decoded, Decoder
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.topology import API_VERSION, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.source.document import Document
 
+Known = list[tuple[ExpandedTopology, Decoded | None]]
+"""Topologies, each with what it was decoded from: none for the default one, which the configuration describes."""
 
-def known_topologies(decoder: Decoder, config: Configuration, snapshot: Snapshot) -> list[tuple[ExpandedTopology, Decoded | None]]:
-    """Returns each with what it was decoded from; the default one, which the configuration describes, comes first and has nothing.
+
+def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapshot) -> list[Decoded]:
+    """Returns the topologies of the cluster, also those that cannot be read, with what is wrong with them.
+
+    One that were left out would count as missing: sets would be placed without it, where they should be held. So one of a version that we
+    do not know is read as if we did, which gives it a name and mostly its levels, and is an error all the same.
+    """
+    entries = []
+    for manifest in existing_manifests(snapshot):
+        decoder = Decoder(program, scope)
+        decoder.take([Document({**manifest, "apiVersion": API_VERSION})])
+        [entry] = decoder.decoded
+        if manifest.get("apiVersion") != API_VERSION:
+            message = f"{manifest.get('apiVersion')} is no version of a {entry.kind} that this program knows"
+            entry.findings.append(Diagnostic("input/unknown-version", "error", message, "apiVersion"))
+        entries.append(entry)
+    return entries
+
+
+def existing_manifests(snapshot: Snapshot) -> list[Manifest]:
+    """Returns the topology objects of the cluster as they are."""
+    return [manifest for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(API_VERSION, kind)]
+
+
+def known_topologies(declared: list[Decoded], existing: list[Decoded], config: Configuration, snapshot: Snapshot) -> Known:
+    """Returns the topologies of the input, then those that only the cluster has; the default one comes first.
 
     They know each other as `peers`. One of the input that the default replaces is in the list to be judged, and no peer.
     """
-    topologies: list[tuple[ExpandedTopology, Decoded | None]] = [
-        (ExpandedTopology(entry.manifest, snapshot, is_declared=True), entry) for entry in decoder.of_kind(*TOPOLOGY_KINDS)
-    ]
+    topologies: Known = [(ExpandedTopology(entry.manifest, snapshot, is_declared=True), entry) for entry in declared]
     known = {(topology.kind, topology.name) for topology, _ in topologies}
     if config.has_default_topology:
         known.add((CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY))
-    live = Decoder(decoder.program, decoder.scope)
-    live.take([Document(manifest) for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(API_VERSION, kind)])
-    existing = ((ExpandedTopology(entry.manifest, snapshot), entry) for entry in live.decoded if entry.is_defaulted)
-    topologies += [(topology, entry) for topology, entry in existing if (topology.kind, topology.name) not in known]
+    others = ((ExpandedTopology(entry.manifest, snapshot), entry) for entry in existing)
+    topologies += [(topology, entry) for topology, entry in others if (topology.kind, topology.name) not in known]
     if config.has_default_topology:
         topologies.insert(0, (default_topology(config.topology_levels, snapshot), None))
     _introduce([topology for topology, _ in topologies])

@@ -31,17 +31,16 @@ class OldStates:
         self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
 
     def set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
-        """Returns the old set that was given; `namespace` is that of manifests which name none."""
+        """Returns the old set, given or in the snapshot; `namespace` is that of manifests which name none.
+
+        A set of the cluster has the server's defaults. Both sides have ours, which are the same, so nothing seems to change by them.
+        """
         kind, named, name = entry.key
         places = [namespace, ""] if named in ("", namespace) else [named]
-        manifest = next((self._given[key] for place in places if (key := (kind, place, name)) in self._given), None)
-        return PodCliqueSet(manifest, namespace, self._decisions) if manifest is not None else None
-
-    def live_set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
-        """Returns the set as the snapshot has it, which has the server's defaults and differs in many fields."""
-        kind, named, name = entry.key
-        live = self._in_snapshot(kind, named or namespace, name)
-        return PodCliqueSet(live, namespace, self._decisions) if live is not None and (live.get("spec") or {}).get("template") else None
+        given = next((self._given[key] for place in places if (key := (kind, place, name)) in self._given), None)
+        manifest = given if given is not None else self._in_snapshot(kind, named or namespace, name)
+        is_set = manifest is not None and (manifest.get("spec") or {}).get("template")
+        return PodCliqueSet(manifest, namespace, self._decisions) if manifest is not None and is_set else None
 
     def topology(self, entry: Decoded | None) -> Topology | None:
         """Returns the old topology, given or in the snapshot; none for one that does not stand in the input."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
+from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import Subject as SubjectWords
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.known_topologies import known_topologies
+from grove_compiler.known_topologies import Known, decode_existing, known_topologies
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.object_count import count_objects
@@ -61,7 +61,7 @@ class Subject:
     """Holds what rules run for: `kind` says whose rules, `scope` has their roots, `findings` is what is wrong with it.
 
     `entry` is where it comes from; none for what the snapshot or the configuration brings, which is not the user's to mend here.
-    `is_update` says whether its old state was given: then the rules on updates judge it, and else those on new ones.
+    `is_update` says whether its old state is known: then the rules on updates judge it, and else those on new ones.
     `needs` are the inputs without which its objects would be wrong: an error in one of them is one more reason to leave all as it is.
     """
 
@@ -113,10 +113,14 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     decoder = Decoder(program, scope)
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
-    snapshot = Snapshot((entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)), inputs.view or ObjectList(inputs.snapshot))
+    referred = [
+        *(entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)),
+        *(one for one in decoder.others if one["kind"] == AUTOSCALER_KIND),
+    ]
+    snapshot = Snapshot(referred, inputs.view or ObjectList(inputs.snapshot))
     old_states = OldStates(program, scope, inputs.old, snapshot)
-    # What is wrong with a topology of the cluster is not the user's to mend here, so only those of the input are judged.
-    topologies = [(one, entry if one.is_declared else None) for one, entry in known_topologies(decoder, config, snapshot)]
+    existing = decode_existing(program, scope, snapshot)
+    topologies = known_topologies(decoder.of_kind(*TOPOLOGY_KINDS), existing, config, snapshot)
     peers = [one for one, _ in topologies if not one.is_replaced]
     sets = [
         (expand(entry.manifest, config, inputs.settings, snapshot, peers, program), entry, old_states.set(entry, inputs.settings.namespace))
@@ -129,19 +133,26 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     for topology, _ in topologies:
         topology.find_sets = users
     subjects = [
-        *(Subject(CONFIGURATION_KIND, {"old": None}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
-        *(Subject(one.kind, {"topology": one, "old": old_states.topology(entry)}, entry) for one, entry in topologies),
+        *(Subject(CONFIGURATION_KIND, {"old": None, "topologies": peers}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
+        *(_of_topology(one, entry if one.is_declared else None, old_states) for one, entry in topologies),
         *(Subject(SET_KIND, {"set": expanded, "old": old}, entry) for expanded, entry, old in sets),
     ]
-    by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
+    # What is wrong with a topology of the cluster is not the user's to mend here, so those are judged only for the sets that need them.
+    by_topology = {id(one): entry for one, entry in topologies if entry is not None}
+    used = {id(expanded.topology) for expanded, _, _ in sets}
+    judge_topologies(
+        [(one, entry) for one, entry in topologies if not one.is_declared and id(one) in used], scope, inputs.settings, program
+    )
     for subject in subjects:
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
-        if subject.kind == SET_KIND and subject.entry is not None and not subject.is_update:
-            subject.scope["old"] = old_states.live_set(subject.entry, inputs.settings.namespace)
         subject.findings = subject.entry.findings if subject.entry else []
         decoder.findings += validate(subject, program, inputs.settings)
         subject.needs = list(_needs(subject, decoder, by_topology))
+        unusable = [entry for entry in subject.needs if entry in existing and has_errors(entry.findings)]
+        if subject.set is not None and unusable:
+            finding = Diagnostic("input/topology-unusable", "error", _about(unusable[0]), subject.set.placement.name_path)
+            decoder.report(subject.entry.locate(finding) if subject.entry else finding, *([subject.entry] if subject.entry else []))
     is_whole = inputs.is_whole and decoder.is_whole
     if inputs.is_whole and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
         decoder.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
@@ -182,6 +193,22 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
             findings.append(entry.locate(too_many(settings.max_objects)))
     subject.findings += findings
     return findings
+
+
+def judge_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
+    """Takes down with each topology what the rules object to; a set that is placed by a wrong one is held."""
+    for topology, entry in topologies:
+        findings = entry.findings if entry else []
+        validate(Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings), program, settings)
+
+
+def _of_topology(topology: ExpandedTopology, entry: Decoded | None, old_states: OldStates) -> Subject:
+    return Subject(topology.kind, {"topology": topology, "old": old_states.topology(entry)}, entry)
+
+
+def _about(entry: Decoded) -> str:
+    error = next(finding for finding in entry.findings if finding.severity == "error")
+    return f"the {entry.kind} {entry.key[2]!r} of the cluster cannot be used: {error.path + ': ' if error.path else ''}{error.message}"
 
 
 def too_many(limit: int) -> Diagnostic:

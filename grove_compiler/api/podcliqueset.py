@@ -79,8 +79,8 @@ class PodCliqueScalingGroupConfig(Kube):
     """Annotations for the PodCliqueScalingGroups."""
     replicas: Int32 | None = 1
     """Number of replicas at the start."""
-    min_available: Int32 | None = 1
-    """Replicas that are scheduled with the base gang and below which it is terminated."""
+    min_available: Int32 | None = None
+    """Replicas that are scheduled with the base gang and below which it is terminated; 1 when absent, all of them for Training."""
     scale_config: AutoScalingConfig | None = None
     """Horizontal autoscaling of the group."""
     resource_sharing: list[PodCliqueScalingGroupResourceSharing] | None = None
@@ -125,8 +125,8 @@ class PodCliqueSetSpec(Kube):
     """Number of copies of the whole workload."""
     update_strategy: UpdateStrategy | None = None
     """How pods are replaced when templates change."""
-    workload_type: Literal["Inference", "Training"] | None = None
-    """Whether pods run for ever (Inference, also when absent) or come to an end (Training; GREP-0285)."""
+    workload_type: Literal["Inference", "Training"] | None = "Inference"
+    """Whether pods run for ever (Inference) or come to an end (Training; GREP-0285)."""
     training_spec: TrainingSpec | None = None
     """Limits of a training workload."""
     template: PodCliqueSetTemplateSpec

@@ -9,6 +9,7 @@ from grove_compiler.kube import duration, names, timestamp
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
+from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.checks.template_changes import changed_template_fields
@@ -44,7 +45,7 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "PodCliqueSet": ({"set": ExpandedSet, "old": PodCliqueSet | None}, {"old": PodCliqueSet}),
     "ClusterTopology": ({"topology": ExpandedTopology}, {"old": Topology}),
     "ClusterTopologyBinding": ({"topology": ExpandedTopology}, {"old": Topology}),
-    "OperatorConfiguration": ({}, {}),
+    "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
 }
 
 
@@ -89,6 +90,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         class_conflicts,
         dependencies,
         domains,
+        foreign_autoscalers,
         gang_of,
         gangs,
         gangs_with_domains,

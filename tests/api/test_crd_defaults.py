@@ -18,12 +18,12 @@ COUNTS = dict.fromkeys(("readyReplicas", "updatedReplicas", "scheduleGatedReplic
 OURS: dict[str, dict[str, Any]] = {
     "PodCliqueSet": {
         ".spec.replicas": 0,
+        ".spec.workloadType": "Inference",
         ".spec.updateStrategy.type": "RollingRecreate",
         ".spec.template.cliqueStartupType": "CliqueStartupTypeAnyOrder",
         ".spec.template.headlessServiceConfig.publishNotReadyAddresses": True,
         ".spec.template.cliques[].spec.roleName": "",
         ".spec.template.podCliqueScalingGroups[].replicas": 1,
-        ".spec.template.podCliqueScalingGroups[].minAvailable": 1,
         ".status.updatedReplicas": 0,
         ".status.availableReplicas": 0,
         ".status.updateProgress.updatedPodCliquesCount": 0,
@@ -109,7 +109,7 @@ def test_a_device_toleration_compares_for_equality() -> None:
     assert defaults("PodCliqueSet")[path] == "Equal"
 
 
-SEED_ONLY = ("workloadType", "trainingSpec", "clusterTopologyName", "computeDomainConfig")
+SEED_ONLY = ("trainingSpec", "clusterTopologyName", "computeDomainConfig")
 
 
 @pytest.mark.parametrize("field", SEED_ONLY)

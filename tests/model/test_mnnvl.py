@@ -123,9 +123,36 @@ def test_propagated_annotations_are_the_nearest_of_each_key() -> None:
     assert found.mnnvl.propagated(found.cliques[0]) == {ENABLED: "true", SCOPE: "clique", CLASS: "c.example.com"}
 
 
-def test_nothing_is_propagated_where_nothing_is_enabled() -> None:
+def test_annotations_are_propagated_also_where_they_switch_mnnvl_off() -> None:
     found = declared(pcs([gpu("a")], metadata={"annotations": OFF | {GROUP: "x"}}))
-    assert (found.mnnvl.propagated(found.cliques[0]), found.mnnvl.inherited) == ({}, {GROUP: "x"})
+    assert (found.mnnvl.propagated(found.cliques[0]), found.mnnvl.inherited) == (OFF, OFF | {GROUP: "x"})
+
+
+@pytest.mark.parametrize(
+    ("annotations", "config", "joins"),
+    [(ON, {}, True), ({}, {"enabled": True}, True), ({GROUP: "x"}, {}, False), (OFF, {}, False), ({}, {}, False)],
+)
+def test_a_clique_without_gpus_joins_by_naming_the_claim_in_the_ways_of_the_designs(
+    annotations: dict[str, str], config: Manifest, joins: bool
+) -> None:
+    watching = {"containers": [{"name": "main", "image": "busybox", "resources": {"claims": [{"name": "mnnvl"}]}}]}
+    manifest = pcs([clique("a", podSpec=watching)], metadata={"annotations": annotations}, computeDomainConfig=config)
+    found = declared(manifest)
+    assert bool(found.mnnvl.membership(found.cliques[0])) == joins
+
+
+def test_a_container_that_names_the_claim_is_not_given_it_twice() -> None:
+    watching = {"containers": [{"name": "main", "image": "busybox", "resources": {"claims": [{"name": "mnnvl"}]}}]}
+    expanded = expand(pcs([clique("a", podSpec=watching)], metadata={"annotations": ON}))
+    claim = pod_claim(find_clique(expanded, "demo-0-a"))
+    assert claim is not None and (claim.is_new, claim.pointers) == (True, [])
+
+
+@pytest.mark.parametrize(("key", "part"), [(SCOPE, "scope"), (CLASS, "device_class")])
+def test_an_empty_value_is_the_default(key: str, part: str) -> None:
+    plain, empty = (declared(pcs([gpu("a")], metadata={"annotations": ON | more})) for more in ({}, {key: ""}))
+    of_plain, of_empty = (found.mnnvl.membership(found.cliques[0]) for found in (plain, empty))
+    assert of_plain and of_empty and getattr(of_plain, part) == getattr(of_empty, part) != ""
 
 
 def gangs(manifest: Manifest, **options: Any) -> dict[str, list[str]]:

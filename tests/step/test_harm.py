@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from grove_compiler import step as step_module
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
@@ -89,12 +90,43 @@ def test_a_bad_topology_holds_itself_and_the_sets_that_are_placed_by_it() -> Non
     assert reasons(found).keys() == {"lab", "placed"}
 
 
-@pytest.mark.parametrize("rule", ["", "value: '{{ object.spec.levels.none }}'"], ids=["an unknown version", "a default rule that fails"])
-def test_a_topology_that_cannot_be_read_holds_and_is_not_gone(rule: str) -> None:
-    head = "rule: own/default\ndoc: A default that fails.\ndefault: spec.none\nof: ClusterTopology\n"
-    shared = context(config=TAS, program=program_with(head + rule) if rule else None)
-    written = TOPOLOGY if rule else {**TOPOLOGY, "apiVersion": "grove.io/v9"}
-    assert reasons(outcomes(stored([written]), shared)) == {"lab": "the topology cannot be read"}
+FAILING = """
+rule: own/default
+doc: A default that fails.
+default: spec.none
+of: ClusterTopology
+value: '{{ object.spec.levels.none }}'
+"""
+UNREADABLE = [
+    ("an unknown version", "grove.io/v9", "", "no version of a ClusterTopology"),
+    ("a default that fails", "", FAILING, "own/default"),
+]
+
+
+@pytest.mark.parametrize(("version", "rule", "reason"), [case[1:] for case in UNREADABLE], ids=[case[0] for case in UNREADABLE])
+def test_a_topology_that_cannot_be_read_holds_itself_and_the_sets_that_are_placed_by_it(version: str, rule: str, reason: str) -> None:
+    """It is not gone, and the sets must not be placed as if there were none."""
+    shared = context(config=TAS, program=program_with(rule) if rule else None)
+    written = {**TOPOLOGY, "apiVersion": version or TOPOLOGY["apiVersion"]}
+    found = outcomes(stored([written, placed("placed"), named("elsewhere")]), shared)
+    assert isinstance(found["elsewhere"], Step)
+    assert reason in reasons(found)["lab"]
+    assert reasons(found)["placed"] == "it needs the ClusterTopology 'lab', which has errors"
+
+
+def test_topologies_are_judged_once_and_again_when_one_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    judge = step_module.judge_topologies
+    monkeypatch.setattr(step_module, "judge_topologies", lambda *given: (judged.append("judged"), judge(*given)))
+    shared = context(config=TAS)
+    objects = stored([TOPOLOGY, placed("placed")])
+    outcomes(objects, shared)
+    outcomes(objects, shared)
+    assert judged == ["judged"]
+    twice = copy.deepcopy(TOPOLOGY)
+    twice["spec"]["levels"][1]["domain"] = "zone"
+    assert reasons(outcomes(stored([twice, placed("placed")]), shared)).keys() == {"lab", "placed"}
+    assert judged == ["judged", "judged"]
 
 
 def test_a_topology_that_is_good_again_frees_them() -> None:
@@ -110,6 +142,15 @@ def test_a_domain_that_a_topology_lost_holds_no_running_set() -> None:
     fewer = copy.deepcopy(TOPOLOGY)
     fewer["spec"]["levels"].pop()
     assert isinstance(outcomes(stored([fewer, placed("placed")]))["placed"], Step)
+
+
+def test_a_rule_of_a_user_that_fails_elsewhere_keeps_no_replica_that_is_not_declared() -> None:
+    """No rule can make anything for it, so none has to run to know that it is gone; what is wrong with the set itself holds it."""
+    rule = "rule: own/label\ndoc: Fails.\npatch: Service\ndo: [{op: replace, path: /metadata/labels/tier, value: '{{ set.labels.tier }}'}]"
+    for manifest, kind in ((named("a"), Gone), (bad("a"), Hold)):
+        [one], shared = stored([manifest]), context(program=program_with(rule))
+        assert isinstance(step(ObjectList([one]), key_of(one, 0), NOW, shared), Hold)
+        assert isinstance(step(ObjectList([one]), key_of(one, 2), NOW, shared), kind)
 
 
 def test_a_rule_of_a_user_that_fails_holds_the_sets_that_it_fails_for() -> None:

@@ -1,9 +1,32 @@
-"""Which field of a set a scale subresource changes: its own, a scaling group's or a clique's."""
+"""Which field of a set a scale subresource changes: its own, a scaling group's or a clique's. And who may be at it from outside."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.expanded.context import SetInContext
+from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
+
+
+@dataclass(slots=True, eq=False)
+class ForeignAutoscaler:
+    """A HorizontalPodAutoscaler that exists and scales a part of a set; `target` is kind and name of that part."""
+
+    name: str
+    target: str
+
+
+def foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
+    """Returns the autoscalers that scale the set, one of its scaling groups or one of its cliques. Those of the set itself count too."""
+    found = []
+    for manifest in set.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"):
+        metadata, target = manifest.get("metadata") or {}, (manifest.get("spec") or {}).get("scaleTargetRef") or {}
+        kind, name = target.get("kind") or "", target.get("name") or ""
+        is_here = (metadata.get("namespace") or set.default_namespace) == set.namespace and target.get("apiVersion") == API_VERSION
+        if is_here and declared_replicas_path(set, kind, name) is not None:
+            found.append(ForeignAutoscaler(metadata.get("name") or "", f"{kind}/{name}"))
+    return found
 
 
 def declared_replicas_path(set: PodCliqueSet, kind: str, name: str) -> FieldPath | None:

@@ -9,7 +9,8 @@ from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
 from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroupReplica
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.lazy import remembered
-from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, REPLICA, SCALING_GROUP_REPLICA, Membership
+from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, GROUP_CLAIM, REPLICA, SCALING_GROUP_REPLICA, Membership
+from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +81,7 @@ def pod_claim(clique: Clique) -> PodClaim | None:
     membership = clique.membership
     if membership is None:
         return None
-    name = "mnnvl-claim" if membership.mnnvl_mode == GROUP else "mnnvl"
+    name = GROUP_CLAIM if membership.mnnvl_mode == GROUP else DOMAIN_CLAIM
     is_shared = membership.mnnvl_mode == ANNOTATIONS and clique.set.mnnvl_shape == AS_PROPOSED
     target = _claim_name(clique, membership)
     declared = [claim.get("name") for claim in clique.template.pod_spec.get("resourceClaims") or []]

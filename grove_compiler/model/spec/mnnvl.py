@@ -34,6 +34,7 @@ REPLICA = "replica"
 CLIQUE = "clique"
 SCALING_GROUP_REPLICA = "scalingGroupReplica"
 NO_GROUP = "none"
+GROUP_CLAIM = "mnnvl-claim"
 DEFAULT_DEVICE_CLASS = "compute-domain.nvidia.com"
 CONFIG_PATH = "spec.template.computeDomainConfig"
 
@@ -112,8 +113,13 @@ class Mnnvl:
         return self._memberships[clique.index] if self.is_mentioned else []
 
     def membership(self, clique: CliqueTemplate) -> Membership | None:
-        """Returns the domain that the pods of a clique join; none for cliques without GPUs."""
-        return next(iter(self.memberships(clique)), None) if clique.uses_gpu else None
+        """Returns the domain that the pods of a clique join; none for cliques that neither ask for GPUs nor name its claim."""
+        membership = next(iter(self.memberships(clique)), None)
+        # A claim of a pod binds it to the domain's nodes even if no container uses it, so whoever has no use for one is left alone. That
+        # a container which names the claim has one is the designs'; shipped Grove, whose objects we match, looks at GPUs alone.
+        if membership is not None and (clique.uses_gpu or (membership.mnnvl_mode != GROUP and clique.names_claim)):
+            return membership
+        return None
 
     @lazy
     def _memberships(self) -> list[list[Membership]]:
@@ -161,13 +167,12 @@ class Mnnvl:
 
     @lazy
     def inherited(self) -> dict[str, str]:
-        """The annotations that scaling groups inherit from the set: its group, and the design's when they enable anything."""
-        keys = (*DESIGN_KEYS, GROUP_ANNOTATION) if self.by_annotations else (GROUP_ANNOTATION,)
-        return {key: self.set_annotations[key] for key in keys if key in self.set_annotations}
+        """The annotations of the set that its scaling groups inherit, also those that switch MNNVL off."""
+        return {key: self.set_annotations[key] for key in (*DESIGN_KEYS, GROUP_ANNOTATION) if key in self.set_annotations}
 
     def propagated(self, clique: CliqueTemplate) -> dict[str, str]:
-        """Returns the design's annotations that reach a clique, its own included."""
-        return self._propagated[clique.index] if self.by_annotations else {}
+        """Returns the design's annotations that reach a clique, its own included, also those that switch MNNVL off."""
+        return self._propagated[clique.index] if self.is_mentioned else {}
 
     @lazy
     def _propagated(self) -> list[dict[str, str]]:

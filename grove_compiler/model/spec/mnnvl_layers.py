@@ -67,9 +67,9 @@ class Layer:
         return self.decisions.of(mnnvl_annotation)(annotations) if annotations else None
 
     def value(self, key: str, default: str) -> str:
-        """Returns the value that holds here."""
+        """Returns the value that holds here; an empty one says as little as none."""
         annotation = self.effective(key)
-        return annotation.value if annotation else default
+        return (annotation.value if annotation else "") or default
 
 
 def layers_of(

@@ -8,6 +8,9 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 
 GPU = "nvidia.com/gpu"
+DOMAIN_CLAIM = "mnnvl"
+"""What the designs call the claim of a ComputeDomain inside pods."""
+
 _SPEC_PATHS = {"PodClique": "/spec/podSpec", "Pod": "/spec"}
 _TEMPLATE_PATH = "/spec/template/spec"
 
@@ -33,6 +36,24 @@ def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
         for field in ("containers", "initContainers")
         for index, container in enumerate(pod_spec.get(field) or [])
         if _asks_for_gpus(container.get("resources") or {})
+    ]
+
+
+@dataclass(slots=True, eq=False)
+class ClaimUse:
+    """A claim that a container says it uses: `name` is the pod's word for it, `path` the field in the set that says so."""
+
+    name: str
+    path: str
+
+
+def claim_uses_of(pod_spec: Manifest, path: str) -> list[ClaimUse]:
+    """Returns what containers, then init containers name in `resources.claims`. `path` is the pod spec's."""
+    return [
+        ClaimUse(name, f"{path}.{field}[{index}].resources.claims[{number}].name")
+        for field in ("containers", "initContainers")
+        for index, container in enumerate(pod_spec.get(field) or [])
+        for number, name in enumerate(_claim_names(container))
     ]
 
 

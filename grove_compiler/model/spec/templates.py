@@ -12,7 +12,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, constraint_in
 from grove_compiler.model.spec.declared import declared, optional
-from grove_compiler.model.spec.pod_spec import GpuContainer, gpu_containers_of
+from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 
 KAI_QUEUE = "kai.scheduler/queue"
@@ -100,6 +100,16 @@ class CliqueTemplate(_Template):
     def uses_gpu(self) -> bool:
         """Whether any container or init container asks for GPUs."""
         return bool(self.gpu_containers)
+
+    @lazy
+    def claim_uses(self) -> list[ClaimUse]:
+        """The claims that its containers and init containers name."""
+        return claim_uses_of(self.pod_spec, f"{self.path}.spec.podSpec")
+
+    @property
+    def names_claim(self) -> bool:
+        """Whether any container or init container names the claim of a ComputeDomain, by the word that the designs have for it."""
+        return any(use.name == DOMAIN_CLAIM for use in self.claim_uses)
 
     @lazy
     def kai_queue(self) -> str:
