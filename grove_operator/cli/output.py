@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from grove_compiler.graph.node import Manifest, Node
+from grove_compiler.graph.node import Manifest
 
 
 def write(chunks: Iterable[bytes]) -> None:
@@ -48,9 +50,40 @@ def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
     yield encoded(write_json(objects))
 
 
-def as_names(nodes: Iterable[Node]) -> Iterable[bytes]:
+def as_names(objects: Iterable[Manifest]) -> Iterable[bytes]:
     """Returns kubectl's `kind.group/name`, one a line."""
-    return (f"{_resource(node.object)}/{node.object['metadata']['name']}\n".encode() for node in nodes)
+    return (f"{_resource(manifest)}/{(manifest.get('metadata') or {}).get('name')}\n".encode() for manifest in objects)
+
+
+def for_kubectl(objects: Iterable[Manifest]) -> Iterable[bytes]:
+    """Returns one document an object, as kubectl and other tools can apply it."""
+    return as_yaml(map(without_unknown_owners, objects))
+
+
+WRITERS: dict[str, Callable[[Sequence[Manifest]], Iterable[bytes]]] = {
+    "yaml": as_yaml,
+    "kubectl": for_kubectl,
+    "json": as_json,
+    "name": as_names,
+}
+
+
+def without_unknown_owners(manifest: Manifest) -> Manifest:
+    """Returns an object without owner references that have no UID, which an API server refuses; the same object if there are none."""
+    references = (manifest.get("metadata") or {}).get("ownerReferences") or []
+    known = [reference for reference in references if reference.get("uid")]
+    if len(known) == len(references):
+        return manifest
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "ownerReferences"}
+    return {**manifest, "metadata": {**metadata, "ownerReferences": known} if known else metadata}
+
+
+def is_pipe() -> bool:
+    """Tells whether another program reads standard output."""
+    try:
+        return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    except (AttributeError, OSError):  # closed, or no stream of the system's
+        return False
 
 
 def _resource(manifest: Manifest) -> str:

@@ -14,6 +14,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Unknown
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Gone, Hold, Key, Step, step
+from grove_compiler.subjects import judge_topologies
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
 
@@ -116,8 +117,12 @@ def test_a_topology_that_cannot_be_read_holds_itself_and_the_sets_that_are_place
 
 def test_topologies_are_judged_once_and_again_when_one_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[str] = []
-    judge = step_module.judge_topologies
-    monkeypatch.setattr(step_module, "judge_topologies", lambda *given: (judged.append("judged"), judge(*given)))
+
+    def judge(*given: Any) -> None:
+        judged.append("judged")
+        judge_topologies(*given)
+
+    monkeypatch.setattr(step_module, "judge_topologies", judge)
     shared = context(config=TAS)
     objects = stored([TOPOLOGY, placed("placed")])
     outcomes(objects, shared)

@@ -20,6 +20,7 @@ class ClaimTemplate:
     path: str
 
     name = declared(str, "name")
+    metadata = declared(Manifest, "templateSpec.metadata", "Labels and annotations of the claims.")
     spec = declared(Manifest, "templateSpec.spec", "The claim's spec.")
     requests = declared(list[Manifest], "templateSpec.spec.devices.requests")
 

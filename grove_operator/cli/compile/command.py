@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
+from grove_compiler.graph.node import Manifest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
-from grove_operator.cli.options import Context, input_options, max_objects_option, output_option, pods_option
+from grove_operator.cli.options import Context, input_options, max_objects_option, pods_option
+
+FORMATS = ("yaml", "kubectl", "json", "name", "summary")
+WITH_MANIFESTS = FORMATS[:3]
 
 
 @click.command(
@@ -21,18 +25,24 @@ Examples:
   grove compile manifests/ -o summary             counts, gangs, GPUs and the tree
   grove compile pcs.yaml --config operator.yaml   with the operator's own configuration
   grove compile pcs.yaml --snapshot now.yaml      given what exists in the cluster
-  helm template web | grove compile - --pass-through    and all that is no set, in an order to apply
-  grove compile - < pcs.yaml | kubectl diff -f -""",
+  grove compile pcs.yaml | kubectl apply -f -     what kubectl takes: see -o kubectl
+  helm template web | grove compile - --pass-through | kubectl apply -f -""",
 )
 @input_options
-@output_option("yaml", "json", "name", "summary", help="What to print: the objects, their names, or a summary for people.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(FORMATS),
+    help="What to print. yaml, json: the objects. kubectl: the same YAML without owners whose UID nobody knows yet, which an API server "
+    "refuses. name, summary: for people. Unless told: kubectl into a pipe, else yaml.",
+)
 @pods_option
 @max_objects_option
 @click.option("--pass-through", is_flag=True, help="Print manifests of other kinds, too, each where it can be applied.")
 def command(
     files: tuple[str, ...],
     context: Context,
-    output: str,
+    output: str | None,
     pods: bool,
     max_objects: int,
     pass_through: bool,
@@ -42,7 +52,7 @@ def command(
     FILE may be a manifest (YAML or JSON, any number of documents), a folder that is searched for *.yaml, *.yml and *.json, or
     - for standard input. Findings go to standard error; when there is an error, nothing is printed to standard output.
     """
-    if pass_through and output not in ("yaml", "json"):
+    if pass_through and output not in (None, *WITH_MANIFESTS):
         raise click.UsageError(f"--pass-through prints manifests, and -o {output} prints none: use -o yaml or -o json.")
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects, keep_others=pass_through)
     if compiled is None:
@@ -52,11 +62,28 @@ def command(
         return 1
     if pass_through:
         return _with_others(compiled, output)
-    outputs.write(_rendered(compiled, output))
+    if output == "summary":
+        outputs.write(_summary(compiled))
+    else:
+        _write([node.object for node in compiled.result.graph.nodes], output)
     return 0
 
 
-def _with_others(compiled: Compilation, output: str) -> int:
+def _write(objects: Sequence[Manifest], output: str | None) -> None:
+    """Prints objects in a format; none is the one for whoever reads standard output."""
+    # A pipe leads to kubectl nearly always, and an API server refuses every owner without a UID. Files keep the owners, as the designs
+    # print them; whoever wants them in a pipe says -o yaml, and is told so.
+    if output is not None or not outputs.is_pipe():
+        outputs.write(outputs.WRITERS[output or "yaml"](objects))
+        return
+    fewer = [outputs.without_unknown_owners(manifest) for manifest in objects]
+    left_out = sum(one is not other for one, other in zip(objects, fewer, strict=True))
+    outputs.write(outputs.as_yaml(fewer))
+    if left_out:
+        print(f"left out the owners of {left_out} objects, which have no UID yet; -o yaml prints them", file=sys.stderr)
+
+
+def _with_others(compiled: Compilation, output: str | None) -> int:
     """Prints everything that was given or made, but for the sets; 1 when one object is asked for twice."""
     from applier.desired import Cycle, Twice
     from grove_operator.cli.compile.pass_through import in_apply_order
@@ -66,18 +93,11 @@ def _with_others(compiled: Compilation, output: str) -> int:
     except (Twice, Cycle) as error:
         click.echo(f"grove: {error}", err=True)
         return 1
-    outputs.write(outputs.as_yaml(manifests) if output == "yaml" else outputs.as_json(manifests))
+    _write(manifests, output)
     return 0
 
 
-def _rendered(compiled: Compilation, output: str) -> Iterable[bytes]:
-    nodes = compiled.result.graph.nodes
-    if output == "yaml":
-        return outputs.as_yaml(node.object for node in nodes)
-    if output == "json":
-        return outputs.as_json([node.object for node in nodes])
-    if output == "name":
-        return outputs.as_names(nodes)
+def _summary(compiled: Compilation) -> Iterable[bytes]:
     from grove_operator.cli.compile.summary import summarize
     from grove_operator.terminal import terminal_of
 

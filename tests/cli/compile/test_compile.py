@@ -15,7 +15,7 @@ def kinds(text: str) -> list[str]:
 
 
 def test_yaml_is_the_objects_in_apply_order(grove: Grove) -> None:
-    ended = grove("compile", EXAMPLE)
+    ended = grove("compile", EXAMPLE, "-o", "yaml")
     assert (ended.code, ended.err) == (0, "")
     assert kinds(ended.out)[0] == "ServiceAccount"
     assert {"PodClique", "PodGang", "Service"} <= set(kinds(ended.out))
@@ -24,7 +24,7 @@ def test_yaml_is_the_objects_in_apply_order(grove: Grove) -> None:
 def test_json_is_a_list_of_the_same_objects(grove: Grove) -> None:
     printed = json.loads(grove("compile", EXAMPLE, "-o", "json").out)
     assert (printed["apiVersion"], printed["kind"]) == ("v1", "List")
-    assert printed["items"] == list(yaml.safe_load_all(grove("compile", EXAMPLE).out))
+    assert printed["items"] == list(yaml.safe_load_all(grove("compile", EXAMPLE, "-o", "yaml").out))
 
 
 def test_names_are_those_of_kubectl(grove: Grove) -> None:

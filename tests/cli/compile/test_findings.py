@@ -29,7 +29,7 @@ def test_errors_of_all_files_are_reported(grove: Grove) -> None:
 
 
 def test_a_warning_is_printed_and_the_objects_too(grove: Grove) -> None:
-    ended = grove("compile", "-", stdin=SET + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    ended = grove("compile", "-o", "yaml", "-", stdin=SET + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
     assert ended.code == 0
     assert ended.err.startswith("<stdin>:")
     assert ended.err.endswith("1 warning\n")

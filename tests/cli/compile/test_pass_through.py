@@ -31,7 +31,7 @@ def kinds(text: str) -> list[str]:
 
 
 def test_other_kinds_are_printed_before_what_needs_them(grove: Grove) -> None:
-    ended = grove("compile", "-", "--pass-through", stdin=OTHERS + SET)
+    ended = grove("compile", "-", "--pass-through", "-o", "yaml", stdin=OTHERS + SET)
     assert (ended.code, ended.err) == (0, "")
     found = kinds(ended.out)
     assert found.index("Namespace") < found.index("ConfigMap") < found.index("Deployment")
@@ -45,7 +45,7 @@ def test_they_are_printed_as_they_were_given(grove: Grove) -> None:
 
 
 def test_what_sets_become_is_what_it_is_without_them(grove: Grove) -> None:
-    alone = list(yaml.safe_load_all(grove("compile", "-", stdin=SET).out))
+    alone = list(yaml.safe_load_all(grove("compile", "-", "-o", "yaml", stdin=SET).out))
     together = json.loads(grove("compile", "-", "--pass-through", "-o", "json", stdin=OTHERS + SET).out)["items"]
     assert [manifest for manifest in together if manifest["kind"] not in ("Deployment", "ConfigMap", "Namespace")] == alone
 
