@@ -13,7 +13,9 @@ from typing import Any
 
 from grove_compiler.gangs.clique import read_cliques
 from grove_compiler.gangs.gang import GANG_KIND, read_gangs
+from grove_compiler.source.yaml_reader import read_yaml
 from grove_compiler.source.yaml_writer import iter_yaml
+from grove_operator.render.input_lines import Lines
 from grove_operator.render.packer import Packer
 from grove_operator.render.picture import DECLARED, Picture
 
@@ -44,8 +46,11 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SLOT = re.compile(r"\{\{ (\w+) \}\}")
 
 
-def as_html(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str] | None = None) -> str:
-    """Returns the page. `docs` holds a line about each rule, by the rule's id; `states` a few words about objects, by their id.
+def as_html(
+    picture: Picture, docs: Mapping[str, str], states: Mapping[str, str] | None = None, lines: Mapping[str, Lines] | None = None
+) -> str:
+    """Returns the page. `docs` holds a line about each rule, by the rule's id; `states` a few words about objects, by their id; `lines`
+    the places in the input behind each object's fields.
 
     Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
     only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
@@ -57,7 +62,7 @@ def as_html(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str]
         "policy": f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "data": embedded(_data(picture, docs, states or {})),
+        "data": embedded(_data(picture, docs, states or {}, lines or {})),
     }
     return _SLOT.sub(lambda slot: filled[slot[1]], _read("page.html"))
 
@@ -82,7 +87,7 @@ def _title(picture: Picture) -> str:
     return ", ".join(names[:3]) + ("…" if len(names) > 3 else "") if names else "objects"
 
 
-def _data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str]) -> dict[str, Any]:
+def _data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str], lines: Mapping[str, Lines]) -> dict[str, Any]:
     """Returns what `graph.js` reads. Objects refer to each other by position; -1 is none."""
     position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
     rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))
@@ -114,8 +119,22 @@ def _data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str]) 
         "startup": [[_positions(edge.sources, position), _positions(edge.targets, position)] for edge in picture.startup],
         "gangs": _gangs(picture, position),
         "states": [[position[id], state] for id, state in states.items() if id in position],
+        "lines": [
+            [position[vertex.id], packer.pack(_beside(text, lines[vertex.id]))]
+            for vertex, text in zip(picture.vertices, texts, strict=True)
+            if text and vertex.id in lines
+        ],
         "parts": packer.parts,
     }
+
+
+def _beside(text: str, lines: Lines) -> str:
+    """Returns, for each line of an object's YAML, a line with the places of the field that stands there."""
+    (document,), _ = read_yaml(text, "")
+    beside = [""] * text.count("\n")
+    for path, places in lines.items():
+        beside[document.place(path)[0] - 1] = places
+    return "".join(f"{places}\n" for places in beside)
 
 
 def _gangs(picture: Picture, position: Mapping[str, int]) -> list[list[int]]:

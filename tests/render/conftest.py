@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from grove_operator.render.as_html import as_html
+from grove_operator.render.input_lines import Lines
 from grove_operator.render.picture import Picture
 
 FLAGS = [
@@ -75,9 +76,10 @@ class Pages:
         docs: dict[str, str] | None = None,
         fragment: str = "",
         states: dict[str, str] | None = None,
+        lines: dict[str, Lines] | None = None,
         **emulated: Any,
     ) -> Any:
-        self.path.write_text(as_html(picture, docs or {}, states), "utf-8")
+        self.path.write_text(as_html(picture, docs or {}, states, lines), "utf-8")
         settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", "reduced_motion": "reduce", **emulated}
         self.contexts.append(self.browser.new_context(offline=True, **settings))
         page = self.contexts[-1].new_page()

@@ -29,7 +29,7 @@ class Details {
     const text = yamlOf(this.graph, node);
     this.part("copy").hidden = !text;
     this.part("copy").textContent = "Copy";
-    this.part("yaml").replaceChildren(...(text ? colouredYaml(text) : ["Not in the input: only its name is known."]));
+    this.part("yaml").replaceChildren(...(text ? colouredYaml(text, inputLinesOf(this.graph, node)) : ["Not in the input: only its name is known."]));
     this.part("yaml").scrollLeft = 0;
   }
 

@@ -15,6 +15,7 @@ function readGraph(data) {
     domains: [],
     size: null, // of a gang: cliques, pods, gpus
     state: "", // a few words, where a snapshot knows the object
+    lines: -1, // the part that says, line by line, what of the input is behind its YAML
   }));
   const edges = data.edges.map(([type, sources, targets]) => ({ type, sources, targets }));
   for (const node of nodes) if (node.owner >= 0) nodes[node.owner].owned.push(node.index);
@@ -23,6 +24,7 @@ function readGraph(data) {
     for (const target of edge.targets) nodes[target].into.push(edge);
   }
   for (const [index, cliques, pods, gpus] of data.gangs) nodes[index].size = { cliques, pods, gpus };
+  for (const [index, part] of data.lines) nodes[index].lines = part;
   for (const [index, state] of data.states) nodes[index].state = state;
   const startup = data.startup.map(([sources, targets]) => ({ type: "startup", sources, targets }));
   const domains = readDomains(data.domains, nodes);
@@ -55,6 +57,11 @@ function unpack(parts, number) {
 
 function yamlOf(graph, node) {
   return node.text < 0 ? "" : unpack(graph.parts, node.text);
+}
+
+/** For each line of an object's YAML the places of the input behind it; empty where that is not known. */
+function inputLinesOf(graph, node) {
+  return node.lines < 0 ? [] : unpack(graph.parts, node.lines).split("\n");
 }
 
 function describeDomain(domain) {
