@@ -17,6 +17,13 @@ def program() -> Program:
 
 
 @cache
+def program_without_pod_rules() -> Program:
+    """The same program, but for the rules about pod templates: for templates that hold everything, and that no server would take."""
+    files = rulebook.read().files
+    return rulebook.Rulebook(tuple(file for file in files if not file.name.startswith("rules/validation/pod/"))).program(VOCABULARY)
+
+
+@cache
 def decisions() -> DecisionRules:
     """What `rules/` decides."""
     return DecisionRules(program().decisions)

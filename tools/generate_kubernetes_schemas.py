@@ -28,6 +28,13 @@ GROUPS = (
 )
 """What a set becomes, what it refers to, and what rules of users render beside it."""
 
+DOUBLES = {("Container", "env"), ("Container", "ports"), ("PodSpec", "hostAliases"), ("PodSpec", "imagePullSecrets")}
+DOUBLES |= {("EphemeralContainer", field) for field in ("env", "ports")}
+"""Lists that have keys for those who merge them, and in which the server's validation takes equal ones all the same."""
+
+GATED = {("Lifecycle", "stopSignal")}
+"""Fields with an enum that a server drops unread, unless a feature gate is on that is off by default."""
+
 Json = dict[str, Any]
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -68,7 +75,12 @@ def tables(documents: dict[str, Json]) -> dict[str, dict[str, Json]]:
             name = waiting.pop()
             place, _, type_ = short(name).rpartition(".")
             below: list[str] = []
-            result.setdefault(place, {})[type_] = struct(schemas[name], below)
+            result.setdefault(place, {})[type_] = table = struct(schemas[name], below)
+            for field in table["fields"]:
+                if (type_, field) in GATED:
+                    table["fields"][field] = {"kind": "string"}
+                if (type_, field) in DOUBLES:
+                    table["fields"][field]["doubles"] = True
             fresh = [other for other in below if other not in seen]
             seen.update(fresh)
             waiting += fresh

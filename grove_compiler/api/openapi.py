@@ -55,11 +55,11 @@ def _map(schema: Schema, definitions: Definitions) -> OpenApi:
 def _list(schema: Schema, definitions: Definitions) -> OpenApi:
     node: OpenApi = {"type": "array", "items": openapi(schema["items"], definitions)}
     node |= _renamed(schema, min_items="minItems", max_items="maxItems")
-    if "keys" in schema:
+    if "keys" in schema and "doubles" not in schema:
         node |= {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(schema["keys"])}
     elif "set" in schema:
         node["x-kubernetes-list-type"] = "set"
-    elif "atomic" in schema:
+    elif "atomic" in schema or "doubles" in schema:
         node["x-kubernetes-list-type"] = "atomic"
     return node
 

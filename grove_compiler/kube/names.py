@@ -8,7 +8,7 @@ from __future__ import annotations
 
 LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 UPPER = LOWER.upper()
-LONGEST_LABEL, LONGEST_SUBDOMAIN = 63, 253
+LONGEST_LABEL, LONGEST_SUBDOMAIN, LONGEST_PORT = 63, 253, 15
 _DNS = frozenset(LOWER + DIGITS + "-")
 _ALPHANUMERIC = frozenset(LOWER + UPPER + DIGITS)
 _LABEL = _ALPHANUMERIC | frozenset("-_.")
@@ -86,6 +86,58 @@ def relaxed_environment_variable_name(value: str) -> str:
         return "must not be empty"
     strange = _strange(value, frozenset(chr(code) for code in range(0x20, 0x7F)) - {"="})
     return f'must consist of printable ASCII characters other than "=", and has {strange}' if strange else ""
+
+
+def port_name(value: str) -> str:
+    """Judges the names of ports: IANA's service names (RFC 6335)."""
+    if len(value) > LONGEST_PORT:
+        return f"has {len(value)} characters, at most {LONGEST_PORT} are allowed"
+    strange = _strange(value, _DNS)
+    if strange:
+        return f'must consist of lower-case letters, digits and "-", and has {strange}'
+    if not any(character in LOWER for character in value):
+        return "must contain at least one letter"
+    if "--" in value or not _edges_are(value, _LOWER_ALPHANUMERIC):
+        return 'must not begin or end with "-", nor have two in a row'
+    return ""
+
+
+def config_key(value: str) -> str:
+    """Judges the keys of ConfigMaps and Secrets, which become names of files."""
+    if len(value) > LONGEST_SUBDOMAIN:
+        return f"has {len(value)} characters, at most {LONGEST_SUBDOMAIN} are allowed"
+    strange = _strange(value, _LABEL)
+    if strange or not value:
+        return f'must consist of letters, digits, "-", "_" and "."{f", and has {strange}" if strange else ""}'
+    return 'must not be "." and not begin with ".."' if value == "." or value.startswith("..") else ""
+
+
+def dns1123_subdomain_of_any_case(value: str) -> str:
+    """Judges the names of CSI drivers, which may have capitals."""
+    return dns1123_subdomain(value.lower())
+
+
+def search_domain(value: str) -> str:
+    """Judges the search domains of a resolver: "." alone, or a domain with "_" and one dot at its end (KEP-4427)."""
+    return dns1123_subdomain(value.removesuffix(".").replace("_", "0")) if value != "." else ""
+
+
+SYNTAXES = {
+    "config key": config_key,
+    "DNS label": dns1123_label,
+    "DNS subdomain": dns1123_subdomain,
+    "DNS subdomain of any case": dns1123_subdomain_of_any_case,
+    "environment variable": relaxed_environment_variable_name,
+    "label key": qualified_name,
+    "label value": label_value,
+    "port name": port_name,
+    "search domain": search_domain,
+}
+
+
+def name_wrong(value: str, syntax: str) -> str:
+    """Judges a name by one of the syntaxes that Kubernetes has for them; KeyError for one that it has not."""
+    return SYNTAXES[syntax](value)
 
 
 def _dns(value: str, longest: int, allowed: frozenset[str], words: str) -> str:

@@ -78,6 +78,11 @@ def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
     return {resource: number for resource, number in total.items() if number > 0}
 
 
+def requests_of_containers(pod_spec: Mapping[str, Any]) -> Amounts:
+    """Returns what the containers of a pod ask for together, whatever the pod asks for as a whole. Raises `QuantityError`."""
+    return request_of({key: value for key, value in pod_spec.items() if key in ("containers", "initContainers")})
+
+
 def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
     """Returns the ports that a pod takes from its node; with `hostNetwork` these are all ports that it names."""
     on_host = pod_spec.get("hostNetwork") is True

@@ -90,6 +90,12 @@ def compare(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> 
     return (a > b) - (a < b)
 
 
+def is_multiple(value: QuantityValue, of: QuantityValue) -> bool:
+    """Tells whether an amount is a whole number of times another one, which is more than nought."""
+    a, b, _ = _aligned(parse(value), parse(of))
+    return b > 0 and a % b == 0
+
+
 def add(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> str:
     """Returns the canonical text of the sum, in the family of `left`'s suffix, or of `right`'s when `left` is nought."""
     first, second = _quantity(left), _quantity(right)

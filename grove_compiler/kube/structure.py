@@ -4,7 +4,7 @@ A schema is a plain dict, so that tables can be literals of generated modules. K
 
     {"kind": "object", "fields": {name: schema}, "required": [name], "unknown": "error" | "warning" | "keep"}
     {"kind": "map", "values": schema}                  free keys, values of one schema (no `values`: anything)
-    {"kind": "list", "items": schema, "keys": [name], "set": True, "min_items": n, "max_items": n}
+    {"kind": "list", "items": schema, "keys": [name], "doubles": True, "set": True, "min_items": n, "max_items": n}
     {"kind": "string", "enum": [...], "open": True, "pattern": "^...$", "min_length": n, "max_length": n}
     {"kind": "integer", "minimum": n, "maximum": n, "bits": 32}      64 bits unless said otherwise
     {"kind": "number", "minimum": x, "maximum": x}
@@ -12,8 +12,8 @@ A schema is a plain dict, so that tables can be literals of generated modules. K
     {"ref": "core/v1.PodSpec"}                         the schema of that name in the definitions
 
 `unknown` is `error` when absent. `keys` makes a list a list-map (no two items with equal keys; the default of the item's field stands in
-for an absent key), `set` forbids equal scalars. With `open` a value outside `enum` is a warning, for enums that may grow. Other keys
-(`default`, `doc` ...) are the reader's own and ignored here. A null counts as absent, as it does for a Kubernetes API server.
+for an absent key), `set` forbids equal scalars; with `doubles` equal keys are a warning. An `open` enum is one that CRDs do not hold.
+Other keys (`default`, `doc` ...) are the reader's own and ignored here. A null counts as absent, as it does for a Kubernetes API server.
 An integral float is an integer and a number is a quantity, since JSON knows no difference.
 
 Codes: schema/wrong-type, unknown-field, required, not-one-of, duplicate-item, out-of-range, pattern, too-short, too-long,
@@ -143,7 +143,7 @@ def _unique(items: list[Any], schema: Schema, path: FieldPath, findings: Finding
             continue  # a missing key or a wrong type, which has its own finding
         earlier = first.setdefault(identity, index)
         if earlier != index:
-            findings.duplicate((*path, index), item, earlier, keys)
+            findings.duplicate((*path, index), item, earlier, schema)
 
 
 def _comparable(identity: Any) -> bool:

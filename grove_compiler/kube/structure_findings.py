@@ -74,21 +74,24 @@ class Findings:
     def not_one_of(self, path: FieldPath, value: str, schema: dict[str, Any]) -> None:
         """The string is none of those that the schema lists."""
         known = [str(choice) for choice in schema["enum"]]
-        severity: Severity = "warning" if schema.get("open") else "error"
         choices = ", ".join(filter(None, known))
         message = f"must be one of {choices}, not {shorten(value)}"
-        self.add(path, "not-one-of", message, "Unsupported value", value, self.nearest(value, known), severity)
+        self.add(path, "not-one-of", message, "Unsupported value", value, self.nearest(value, known))
 
-    def duplicate(self, path: FieldPath, item: Any, earlier: int, keys: list[str] | None) -> None:
+    def duplicate(self, path: FieldPath, item: Any, earlier: int, schema: dict[str, Any]) -> None:
         """The item equals an earlier one, in its keys or (in a set) altogether."""
+        keys = schema.get("keys")
         first = render((*path[-2:-1], earlier))
         if keys is None:
             self.add(path, "duplicate-item", f"{shorten(item)} stands already in {first}", "Duplicate value", item)
             return
         identity = {key: item[key] for key in keys if item.get(key) is not None}
         text = ", ".join(f"{key} {shorten(part)}" for key, part in identity.items())
-        message = f"{text} is used already by {first}; it must be unique in this list"
         value = next(iter(identity.values())) if len(identity) == 1 else identity
+        if "doubles" in schema:
+            self.add(path, "duplicate-item", f"{text} is used already by {first}; the last one counts", "", value, severity="warning")
+            return
+        message = f"{text} is used already by {first}; it must be unique in this list"
         self.add(path, "duplicate-item", message, "Duplicate value", value)
 
     def count(self, path: FieldPath, value: list[Any], schema: dict[str, Any]) -> None:

@@ -92,6 +92,9 @@ def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Fi
     reason = explain(value)
     if reason:
         findings.add(path, "quantity", reason, value=value)
+    elif isinstance(value, float) and not value.is_integer():
+        # The Pod API takes a fraction. A CRD cannot say so: its `int-or-string` is no number with a point.
+        findings.add(path, "quantity", f'is a number with a fraction, which no CRD takes; write "{value}"', value=value, severity="warning")
 
 
 def _duration(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:

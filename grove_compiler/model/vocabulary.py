@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import duration, names, timestamp
+from grove_compiler.kube import addresses, duration, names, pod_request, quantity, timestamp
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
@@ -71,13 +71,19 @@ DECISIONS = _by_name(
 )
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "amount": pod_request.amount,
     "annotation_key_wrong": names.annotation_key,
+    "compare_quantities": quantity.compare,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
+    "is_ip": addresses.is_ip,
+    "is_multiple": quantity.is_multiple,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
+    "name_wrong": names.name_wrong,
     "nanoseconds": duration.parse,
+    "requests_of_containers": pod_request.requests_of_containers,
     "seconds": duration.seconds,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,

@@ -77,7 +77,7 @@ def test_every_reference_of_a_table_leads_to_a_type_and_every_key_to_a_field(pat
 @pytest.mark.parametrize(
     ("container", "found"),
     [
-        ({"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Gi", "cpu": 0.5}}}, []),
+        ({"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Gi", "cpu": "0.5"}}}, []),
         ({"resources": {"limits": {"memory": "1gb"}}}, ["resources.limits.memory quantity"]),
         ({"env": [{"name": "A", "value": 1}]}, ["env[0].value wrong-type"]),
         ({"env": [{"name": "A"}, {"name": "A"}]}, ["env[1] duplicate-item"]),
@@ -107,9 +107,9 @@ def test_an_unknown_field_is_a_warning_with_the_field_that_was_meant() -> None:
     assert (finding.severity, finding.nearest) == ("warning", "volumeMounts")
 
 
-def test_an_unknown_enum_value_is_a_warning_that_lists_the_known_ones() -> None:
+def test_an_unknown_enum_value_comes_with_the_known_ones() -> None:
     finding = findings({"restartPolicy": "always"})[0]
-    assert (finding.severity, finding.nearest) == ("warning", "Always")
+    assert (finding.severity, finding.nearest) == ("error", "Always")
     assert finding.message == 'must be one of Always, Never, OnFailure, not "always"'
 
 

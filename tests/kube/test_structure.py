@@ -49,7 +49,6 @@ RIGHT: list[tuple[dict[str, Any], Any]] = [
     ({"kind": "number", "minimum": 0}, 0.5),
     ({"kind": "boolean"}, False),
     ({"kind": "quantity"}, "1.5Gi"),
-    ({"kind": "quantity"}, 0.5),
     ({"kind": "duration"}, "1h30m"),
     ({"kind": "int-or-string"}, 80),
     ({"kind": "int-or-string"}, "http"),
@@ -139,8 +138,19 @@ def test_an_unknown_field_is_a_warning_where_the_schema_says_so() -> None:
     assert found({"podSpec": {"nodename": "a"}}, {"ref": "CliqueSpec"}).severity == "warning"
 
 
-def test_an_unknown_value_of_an_open_enum_is_a_warning() -> None:
-    assert found("D", {"kind": "string", "enum": ["A"], "open": True}).severity == "warning"
+def test_an_unknown_value_of_an_enum_that_crds_leave_out_is_an_error_as_well() -> None:
+    assert found("D", {"kind": "string", "enum": ["A"], "open": True}).severity == "error"
+
+
+def test_equal_keys_where_doubles_are_taken_are_a_warning() -> None:
+    items = {"kind": "object", "fields": {"name": {"kind": "string"}}}
+    finding = found([{"name": "A"}, {"name": "A"}], {"kind": "list", "items": items, "keys": ["name"], "doubles": True})
+    assert (finding.severity, finding.message) == ("warning", 'name "A" is used already by [0]; the last one counts')
+
+
+def test_a_quantity_with_a_fraction_is_a_warning_since_crds_take_none() -> None:
+    finding = found(0.5, {"kind": "quantity"})
+    assert (finding.severity, finding.message) == ("warning", 'is a number with a fraction, which no CRD takes; write "0.5"')
 
 
 def test_a_value_outside_an_enum_comes_with_the_one_that_was_meant() -> None:

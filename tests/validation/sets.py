@@ -11,7 +11,12 @@ from ..shipped import decisions
 
 def clique(name: str, replicas: int = 1, **fields: Any) -> dict[str, Any]:
     """An entry of `spec.template.cliques`; `starts_after`, `scaling` go into its spec, other fields beside it."""
-    spec: dict[str, Any] = {"roleName": name, "replicas": replicas, "minAvailable": 1, "podSpec": {"containers": [{"name": "c"}]}}
+    spec: dict[str, Any] = {
+        "roleName": name,
+        "replicas": replicas,
+        "minAvailable": 1,
+        "podSpec": {"containers": [{"name": "c", "image": "i"}]},
+    }
     if "starts_after" in fields:
         spec["startsAfter"] = fields.pop("starts_after")
     if "scaling" in fields:

@@ -106,8 +106,11 @@ def test_equal_sets_have_equal_findings(program: Program, manifest: dict[str, An
 
 @pytest.mark.parametrize("name", ["startsAfter", "labels"])
 def test_structural_faults_do_not_hide_findings_elsewhere(program: Program, name: str) -> None:
-    faulty = {"name": "a", "spec": {"replicas": 1, "podSpec": {"containers": [{"name": "c"}]}, name: 1 if name == "labels" else "x"}}
-    right = {"name": "b.c", "spec": {"replicas": 1, "podSpec": {"containers": [{"name": "c"}]}}}
+    faulty = {
+        "name": "a",
+        "spec": {"replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}, name: 1 if name == "labels" else "x"},
+    }
+    right = {"name": "b.c", "spec": {"replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}
     manifest = {
         "apiVersion": "grove.io/v1alpha1",
         "kind": "PodCliqueSet",

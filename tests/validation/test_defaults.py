@@ -19,7 +19,14 @@ MANIFEST: dict[str, Any] = {
     "spec": {
         "template": {
             "cliques": [
-                {"name": "a", "spec": {"replicas": 3, "autoScalingConfig": {"maxReplicas": 9}, "podSpec": {"containers": [{"name": "c"}]}}}
+                {
+                    "name": "a",
+                    "spec": {
+                        "replicas": 3,
+                        "autoScalingConfig": {"maxReplicas": 9},
+                        "podSpec": {"containers": [{"name": "c", "image": "i"}]},
+                    },
+                }
             ],
             "podCliqueScalingGroups": [
                 {"name": "g", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "scaleConfig": {"maxReplicas": 9}}

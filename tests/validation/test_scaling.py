@@ -79,7 +79,7 @@ def test_what_is_no_child_of_the_set_is_not_judged(kind: str, name: str, program
 
 def test_a_set_that_was_never_defaulted_is_judged_as_admission_would_store_it(program: Program) -> None:
     bare = manifest(workloadType="Training")
-    bare["spec"]["template"]["cliques"][0]["spec"] = {"replicas": 0, "podSpec": {"containers": [{"name": "c"}]}}
+    bare["spec"]["template"]["cliques"][0]["spec"] = {"replicas": 0, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}
     assert judge_scaling(Scaling("PodClique", "job-0-launcher", 1), bare, program) == []
     assert [finding.value for finding in judge_scaling(Scaling("PodClique", "job-0-launcher", 2), bare, program)] == [2]
 

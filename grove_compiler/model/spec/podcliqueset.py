@@ -15,6 +15,7 @@ from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
 from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
+from grove_compiler.model.spec.structs import Struct, structs_in
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, templates_in, volcano_queue_in
 
 API_VERSION = "grove.io/v1alpha1"
@@ -120,6 +121,22 @@ class PodCliqueSet:
     @lazy
     def group_names(self) -> list[str]:
         return [group.name for group in self.groups]
+
+    @lazy
+    def structs(self) -> list[Struct]:
+        """Every struct below `spec.template`, of Grove's types and of Kubernetes' (pod specs, metrics, claims), outer ones first."""
+        return structs_in(self.template, "grove.io/v1alpha1.PodCliqueSetTemplateSpec", "spec.template")
+
+    @lazy
+    def _structs_by_type(self) -> dict[str, list[Struct]]:
+        by_type: dict[str, list[Struct]] = {}
+        for struct in self.structs:
+            by_type.setdefault(struct.type, []).append(struct)
+        return by_type
+
+    def structs_of(self, type: str) -> list[Struct]:
+        """Returns the structs of one type, such as `Probe`."""
+        return self._structs_by_type.get(type, [])
 
     @lazy
     def kai_queues(self) -> list[str]:

@@ -1,0 +1,75 @@
+"""The structs of Kubernetes' own types that a set holds, found by their type: what the rules of `rules/validation/pod` go through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.definitions import DEFINITIONS
+
+CONTAINERS = ("Container", "EphemeralContainer")
+GATED = ("ClusterTrustBundleProjection", "PodCertificateProjection")
+"""What Kubernetes 1.35 drops unread unless a feature gate is on: whether it is right is for a server to say that reads it."""
+
+
+@dataclass(slots=True, eq=False)
+class Struct:
+    """A struct that a user wrote in a Kubernetes type: a pod spec, a container, a probe, a metric.
+
+    `type` is its name in that API, `field` the field that holds it, `index` its place where that is a list. `holder` is the struct around
+    it; outermost ones have none, and `field` is their whole path.
+    """
+
+    type: str
+    manifest: Manifest
+    holder: Struct | None
+    field: str
+    index: int | None
+
+    @property
+    def path(self) -> str:
+        """Its field path in the set."""
+        # Put together for findings only: a template has a hundred structs, and one that is sound asks for no path.
+        step = self.field if self.index is None else f"{self.field}[{self.index}]"
+        return f"{self.holder.path}.{step}" if self.holder is not None else step
+
+    @property
+    def pod(self) -> Manifest:
+        """The pod spec that it stands in, itself for a pod spec; empty outside of all."""
+        return self.manifest if self.type == "PodSpec" else self.holder.pod if self.holder is not None else {}
+
+    @property
+    def container(self) -> Struct | None:
+        """The container that it stands in, itself for a container; none outside of all."""
+        return self if self.type in CONTAINERS else self.holder.container if self.holder is not None else None
+
+
+def structs_in(manifest: Manifest, type: str, path: str) -> list[Struct]:
+    """Returns every struct of a value of `type` (`core/v1.PodSpec`) that stands at `path`: itself first, each before those inside of it.
+
+    What the tables do not know, and what has another type than they say, is left out: both have findings of their own.
+    """
+    structs: list[Struct] = []
+    _collect(type, Struct(type.rpartition(".")[2], manifest, None, path, None), structs)
+    return structs
+
+
+def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
+    structs.append(struct)
+    fields = DEFINITIONS[type]["fields"]
+    for name, value in struct.manifest.items():
+        schema = fields.get(name)
+        if schema is None:
+            continue
+        if "ref" in schema:
+            _collect_one(schema["ref"], value, struct, name, None, structs)
+        elif schema["kind"] == "list" and "ref" in schema["items"]:
+            for index, item in enumerate(value or ()):
+                _collect_one(schema["items"]["ref"], item, struct, name, index, structs)
+
+
+def _collect_one(type: str, value: Any, holder: Struct, field: str, index: int | None, structs: list[Struct]) -> None:
+    short = type.rpartition(".")[2]
+    if isinstance(value, dict) and short not in GATED:
+        _collect(type, Struct(short, value, holder, field, index), structs)
