@@ -21,6 +21,7 @@ LEFT_OUT = {
     ("PodSpec", "nodeName"),  # no pod template of ours may name one
     ("PodSpec", "overhead"),  # needs a RuntimeClass that exists
     ("PodSpec", "runtimeClassName"),
+    ("TypedObjectReference", "namespace"),  # behind a feature gate that is off
 }
 """Fields that no valid template has; mutants set them all the same."""
 
