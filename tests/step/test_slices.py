@@ -54,7 +54,11 @@ def test_of_every_feature(folder: Path) -> None:
     assert_slices_are_the_whole([*parts["input"], *parts.get("snapshot", []), *parts.get("config", [])], Settings(pods=True))
 
 
-@pytest.mark.parametrize("case", [case for case in read_cases() if not case.rejected], ids=lambda case: case.name)
+# The cases called hash-… hold pod templates that no server takes, and rules hold those.
+SOUND = [case for case in read_cases() if not case.rejected and not case.name.startswith("hash-")]
+
+
+@pytest.mark.parametrize("case", SOUND, ids=lambda case: case.name)
 def test_of_every_case_of_the_shipped_operator(case: Case) -> None:
     topologies = [json.loads(json.dumps(document.value)) for document in conformance_topologies()]
     chosen = Settings(namespace=case.namespace, pods=True, kube_version=KUBE_VERSION)
