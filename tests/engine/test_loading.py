@@ -135,7 +135,7 @@ def test_a_key_that_is_missing_is_reported(verb: str, word: str) -> None:
 
 @pytest.mark.parametrize("verb", VALID)
 def test_an_unknown_key_is_reported_with_the_nearest(verb: str) -> None:
-    (found,) = mistakes([VALID[verb] + "dco: true\n", BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})
+    (found,) = mistakes([VALID[verb] + "docs: true\n", BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})
     assert (found.nearest, found.line, found.file) == ("doc", VALID[verb].count("\n") + 1, "rules/shop.yaml")
 
 
@@ -255,7 +255,7 @@ def test_everything_that_is_wrong_is_reported_at_once_in_the_order_of_the_files(
     found = mistakes(rules, card=CARD + "spec: {$fi: 1}", box=BOX + "spec: '{{ sho }}'")
     assert [(finding.file, finding.nearest) for finding in found] == [
         ("rules/shop.yaml", "when"),
-        ("rules/shop.yaml", "shelf"),
+        ("rules/shop.yaml", "shelves"),
         ("rules/shop.yaml", "Box"),
         ("rules/shop.yaml", ""),
         ("templates/box.yaml", "shop"),

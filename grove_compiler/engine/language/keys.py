@@ -53,6 +53,8 @@ _FOR_EACH = Key("names", "names and what they run over, as nested loops: `{repli
 
 _ABOUT = Key("words", "the kinds of input that the rule is about; it runs once for each, with its roots in scope")
 
+_LOOPS = {"about": _ABOUT, "forEach": _FOR_EACH}
+
 _WITH = Key("names", "names that the template uses besides the roots and the loops' names")
 
 VERB_KEYS: dict[Verb, dict[str, Key]] = {
@@ -71,8 +73,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "validate": {
         "validate": Key("words", "when it is checked; `update` alone has the former input in scope", choices=OPERATIONS_OF_INPUT),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "assert": Key("expressions", "what must hold, else there is a finding", required=True),
         "path": Key("text", "the field that is wrong", required=True),
         "at": Key("text", "the field whose line is shown, where that is not `path`"),
@@ -90,8 +91,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "generate": {
         "generate": Key("word", "the template that is rendered, once for each item"),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "with": _WITH,
         "owner": Key("expression", "the object that owns it"),
         "after": Key(
@@ -107,22 +107,19 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "condition": {
         "condition": Key("word", "the condition's type"),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "of": Key("expression", "the object that bears it", required=True),
         "cases": Key("maps", "the first that holds says the condition, none leaves it out", required=True),
     },
     "status": {
         "status": Key("word", "the template of what stands below the object's `status`, as in `status/podclique.yaml`"),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "of": Key("expression", "the object whose status it is", required=True),
         "with": _WITH,
     },
     "event": {
         "event": Key("word", "the event's type", choices=("Normal", "Warning")),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "of": Key("expression", "the object that it happened to", required=True),
         "reason": Key("text", "one word in CamelCase, for programs", required=True),
         "message": Key("text", "a sentence, for people", required=True),
@@ -130,13 +127,11 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "again": {
         "again": Key("expression", "when to look again, in seconds since the epoch; none is no wish"),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
     },
     "delete": {
         "delete": Key("expression", "the object that has to go"),
-        "about": _ABOUT,
-        "forEach": _FOR_EACH,
+        **_LOOPS,
         "reason": Key("text", "one word in CamelCase, which the deletion carries", required=True),
         "after": Key("words", "ids of rules (`topic/*`: all of a topic) that delete, or write a status, first"),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from grove_compiler.engine.language.keys import CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
@@ -41,13 +41,13 @@ class _Loader:
         documents, problems = read_yaml(source.text, source.file)
         self.problems += problems
         if source.is_template and not documents:
-            file = RuleFile(source.file, lambda _: 1, self._report, source.is_metered)
+            file = RuleFile(source.file, None, self._report, source.is_metered)
             if not problems:
                 file.fail((), "a template file holds one document; this one is empty")
             empty = MapNode([], [], None, (), Place(file, ()))
             self.templates[source.template_name] = Template(source.template_name, {}, empty, file, usable=False)
         for document in documents:
-            file = RuleFile(source.file, _line_of(document), self._report, source.is_metered)
+            file = RuleFile(source.file, document, self._report, source.is_metered)
             is_list = source.template_name.startswith("parts/") and isinstance(document.value, list)
             if not isinstance(document.value, dict) and not is_list:
                 file.fail((), "expected a map" if source.is_template else "a rule is a map with `rule`, `doc` and a verb")
@@ -112,7 +112,3 @@ class _Loader:
                 at.fail(f"there is no rule {id!r} to disable", nearest(id, known))
             elif id in self.rules:
                 self.disabled[id] = self.rules.pop(id), at
-
-
-def _line_of(document: Document) -> Callable[[FieldPath], int]:
-    return lambda path: document.place(path)[0]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.source.document import Document
 
 Report = Callable[[str, int, FieldPath, str, str], None]
 """Takes a mistake: file, line, path in the document, what is wrong, and the word that was probably meant."""
@@ -19,14 +20,14 @@ class RuleFile:
     """
 
     file: str
-    line_of: Callable[[FieldPath], int]
+    document: Document | None
     report: Report
     metered: bool = False
     broken: bool = False
 
     def line(self, path: FieldPath) -> int:
-        """The line of a path in the file."""
-        return self.line_of(path)
+        """The line of a path in the file; the first of a file without a document."""
+        return self.document.place(path)[0] if self.document else 1
 
     def fail(self, path: FieldPath, message: str, suggestion: str = "") -> None:
         """Reports a mistake at a path."""

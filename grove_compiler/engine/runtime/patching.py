@@ -13,7 +13,8 @@ from typing import Any
 from grove_compiler.engine.runtime.access import OMIT, EvaluationError, describe
 
 Pointer = tuple[str, ...]
-Change = Callable[[Any, str, Pointer], Any]
+Change = Callable[[Any, str], None]
+"""Changes a copy of a map or of a list at a key or an index."""
 
 
 @lru_cache(maxsize=1000)
@@ -26,35 +27,34 @@ def pointer(text: str) -> Pointer:
 
 def patch_add(value: Any, path: Pointer, new: Any) -> Any:
     """Sets a key, inserts before an index, or appends with `-`. `omit` changes nothing."""
-    if new is OMIT:
-        return value
-    return _change(value, path, path, lambda parent, step, _: _insert(parent, step, path, new), make=True)
+
+    def put(parent: Any, step: str) -> None:
+        if isinstance(parent, dict):
+            parent[step] = new
+        elif step == "-" or (_is_index(step) and int(step) <= len(parent)):
+            parent.insert(len(parent) if step == "-" else int(step), new)
+        else:
+            raise EvaluationError(f"at {_text(path)}: no place {step!r} in a list of {len(parent)}")
+
+    return value if new is OMIT else _change(value, path, path, put, make=True)
 
 
 def patch_replace(value: Any, path: Pointer, new: Any) -> Any:
     """Changes what is there. Raises `EvaluationError` when nothing is."""
-    if new is OMIT:
-        return value
 
-    def put(parent: Any, step: str, _: Pointer) -> Any:
-        copy = parent.copy()
-        copy[_existing(parent, step, path)] = new
-        return copy
+    def put(parent: Any, step: str) -> None:
+        parent[_existing(parent, step, path)] = new
 
-    return _change(value, path, path, put)
+    return value if new is OMIT else _change(value, path, path, put)
 
 
 def patch_remove(value: Any, path: Pointer) -> Any:
     """Takes out what is there; what is not there needs no removal."""
-    if not _exists(value, path):
-        return value
 
-    def take(parent: Any, step: str, _: Pointer) -> Any:
-        copy = parent.copy()
-        del copy[_existing(parent, step, path)]
-        return copy
+    def take(parent: Any, step: str) -> None:
+        del parent[_existing(parent, step, path)]
 
-    return _change(value, path, path, take)
+    return _change(value, path, path, take) if _exists(value, path) else value
 
 
 def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
@@ -69,19 +69,12 @@ def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
 
 def patch_merge(value: Any, path: Pointer, new: Any) -> Any:
     """Merges a map into the one at the path (RFC 7386): maps key by key, null removes, anything else replaces."""
-    if new is OMIT:
-        return value
 
-    def put(parent: Any, step: str, _: Pointer) -> Any:
-        present = parent.get(step) if isinstance(parent, dict) else parent[_existing(parent, step, path)]
-        merged = merge_patch(present, new)
-        if isinstance(parent, dict):
-            return {**parent, step: merged}
-        copy = parent.copy()
-        copy[int(step)] = merged
-        return copy
+    def put(parent: Any, step: str) -> None:
+        key = step if isinstance(parent, dict) else _existing(parent, step, path)
+        parent[key] = merge_patch(parent.get(key) if isinstance(parent, dict) else parent[key], new)
 
-    return _change(value, path, path, put, make=True)
+    return value if new is OMIT else _change(value, path, path, put, make=True)
 
 
 def merge_patch(present: Any, new: Any) -> Any:
@@ -111,12 +104,14 @@ def merge(target: dict[str, Any], extra: Any) -> None:
 
 
 def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: bool = False) -> Any:
-    """A copy of `value` in which the parent of the path's last step is what `change` makes of it."""
-    if len(path) == 1:
+    """A copy of `value` in which the parent of the path's last step, copied as well, was given to `change`."""
+    step, rest = path[0], path[1:]
+    if not rest:
         if not isinstance(value, dict | list):
             raise EvaluationError(f"at {_text(whole)}: cannot go into {describe(value)}")
-        return change(value, path[0], whole)
-    step, rest = path[0], path[1:]
+        copy = value.copy()
+        change(copy, step)
+        return copy
     if isinstance(value, dict) and value.get(step) is None and make:
         if _is_index(rest[0]):
             raise EvaluationError(f"at {_text(whole)}: nothing is there yet, so an item is added with `-`")
@@ -127,25 +122,12 @@ def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: boo
     return copy
 
 
-def _insert(parent: Any, step: str, path: Pointer, new: Any) -> Any:
-    if isinstance(parent, dict):
-        return {**parent, step: new}
-    if step == "-":
-        return [*parent, new]
-    index = int(step) if _is_index(step) else -1
-    if not 0 <= index <= len(parent):
-        raise EvaluationError(f"at {_text(path)}: no place {step!r} in a list of {len(parent)}")
-    return [*parent[:index], new, *parent[index:]]
-
-
 def _exists(value: Any, path: Pointer) -> bool:
-    for step in path:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return False
+    try:
+        for step in path:
+            value = value[_existing(value, step, path)]
+    except EvaluationError:
+        return False
     return True
 
 
