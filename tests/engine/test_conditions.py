@@ -74,7 +74,7 @@ MISTAKES = {
     "of": (RULE.replace("of: shelf.ref", "of: shelf.reff"), 6, "ref"),
     "when": (RULE.replace("shelf.name == 'south'", "shelf.nam == 'south'"), 9, "name"),
     "message": (RULE.replace("{{ shelf.books |", "{{ shelf.boks |"), 8, "books"),
-    "reason": (RULE.replace("{{ shelf.name |", "{{ shelv.name |"), 10, "shelf"),
+    "reason": (RULE.replace("{{ shelf.name |", "{{ shel.name |"), 10, "shelf"),
 }
 
 
@@ -86,4 +86,4 @@ def test_a_wrong_expression_is_reported_with_its_line(rule: str, line: int, near
 
 def test_a_case_that_fails_names_its_line() -> None:
     with pytest.raises(RuleFailure, match=r"rules/shop.yaml:9: "):
-        conditions(RULE.replace("shelf.name == 'south'", "shelf.name + 1"), Shelf("south"))
+        conditions(RULE.replace("shelf.name == 'south'", "shelf.name // 1"), Shelf("south"))

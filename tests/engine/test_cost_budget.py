@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.graph.diagnostic import Diagnostic
 
@@ -169,3 +172,32 @@ class TestPaying:
             mine.spend(budget.MOST_STEPS)
         with pytest.raises(EvaluationError):
             mine.spend(1)
+
+
+SLOW_PATTERNS = ["(a+)+b", "(a|a)*b", "(a*)*b", "(a|aa)+$b", "(.*a){20}b"]
+
+
+@pytest.mark.parametrize("pattern", SLOW_PATTERNS)
+@pytest.mark.parametrize("use", ["{0} is match('{1}')", "([{0}] | select('match', '{1}')) | length > 0", "{0} is match('{1}' ~ '')"])
+def test_a_pattern_of_a_user_takes_time_that_grows_with_the_text_alone(pattern: str, use: str) -> None:
+    text = "'" + "a" * 5000 + "'"
+    made = of_a_user({"rule": "m", "validate": "create", "assert": use.format(text, pattern), "path": "a", "message": "no"})
+    start = time.process_time()
+    assert [one.code for one in made.validate(shop(), "create")] == ["m"]
+    assert time.process_time() - start < 5  # `re` would need longer than the universe is old
+
+
+@pytest.mark.parametrize("pattern", ["(a)\\1", "(?=a)a", "(", "a{1001}"])
+def test_a_pattern_that_has_no_linear_time_is_refused_with_its_line(pattern: str) -> None:
+    with pytest.raises(InvalidRules, match=r"^rules/mine.yaml:1: .* is not a regular expression") as refused:
+        of_a_user({"rule": "m", "validate": "create", "assert": f"shop.name is match({pattern!r})", "path": "a", "message": "no"})
+    assert len(refused.value.diagnostics) == 1
+
+
+def test_patterns_that_ship_do_not_import_re2() -> None:
+    rule = "rule: m\ndoc: D.\nvalidate: create\nassert: shop.name is match('[A-Z][a-z]+')\npath: a\nmessage: b\n"
+    code = (
+        "import sys; from tests.engine.bookshop import program, shop;"
+        f"assert program({rule!r}).validate(shop(), 'create') == []; sys.exit('re2' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

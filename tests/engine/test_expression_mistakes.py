@@ -28,7 +28,7 @@ NEAREST = {
     "(shelf.best or book).titel": ("Book has no attribute 'titel'", "title"),
     "(book if true else book).titel": ("Book has no attribute 'titel'", "title"),
     "(shelf.books[1:] + shelf.books)[0].titel or shelf.books[1:][0].titel": ("Book has no attribute 'titel'", "title"),
-    "shelv.name": ("unknown name 'shelv'; in scope are book, shelf, shelves, shop", "shelf"),
+    "shel.name": ("unknown name 'shel'; in scope are book, shelf, shelves, shop", "shelf"),
     "bok": ("unknown name 'bok'", "book"),
     "book.title | uper": ("unknown filter 'uper'", "upper"),
     "book.words | map('uper')": ("unknown filter 'uper'", "upper"),
@@ -46,6 +46,11 @@ def test_an_unknown_word_is_found_with_the_nearest_one(expression: str, said: tu
 
 
 WRONG = {
+    "1 + 'a'": "cannot add a number and text",
+    "book.pages - book.title": "cannot subtract a number and text",
+    "book.pages > '3'": "cannot compare a number with text",
+    "1 < book.pages <= book.author": "cannot compare a number with Author or none",
+    "book.title < true": "cannot compare text with a boolean",
     "": "not an expression",
     "1 +": "not an expression",
     "1 2": "not an expression",

@@ -164,18 +164,18 @@ def test_as_many_objects_as_the_limit_are_made() -> None:
 
 
 FAILING = {
-    "a value": ("", "a: 1\nb: '{{ book.pages + book.title }}'", "templates/card.yaml", 7),
-    "a value deep inside": ("", "a:\n  b:\n  - c: '{{ book.pages + book.title }}'", "templates/card.yaml", 8),
-    "a shared part": ("", "a:\n  b: 1\n  c: '{{ shelf.name + 1 }}'", "templates/card.yaml", 8),
+    "a value": ("", "a: 1\nb: '{{ book.pages // book.title }}'", "templates/card.yaml", 7),
+    "a value deep inside": ("", "a:\n  b:\n  - c: '{{ book.pages // book.title }}'", "templates/card.yaml", 8),
+    "a shared part": ("", "a:\n  b: 1\n  c: '{{ shelf.name // 1 }}'", "templates/card.yaml", 8),
     "a loop": ("", "a:\n- $for: x in shop.name\n  b: 1", "templates/card.yaml", 7),
-    "a guard of an item": ("", "a:\n- $if: book.pages + book.title\n  b: 1", "templates/card.yaml", 7),
+    "a guard of an item": ("", "a:\n- $if: book.pages // book.title\n  b: 1", "templates/card.yaml", 7),
     "a merge": ("", "a: 1\n$merge: book.title", "templates/card.yaml", 7),
-    "a name of the template": ("", "a:\n  $let:\n    x: book.pages + book.title\n  b: '{{ x }}'", "templates/card.yaml", 8),
+    "a name of the template": ("", "a:\n  $let:\n    x: book.pages // book.title\n  b: '{{ x }}'", "templates/card.yaml", 8),
     "a key": ("", "a: 1\n'{{ book.former_title }}': 1", "templates/card.yaml", 7),
-    "a guard of the rule": ("when: book.pages + book.title\n", "a: 1", "rules/shop.yaml", 6),
-    "one of several guards": ("when:\n- true\n- book.pages + book.title\n", "a: 1", "rules/shop.yaml", 8),
-    "a name of the rule": ("let:\n  x: 1\n  b: book.pages + book.title\n", "a: 1", "rules/shop.yaml", 8),
-    "an owner": ("owner: book.pages + book.title\n", "a: 1", "rules/shop.yaml", 6),
+    "a guard of the rule": ("when: book.pages // book.title\n", "a: 1", "rules/shop.yaml", 6),
+    "one of several guards": ("when:\n- true\n- book.pages // book.title\n", "a: 1", "rules/shop.yaml", 8),
+    "a name of the rule": ("let:\n  x: 1\n  b: book.pages // book.title\n", "a: 1", "rules/shop.yaml", 8),
+    "an owner": ("owner: book.pages // book.title\n", "a: 1", "rules/shop.yaml", 6),
     "an attribute filter": ("", "a: 1\nb: \"{{ shelf.books | map(attribute='anything.x') }}\"", "templates/card.yaml", 7),
 }
 
@@ -192,7 +192,7 @@ def test_a_rule_that_fails_names_the_file_and_line(keys: str, body: str, file: s
 
 def test_a_failure_names_its_rule_and_says_what_happened() -> None:
     with pytest.raises(RuleFailure) as caught:
-        nodes("a: '{{ book.pages + book.title }}'")
+        nodes("a: '{{ book.pages // book.title }}'")
     assert caught.value.diagnostic.message.startswith("the rule 'card/book' failed: TypeError: unsupported operand")
 
 

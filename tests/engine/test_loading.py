@@ -139,6 +139,16 @@ def test_an_unknown_key_is_reported_with_the_nearest(verb: str) -> None:
     assert (found.nearest, found.line, found.file) == ("doc", VALID[verb].count("\n") + 1, "rules/shop.yaml")
 
 
+MISSPELT = {"genrate": "generate", "Validate": "validate", "pach": "patch", "conditon": "condition", "dft": ""}
+
+
+@pytest.mark.parametrize(("word", "meant"), MISSPELT.items())
+def test_a_misspelt_verb_is_reported_at_its_line_with_the_nearest(word: str, meant: str) -> None:
+    (found,) = mistakes(f"rule: a\ndoc: A.\nwhen: true\n{word}: box.yaml\n")
+    has = repr(word) if meant else "none"
+    assert (found.message.endswith(f"this one has {has}"), found.nearest, found.line) == (True, meant, 4 if meant else 1)
+
+
 @pytest.mark.parametrize("id", ["A", "a b", "a_b", "a//b", "/a", "a/", "ä", "a-", "x" * 10 + "!"])
 def test_an_id_is_lower_case_words(id: str) -> None:
     assert any("an id is lower-case words" in message for message in mistakes_of(VALID["default"].replace("rule: a", f"rule: '{id}'")))

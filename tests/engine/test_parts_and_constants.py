@@ -151,7 +151,7 @@ def test_a_mistake_in_a_part_is_told_for_each_place_that_includes_it() -> None:
 
 def test_what_fails_in_a_part_names_its_line_there() -> None:
     with pytest.raises(RuleFailure, match=r"^templates/parts/labels.yaml:2: "):
-        spec("spec: {$include: parts/labels.yaml}", labels="a: 1\nb: '{{ book.title + book.pages }}'\n")
+        spec("spec: {$include: parts/labels.yaml}", labels="a: 1\nb: '{{ book.title + book.anything }}'\n")
 
 
 def test_what_a_part_says_is_traced_to_the_part() -> None:

@@ -140,9 +140,9 @@ def test_a_patch_may_change_the_name_of_an_object() -> None:
 
 FAILING = {
     "an operation that cannot be done": "\n- {op: test, path: /spec/a, value: 1}\n- {op: replace, path: /spec/b, value: 1} # here",
-    "a value": "\n- {op: test, path: /spec/a, value: 1}\n- op: add\n  path: /spec/b\n  value: '{{ book.pages + book.title }}' # here",
+    "a value": "\n- {op: test, path: /spec/a, value: 1}\n- op: add\n  path: /spec/b\n  value: '{{ book.pages + book.anything }}' # here",
     "a path": "\n- op: add\n  path: '{{ book.title }}' # here\n  value: 1",
-    "a condition": "\n- op: add\n  when: book.pages + book.title # here\n  path: /spec/b\n  value: 1",
+    "a condition": "\n- op: add\n  when: book.pages + book.anything # here\n  path: /spec/b\n  value: 1",
     "a loop": "\n- op: add\n  path: /spec/b\n  forEach:\n    w: shop.name # here\n  value: 1",
 }
 

@@ -31,7 +31,7 @@ class Compiled:
     rules: list[RuleInfo]
     code: CodeType
     lines: tuple[int, ...]
-    places: list[tuple[str, int]]
+    places: list[tuple[str, int, str]]
 
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:

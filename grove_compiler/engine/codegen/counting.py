@@ -19,7 +19,8 @@ class CountingProgram(Program):
     """Does what the program of the same sources does. Making one costs a cold start. Raises `InvalidRules`.
 
     `counts` holds, by id: fields that a default set, findings of a validation, objects that a rule generated or a patch changed,
-    results of the verbs of run time, and how often a decision was asked for.
+    results of the verbs of run time, and how often a decision was asked for. `idle` are the ids of patches whose operations were
+    carried out and left an object as it was.
     """
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:
@@ -27,13 +28,18 @@ class CountingProgram(Program):
         super().__init__(compiled.rules, compiled.code, compiled.lines, compiled.places, vocabulary)
         self.counts: Counter[str] = Counter()
         self._touched: set[str] = set()
-        self._namespace |= {"touched": self._touched.add, "decided": lambda rule: self.counts.update([rule])}
+        self.idle: set[str] = set()
+        self._namespace |= {"patched": self._patched, "decided": lambda rule: self.counts.update([rule])}
 
     def validate(self, scope: Scope, operation: str, about: str = "") -> list[Diagnostic]:
         """As the program does, counted."""
         findings = super().validate(scope, operation, about)
         self.counts.update(finding.code for finding in findings)
         return findings
+
+    def _patched(self, patch: str, before: Any, after: Any) -> Any:
+        (self.idle if before == after else self._touched).add(patch)
+        return after
 
     def _function(self, index: int) -> Callable[..., Any]:
         function, rule = super()._function(index), self.rules[index]

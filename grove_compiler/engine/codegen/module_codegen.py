@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-Position = tuple[str, int]
-"""File and line."""
+Position = tuple[str, int, str]
+"""File, line, and the path in the document."""
 
 _MARK = re.compile(r"  #@(\d+)$", re.MULTILINE)
 

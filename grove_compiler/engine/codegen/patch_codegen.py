@@ -75,11 +75,9 @@ class PatchCodegen:
 
     def _operation(self, operation: dict[str, Any], at: Place, scope: Scope) -> None:
         scope = self._loops(operation, at, scope)
-        if self.counted:
-            self.block.add(f"touched({self.patch.id!r})")
         where = self._path(operation["path"], at.below("path"), scope)
         if operation["op"] == "remove":
-            self.block.add(f"o = {self._call('remove', at)}o, {where},{self.block.mark(at.below('path'))})")
+            self._add(f"{self._call('remove', at)}o, {where},{self.block.mark(at.below('path'))})")
             return
         if "value" not in operation:
             at.fail(f"`{operation['op']}` needs a `value`")
@@ -87,7 +85,11 @@ class PatchCodegen:
         node = self.resolver.parse(operation["value"], at.below("value"))
         value = self.templates.write(node, scope, self.block, self.depth)
         arguments = f"o, {where},{self.block.mark(at.below('path'))}{value.python},{self.block.mark(at.below('value'))}"
-        self.block.add(f"o = {self._call(operation['op'], at)}{arguments})")
+        self._add(f"{self._call(operation['op'], at)}{arguments})")
+
+    def _add(self, change: str) -> None:
+        """The statement of an operation. Counted, it tells whether anything is different now."""
+        self.block.add(f"o = patched({self.patch.id!r}, o, {change})" if self.counted else f"o = {change}")
 
     def _call(self, word: str, at: Place) -> str:
         """The operation's function, up to its first argument."""

@@ -45,7 +45,7 @@ class Block:
 
     def mark(self, at: Place) -> str:
         """The comment that ties a line to its place; inside an expression a line break has to follow."""
-        return self.writer.mark(at.position)
+        return self.writer.mark(at.written)
 
 
 class Compilers(dict[bool, ExpressionCompiler]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import keyword as python_keywords
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from jinja2 import nodes
 
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+from grove_compiler.engine.runtime.access import EvaluationError
 
 KEYED_FILTERS = {"sort", "unique", "sum", "min", "max"}
 """Filters that may look at an attribute of each item instead of at the item."""
@@ -43,13 +43,14 @@ def check_attribute_only(node: nodes.Filter, *allowed: nodes.Expr) -> None:
         raise ExpressionError(f"{node.name!r} takes only `attribute='…'`")
 
 
-def check_pattern(node: nodes.Expr) -> None:
-    """Raises `ExpressionError` for a regular expression that is wrong as written."""
+def check_pattern(node: nodes.Expr, matches: Callable[[Any, str], bool]) -> None:
+    """Raises `ExpressionError` for a regular expression that is wrong as written, by what will match with it."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         try:
-            re.compile(node.value)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ExpressionError(f"{node.value!r} is not a regular expression: {error}") from None
+            matches("", node.value)
+        except (EvaluationError, OverflowError, RecursionError, UnicodeEncodeError) as error:
+            said = str(error) if isinstance(error, EvaluationError) else f"{node.value!r} is not a regular expression: {error}"
+            raise ExpressionError(said) from None
 
 
 def constant(node: nodes.Expr, what: str) -> str:

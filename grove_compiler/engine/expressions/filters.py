@@ -72,6 +72,8 @@ class Filters(Accesses):
         if word not in table:
             raise ExpressionError(f"unknown {prefix} {word!r}", nearest(word, table))
         check_call(word, table[word], len(given) + 1, [])
+        if prefix == "test":
+            word = self._tested(word, given)
         if given and name == "map" and word in KEYED_FILTERS:
             raise ExpressionError(f"{word!r} takes nothing here")
         arguments, depth = self._arguments(given, [], scope)
@@ -96,7 +98,14 @@ class Filters(Accesses):
         if node.name in ("none", "defined") and not node.args:
             return Code(f"({base.python} is {'not ' if node.name == 'defined' else ''}None)", bool, base.depth)
         check_call(node.name, builtins.TESTS[node.name], len(node.args) + 1, keywords(node))
-        if node.name == "match" and node.args:
-            check_pattern(node.args[0])
+        name = self._tested(node.name, node.args)
         arguments, depth = self._arguments(node.args, keywords(node), scope)
-        return Code(f"test_{node.name}({base.python}{', ' if arguments else ''}{arguments})", bool, max(base.depth, depth))
+        return Code(f"test_{name}({base.python}{', ' if arguments else ''}{arguments})", bool, max(base.depth, depth))
+
+    def _tested(self, name: str, given: list[nodes.Expr]) -> str:
+        """The test that is called: users' patterns are matched by another one. Raises `ExpressionError` for a wrong pattern."""
+        if name != "match":
+            return name
+        if given:
+            check_pattern(given[0], builtins.matches_in_linear_time if self.metered else builtins.matches)
+        return "linear_match" if self.metered else "match"

@@ -24,6 +24,8 @@ class Operators(NodeCompiler):
         for operand in node.ops:
             right = self._charged(self.compile(operand.expr, scope))
             codes.append(right)
+            if operand.op not in ("in", "notin", "eq", "ne"):
+                _check_alike(left, right, "compare", "with")
             if operand.op in ("in", "notin"):
                 parts.append(f"{'not ' if operand.op == 'notin' else ''}contains({left.python}, {right.python})")
             else:
@@ -33,6 +35,8 @@ class Operators(NodeCompiler):
 
     def _arithmetic(self, node: nodes.BinExpr, scope: Scope) -> Code:
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)
+        if type(node) is nodes.Add or type(node) is nodes.Sub:
+            _check_alike(left, right, "add" if type(node) is nodes.Add else "subtract", "and")
         kind = left.type if left.type is right.type and left.type in (int, str) and type(node) is not nodes.Div else Any
         if type(node) is nodes.Mod and left.type is not int:
             # A formatting operator on text would be a way around all checks.
@@ -81,3 +85,9 @@ class Operators(NodeCompiler):
         yes, test, no = self.compile_result(node.expr1, scope), self.compile(node.test, scope), self.compile_result(node.expr2, scope)
         kind = yes.type if yes.type == no.type or no.may_omit else (no.type if yes.may_omit else Any)
         return Code(f"({yes.python} if {test.python} else {no.python})", kind, depth_of([yes, test, no]), yes.may_omit or no.may_omit)
+
+
+def _check_alike(left: Code, right: Code, what: str, and_: str) -> None:
+    """Raises `ExpressionError` for values of types that certainly do not go together: Python would raise TypeError when the rule runs."""
+    if types.conflict(left.type, right.type):
+        raise ExpressionError(f"cannot {what} {types.words(left.type)} {and_} {types.words(right.type)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grove_compiler.engine.language.keys import CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
+from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
 from grove_compiler.engine.language.place import Place, RuleFile
 from grove_compiler.engine.language.rule import Constant, Rule, RuleSet, Template
 from grove_compiler.engine.language.rule_schema import check_constant, check_keys, check_root, check_rule
@@ -93,8 +93,7 @@ class _Loader:
         keys: dict[str, Any] = document.value
         verbs: list[Verb] = [verb for verb in VERB_KEYS if verb in keys]
         if len(verbs) != 1:
-            has = f"has {' and '.join(verbs)}" if verbs else "has none"
-            file.fail((), f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one {has}")
+            self._no_verb(file, keys, verbs)
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file)
         check_rule(rule)
@@ -103,6 +102,15 @@ class _Loader:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {former.source.file}:{former.line}")
         rule.usable = not file.broken
         self.rules[rule.id] = rule
+
+    def _no_verb(self, file: RuleFile, keys: dict[str, Any], verbs: list[Verb]) -> None:
+        """Reports a rule without a verb or with several. A key that means nothing, and resembles a verb, is probably that verb."""
+        known = {*COMMON_KEYS, *(word for of_verb in VERB_KEYS.values() for word in of_verb)}
+        meant = {} if verbs else {key: near for key in keys if key not in known and (near := nearest(key, VERB_KEYS))}
+        misspelt, near = next(iter(meant.items()), ("", ""))
+        has = " and ".join(verbs) or (repr(misspelt) if misspelt else "none")
+        path = (misspelt,) if misspelt else ()
+        file.fail(path, f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one has {has}", near)
 
     def apply_disables(self) -> None:
         """Takes out what `disable` names, once everything is read."""

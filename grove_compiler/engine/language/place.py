@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.source.document import Document
 
 Report = Callable[[str, int, FieldPath, str, str], None]
@@ -52,6 +52,11 @@ class Place:
     def broken(self) -> bool:
         """Whether a mistake was reported for its document, or for one that includes it."""
         return self.file.broken or (self.included is not None and self.included.broken)
+
+    @property
+    def written(self) -> tuple[str, int, str]:
+        """File, line and path."""
+        return *self.position, render(self.path)
 
     def below(self, *steps: str | int) -> Place:
         """A part of this part."""

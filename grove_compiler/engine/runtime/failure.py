@@ -12,8 +12,14 @@ from grove_compiler.graph.diagnostic import Diagnostic
 MODULE = "<grove rules>"
 """The file name of generated code in tracebacks."""
 
-FAILURES = (EvaluationError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
-"""What an expression may raise. A recursion is one: a decision that reads what rests on itself, by way of the model."""
+FAILURES = (
+    EvaluationError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, NameError, RuntimeError, StopIteration,
+    TypeError, ValueError,
+)  # fmt: skip
+"""What an expression may raise, whatever it reads. A recursion is one: a decision that rests on itself, by way of the model.
+
+Not `Exception`: a limit that is exceeded and the failure of a decision pass through the rules that asked.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -53,14 +59,14 @@ class LineTable:
 
     rules: Sequence[RuleInfo]
     lines: Sequence[int]
-    places: Sequence[tuple[str, int]]
+    places: Sequence[tuple[str, int, str]]
 
     def failure(self, error: Exception, rule: RuleInfo) -> RuleFailure:
         """Turns what went wrong while a rule ran into a failure at the place of the expression."""
-        file, line = self._place(error, rule)
+        file, line, path = self._place(error, rule)
         what = str(error) if isinstance(error, EvaluationError) else f"{type(error).__name__}: {error}"
         message = f"the rule {self._label(rule, file, line)} failed: {what}"
-        return RuleFailure(Diagnostic("rules/failed", "error", message, file=file, line=line))
+        return RuleFailure(Diagnostic("rules/failed", "error", message, path, file, line))
 
     def _label(self, rule: RuleInfo, file: str, line: int) -> str:
         """Names the rule that failed, and the patch if what failed stands in one."""
@@ -69,9 +75,9 @@ class LineTable:
         is_own = rule.file == file and (patch is None or patch.line < rule.line <= line)
         return repr(rule.id) if patch is None or is_own else f"{patch.id!r}, for an object of {rule.id!r},"
 
-    def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int]:
+    def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int, str]:
         """Finds the place in the rules that the deepest line of generated code came from."""
-        place, trace = (rule.file, rule.line), error.__traceback__
+        place, trace = (rule.file, rule.line, ""), error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == MODULE:
                 index = self.lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(self.lines) else -1

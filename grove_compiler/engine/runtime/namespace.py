@@ -36,7 +36,8 @@ def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> 
     }  # fmt: skip
     names |= {f"filter_{name}": function for name, function in {**builtins.FILTERS, **functions}.items()}
     names |= {f"fn_{name}": function for name, function in {**builtins.FUNCTIONS, **functions}.items()}
-    return names | {f"test_{name}": function for name, function in builtins.TESTS.items()}
+    names |= {f"test_{name}": function for name, function in builtins.TESTS.items()}
+    return names | {"test_linear_match": builtins.matches_in_linear_time}
 
 
 def modulo(left: Any, right: Any) -> Any:

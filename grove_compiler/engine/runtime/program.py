@@ -19,7 +19,7 @@ from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
-FORMAT = f"grove-rules-5 {sys.implementation.cache_tag}"
+FORMAT = f"grove-rules-6 {sys.implementation.cache_tag}"
 """What a dump begins with. It changes with the form of generated code; Python's tag stands for that of bytecode."""
 
 Part = int | Literal["all", "rest"]
@@ -52,7 +52,7 @@ class Program:
         rules: Sequence[RuleInfo],
         code: CodeType,
         lines: Sequence[int],
-        places: Sequence[tuple[str, int]],
+        places: Sequence[tuple[str, int, str]],
         vocabulary: Vocabulary,
     ) -> None:
         self.rules = tuple(rules)

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.codegen.build import compile_rules
+from grove_compiler.engine.codegen.counting import CountingProgram
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
+from grove_operator.cli.rules.unknown_paths import unknown_paths
 from grove_operator.rulebook import SHIPPED, Rulebook
 
 TYPING_ERROR = 0.9
@@ -22,12 +24,26 @@ def check(book: Rulebook) -> list[Diagnostic]:
     sources = book.sources()
     result = load(sources)
     shipped = load([source for source in sources if source.origin == SHIPPED])
-    warnings = [*_doubtful_ids(result, shipped), *_other_verbs(result, shipped), *_idle_templates(result, sources)]
+    findings = [
+        *unknown_paths(_own(result), result),
+        *_doubtful_ids(result, shipped),
+        *_other_verbs(result, shipped),
+        *_idle_templates(result, sources),
+    ]
     try:
         compile_rules(result, VOCABULARY)
     except InvalidRules as invalid:
-        return [*invalid.diagnostics, *warnings]
-    return warnings
+        return [*invalid.diagnostics, *findings]
+    return findings
+
+
+def idle_patches(program: CountingProgram) -> Iterator[Diagnostic]:
+    """Yields a warning for each patch of the user's that changed nothing in what was compiled."""
+    for rule in program.rules:
+        if rule.verb == "patch" and rule.origin != SHIPPED and not program.counts[rule.id]:
+            reached = "every object that it is for is so already" if rule.id in program.idle else "it is for none of their objects"
+            message = f"the patch {rule.id!r} changes nothing in these manifests: {reached}"
+            yield Diagnostic("rules/idle-patch", "warning", message, "patch", rule.file, rule.line)
 
 
 def _own(result: RuleSet) -> list[Rule]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.completed_values import rule_ids
 from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
 from grove_operator.cli.program import Rules
 from grove_operator.terminal import visible
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.codegen.counting import CountingProgram
 
 CHECK = "check"
 
@@ -28,7 +31,9 @@ Examples:
   grove rules --rules my-rules/             with a folder of your own: added, replaced and disabled rules take effect
   grove rules -f workload.yaml              and how much each rule does for these manifests
   grove rules podgang/base                  one rule: its text, its template, the patches that apply
-  grove rules check my-rules/               are rules of your own right? For CI""",
+  grove rules check my-rules/               are rules of your own right? For CI
+  grove rules check my-rules/ -f set.yaml   and does every patch of them change something here?
+  grove rules new patch my/rule             a commented skeleton, to begin with (also: template, case, other verbs)""",
 )
 @click.argument("words", metavar="[ID | check DIR…]", nargs=-1, shell_complete=rule_ids)
 @rules_option
@@ -44,7 +49,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
     if words[:1] == (CHECK,):
         if len(words) == 1:
             raise click.UsageError("check needs a folder with rules, as in: grove rules check my-rules/")
-        return _check((*rules, *words[1:]), strict, output == "json")
+        return _check((*rules, *words[1:]), files, strict, output == "json")
     if len(words) > 1:
         raise click.UsageError(f"one rule at a time; or did you mean: grove rules check {words[-1]}")
     book = Rules(rules)
@@ -53,16 +58,17 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         return 1
     counts = None
     if files:
-        counts = _counts(book, files)
-        if counts is None:
+        counted, problems = _counted(book, files)
+        if has_errors(problems):
             return 1
+        counts = dict(counted.counts)
     if words:
         return _show(words[0], book, program, counts, output == "json")
     return _list(book, program, counts, output == "json")
 
 
-def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
-    """Returns what each rule did for these manifests; none, and the findings printed, when there are errors."""
+def _counted(book: Rules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
+    """Returns the program after it compiled these manifests, and what is wrong with them. Errors are printed."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
     from grove_compiler.engine.codegen.counting import CountingProgram
@@ -77,8 +83,7 @@ def _counts(book: Rules, files: tuple[str, ...]) -> dict[str, int] | None:
         from grove_operator import findings
 
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        return None
-    return dict(program.counts)
+    return program, result
 
 
 def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
@@ -155,9 +160,9 @@ def _say_unknown(id: str, known: list[str], is_disabled: bool) -> int:
     return 1
 
 
-def _check(folders: tuple[str, ...], strict: bool, is_json: bool) -> int:
+def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
     from grove_operator import findings
-    from grove_operator.cli.rules.check import check
+    from grove_operator.cli.rules.check import check, idle_patches
     from grove_operator.reading.files import UnreadableInput
     from grove_operator.rulebook import SHIPPED, UnreadableRules
 
@@ -166,6 +171,11 @@ def _check(folders: tuple[str, ...], strict: bool, is_json: bool) -> int:
         result = check(book.book)
     except UnreadableRules as error:
         raise UnreadableInput([str(error)]) from None
+    if inputs and not has_errors(result):
+        program, problems = _counted(book, inputs)
+        if has_errors(problems):
+            return 1
+        result += idle_patches(program)
     files = [file for file in book.book.files if file.origin != SHIPPED]
     if is_json:
         errors, warnings = findings.count(result)

@@ -97,7 +97,7 @@ class TestWhatTheyDid:
     def test_each_verb_has_its_own_count(self) -> None:
         rules = listed("--rules", "mine", "-f", "set.yaml")
         ids = ("default/clique-min-available", "podgang/base", "team/label", "podgang/initialized", "service/replica")
-        assert [rules[id].get("count") for id in ids] == [1, 2, 6, 4, None]
+        assert [rules[id].get("count") for id in ids] == [1, 2, 4, 4, None]  # two of six PodCliques have the label already
 
     def test_a_warning_counts_for_its_rule(self) -> None:
         rule = "rule: team/warn\ndoc: W.\nvalidate: create\nforEach: {clique: set.cliques}\nassert: 'false'\npath: spec\n"
@@ -206,6 +206,25 @@ class TestTheCheck:
         write("mine/templates/idle.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
         found = json.loads(check("-o", "json").out)
         assert (found["errors"], found["warnings"]) == (1, 1)
+
+    def test_a_patch_that_changes_nothing_here_is_a_warning(self) -> None:
+        same = LABEL.replace("team/label", "team/same").replace(
+            "team, value: search", "team, value: search}, {op: test, path: /kind, value: PodClique"
+        )
+        guarded = LABEL.replace("team/label", "team/guarded").replace("do:", "when: set.name == 'other'\ndo:")
+        write("mine/a.yaml", "---\n".join([LABEL, same, guarded]))
+        found = json.loads(check("-f", "set.yaml", "-o", "json").out)["findings"]
+        assert [(one["code"], one["message"].partition(": ")[2], one["line"]) for one in found] == [
+            ("rules/idle-patch", "every object that it is for is so already", 6),
+            ("rules/idle-patch", "it is for none of their objects", 11),
+        ]
+
+    def test_patches_are_not_judged_without_manifests_or_by_wrong_ones(self) -> None:
+        write("mine/a.yaml", LABEL.replace("do:", "when: set.name == 'other'\ndo:"))
+        write("wrong.yaml", SET.replace("kind: PodCliqueSet", "kind: PodCliqueSe"))
+        assert check("--strict").code == 0
+        ended = check("-f", "wrong.yaml")
+        assert (ended.code, "rules/idle-patch" in ended.err) == (1, False)
 
     def test_several_folders_are_checked_together(self) -> None:
         write("other/a.yaml", LABEL)

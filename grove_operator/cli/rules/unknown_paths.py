@@ -1,0 +1,165 @@
+"""Finds paths in the user's defaults and patches that name a field which their kind does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.rule import Rule, RuleSet, Template, find_field
+from grove_compiler.engine.language.template_ast import Literal, Text
+from grove_compiler.engine.runtime.access import EvaluationError
+from grove_compiler.engine.runtime.defaults import parse_default_path
+from grove_compiler.engine.runtime.patching import pointer
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.nearest import nearest
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import Schema
+
+Step = str | None
+"""The name of a field; none for any item of a list."""
+
+
+class _Unknown(Exception):
+    """Says what is not there, and what was probably meant."""
+
+    def __init__(self, message: str, suggestion: str = "") -> None:
+        self.suggestion = suggestion
+        super().__init__(message)
+
+
+def unknown_paths(rules: list[Rule], result: RuleSet) -> Iterator[Diagnostic]:
+    """Yields an error for each path below which an API server would store nothing. Of kinds without a schema here nothing is said."""
+    for rule in rules:
+        if rule.verb == "default":
+            yield from _of_default(rule)
+        elif rule.verb == "patch":
+            yield from _of_patch(rule, result)
+
+
+def _of_default(rule: Rule) -> Iterator[Diagnostic]:
+    kinds = {kind: schema for (_, kind), schema in KINDS.items() if kind in rule.words("of")}
+    for number, text in enumerate(rule.words("default")):
+        at = rule.at("default", number) if isinstance(rule.keys["default"], list) else rule.at("default")
+        try:
+            alternatives = parse_default_path(text)
+        except ValueError:
+            continue  # reported when it is compiled
+        steps = [[step[1] if step[0] == "key" else None for step in path] for path in alternatives]
+        yield from _judged(steps, kinds, rule.keys.get("value"), at, rule.at("value"), guarded="when" in rule.keys)
+
+
+def _of_patch(rule: Rule, result: RuleSet) -> Iterator[Diagnostic]:
+    kinds = dict(_schemas_of(rule, result))
+    operations = rule.keys.get("do")
+    for number, operation in enumerate(operations if isinstance(operations, list) else ()):
+        path = operation.get("path") if isinstance(operation, dict) else None
+        if not isinstance(path, str) or not path.startswith("/"):
+            continue  # reported when it is compiled, or an expression as a whole
+        known, _, expression = path.partition("{{")
+        try:
+            steps: list[Step] = [*pointer(known)]
+        except EvaluationError:
+            continue
+        # Below an expression nothing is known; the step that it stands in is not either.
+        steps, value = (steps[:-1], None) if expression else (steps, operation.get("value"))
+        guarded = "when" in rule.keys or "when" in operation
+        yield from _judged([steps], kinds, value, rule.at("do", number, "path"), rule.at("do", number, "value"), guarded)
+
+
+def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
+    """Yields the kinds of object that a patch changes, with their structures, as far as these are known here."""
+    for word in patch.words("patch"):
+        rules = [rule for rule in result.rules if rule.verb == "generate" and "/" in word and matches(word, rule.id)]
+        names = {rule.template for rule in rules} if "/" in word else {one.name for one in result.templates.values() if one.kind == word}
+        for name in names & result.templates.keys():
+            schema = _schema_of(result.templates[name])
+            if schema is not None:
+                yield result.templates[name].kind, schema
+
+
+def _schema_of(template: Template) -> Schema | None:
+    field = find_field(template.node, "apiVersion")
+    written = field.value.value if field and isinstance(field.value, Literal) else ""
+    if field and isinstance(field.value, Text):  # a version that settings choose: what every version has is what `v1` has
+        written = field.value.text.partition("{{")[0] + "v1"
+    group = str(written) if "/" in str(written) else f"core/{written}"
+    try:
+        return DEFINITIONS[f"{group}.{template.kind}"]
+    except KeyError:
+        return None
+
+
+def _judged(paths: list[list[Step]], kinds: dict[str, Schema], value: Any, at: Place, value_at: Place, guarded: bool) -> list[Diagnostic]:
+    """Returns what is wrong with paths, for each kind. A rule for several kinds that is `guarded` may mean only one of them."""
+    found = [[finding for path in paths for finding in _of_path(kind, schema, path, value, at, value_at)] for kind, schema in kinds.items()]
+    return [] if guarded and not all(found) else [finding for of_kind in found for finding in of_kind]
+
+
+def _of_path(kind: str, schema: Schema, path: list[Step], value: Any, at: Place, value_at: Place) -> Iterator[Diagnostic]:
+    try:
+        there = _below(schema, path)
+    except _Unknown as unknown:
+        yield _error(f"{kind} has {unknown}", at, unknown.suggestion)
+    else:
+        yield from _of_value(kind, there, value, value_at)
+
+
+def _below(schema: Schema, path: list[Step]) -> Schema | None:
+    """Returns the structure at a path; none where anything may stand. Raises `_Unknown`."""
+    label = ""
+    for step in path:
+        schema = _resolved(schema)
+        kind = schema["kind"]
+        if kind == "any" or (kind == "map" and "values" not in schema):
+            return None
+        if kind == "list":
+            if step is not None and step != "-" and not step.isdigit():
+                raise _Unknown(f"a list at `{label}`, whose items have numbers; found {step!r}")
+            schema = schema["items"]
+        elif step is None:
+            raise _Unknown(f"no list at `{label}`")
+        elif kind == "map":
+            schema = schema["values"]
+        elif kind != "object":
+            raise _Unknown(f"{kind} at `{label}`, which has no fields; found {step!r}")
+        elif step in schema["fields"]:
+            schema = schema["fields"][step]
+        elif schema.get("unknown") == "keep":
+            return None
+        else:
+            where = f"at `{label}`" if label else "at its top"
+            raise _Unknown(f"no field {step!r} {where}", nearest(step, schema["fields"]))
+        label += "[*]" if step is None else f".{step}" if label else step
+    return schema
+
+
+def _of_value(kind: str, schema: Schema | None, value: Any, at: Place) -> Iterator[Diagnostic]:
+    """Yields the fields that a written value names and its type does not have. What expressions and parts bring is not known here."""
+    if schema is None:
+        return
+    schema = _resolved(schema)
+    if isinstance(value, dict) and schema["kind"] in ("object", "map"):
+        for key, part in value.items():
+            if key == "$value" or (not key.startswith("$") and "{{" not in key):
+                try:
+                    there = _below(schema, [key]) if key != "$value" else schema
+                except _Unknown as unknown:
+                    yield _error(f"{kind} has no field {key!r} here", at.below(key), unknown.suggestion)
+                else:
+                    yield from _of_value(kind, there, part, at.below(key))
+    elif isinstance(value, list) and schema["kind"] == "list":
+        for number, item in enumerate(value):
+            yield from _of_value(kind, schema["items"], item, at.below(number))
+
+
+def _resolved(schema: Schema) -> Schema:
+    while "ref" in schema:
+        schema = DEFINITIONS[schema["ref"]]
+    return schema
+
+
+def _error(message: str, at: Place, suggestion: str) -> Diagnostic:
+    file, line, path = at.written
+    return Diagnostic("rules/unknown-path", "error", message, path, file, line, nearest=suggestion)
