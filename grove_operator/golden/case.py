@@ -8,6 +8,7 @@
 | `rules/` | rules and templates of this case alone |
 | `expected.yaml` | every object that comes out |
 | `expected-findings.yaml` | every finding |
+| `asserts.yaml` | parts of what comes out: a field, a count, an absence; see `asserts` |
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from grove_operator.reading.files import UnreadableInput
 INPUT = "input.yaml"
 EXPECTED = "expected.yaml"
 EXPECTED_FINDINGS = "expected-findings.yaml"
+ASSERTS = "asserts.yaml"
 OPTIONS = "options.yaml"
 RULES = "rules"
 INPUTS = {"config": "config.yaml", "snapshot": "snapshot.yaml", "old": "old.yaml"}
-FILES = (INPUT, *INPUTS.values(), OPTIONS, EXPECTED, EXPECTED_FINDINGS)
-MARKS = {INPUT, EXPECTED, EXPECTED_FINDINGS}
+FILES = (INPUT, *INPUTS.values(), OPTIONS, EXPECTED, EXPECTED_FINDINGS, ASSERTS)
+MARKS = {INPUT, EXPECTED, EXPECTED_FINDINGS, ASSERTS}
 """One of these makes a folder a case, so that a case without its input is told and not overlooked."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
@@ -52,16 +52,32 @@ def _is_shape(value: Any) -> bool:
     return value in (AS_PROPOSED, DRIVER)
 
 
-Check = tuple[Callable[[Any], bool], str]
-_KEYS: dict[str, Check] = {
-    "namespace": (_is_namespace, "the namespace of manifests that name none: up to 63 of a-z, 0-9 and '-'"),
-    "kubeVersion": (_is_version, 'the version of Kubernetes as text, such as "1.34"'),
-    "pods": (_is_flag, "true or false: whether Pods come out as well"),
-    "maxObjects": (_is_count, "a number above 0: more objects are refused"),
-    "mnnvlShape": (_is_shape, "as-proposed or driver: the form of ComputeDomains and their claims"),
-    "strict": (_is_flag, "true or false: whether warnings that are not expected fail as well"),
-    "rules": (_is_texts, "a list of folders with rules, relative to the case"),
-    "kinds": (_is_texts, "a list of the kinds that are compared; the others may be anything"),
+class OptionKey(NamedTuple):
+    """What an option may be, in words, and as far as JSON Schema can say it."""
+
+    is_right: Callable[[Any], bool]
+    words: str
+    schema: dict[str, Any]
+
+
+_FLAG, _TEXTS = {"type": "boolean"}, {"type": "array", "items": {"type": "string", "minLength": 1}}
+KEYS: dict[str, OptionKey] = {
+    "namespace": OptionKey(
+        _is_namespace,
+        "the namespace of manifests that name none: up to 63 of a-z, 0-9 and '-'",
+        {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
+    ),
+    "kubeVersion": OptionKey(
+        _is_version, 'the version of Kubernetes as text, such as "1.34"', {"type": "string", "pattern": r"^v?1\.[0-9]{1,3}$"}
+    ),
+    "pods": OptionKey(_is_flag, "true or false: whether Pods come out as well", _FLAG),
+    "maxObjects": OptionKey(_is_count, "a number above 0: more objects are refused", {"type": "integer", "minimum": 1}),
+    "mnnvlShape": OptionKey(
+        _is_shape, "as-proposed or driver: the form of ComputeDomains and their claims", {"enum": [AS_PROPOSED, DRIVER]}
+    ),
+    "strict": OptionKey(_is_flag, "true or false: whether warnings that are not expected fail as well", _FLAG),
+    "rules": OptionKey(_is_texts, "a list of folders with rules, relative to the case", _TEXTS),
+    "kinds": OptionKey(_is_texts, "a list of the kinds that are compared; the others may be anything", _TEXTS),
 }
 _SETTINGS = {
     "namespace": "namespace",
@@ -79,14 +95,14 @@ def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
     first, *rest = documents
     problems = [_problem(document, (), "a second document; there can be one") for document in rest]
     if not isinstance(first.value, dict):
-        return Options(), [_problem(first, (), f"expected a map with {', '.join(_KEYS)}"), *problems]
+        return Options(), [_problem(first, (), f"expected a map with {', '.join(KEYS)}"), *problems]
     good: dict[str, Any] = {}
     for key, value in first.value.items():
-        is_right, wanted = _KEYS.get(key, (None, ""))
-        if is_right is None:
-            problems.append(_problem(first, (key,), f"there is no option {key!r}; there are {', '.join(_KEYS)}", nearest(key, _KEYS)))
-        elif not is_right(value):
-            problems.append(_problem(first, (key,), f"{key} is {wanted}"))
+        option = KEYS.get(key)
+        if option is None:
+            problems.append(_problem(first, (key,), f"there is no option {key!r}; there are {', '.join(KEYS)}", nearest(key, KEYS)))
+        elif not option.is_right(value):
+            problems.append(_problem(first, (key,), f"{key} is {option.words}"))
         else:
             good[key] = value
     settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})

@@ -15,7 +15,8 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
-from grove_operator.golden.case import EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
+from grove_operator.golden.asserts import compare_asserts, read_asserts
+from grove_operator.golden.case import ASSERTS, EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
 from grove_operator.golden.differences import Difference, compare_objects
 from grove_operator.golden.expected_findings import Expected, compare_findings, read_expected_findings, unexpected
 from grove_operator.golden.options import Options, read_options
@@ -69,12 +70,15 @@ class Runner:
             raise Broken(case.problems)
         options = self._options(case)
         made = self._made(case, options)
-        if not case.has(EXPECTED) and not case.has(EXPECTED_FINDINGS):
+        if not any(case.has(file) for file in (EXPECTED, EXPECTED_FINDINGS, ASSERTS)):
             return self._first(case, made)
         of_findings, of_objects = self._compare_findings(case, options, made), self._compare_objects(case, options, made)
+        of_asserts = self._compare_asserts(case, made)
         if self.update:
-            return self._bring_up_to_date(case, made, of_findings, of_objects)
-        differences = of_findings + of_objects
+            outcome = self._bring_up_to_date(case, made, of_findings, of_objects)
+            # What somebody asserts is what they mean: that it does not hold is never made right by updating.
+            return Outcome(case.name, "failed", outcome.differences + of_asserts, written=outcome.written) if of_asserts else outcome
+        differences = of_findings + of_objects + of_asserts
         return Outcome(case.name, "failed" if differences else "passed", differences)
 
     # -- what goes in ----------------------------------------------------------------------------------------------------------
@@ -148,6 +152,17 @@ class Runner:
         documents = self._documents(path)
         return [_placed(difference, documents, path) for difference in compare_findings(self._expected_findings(documents), made.findings)]
 
+    def _compare_asserts(self, case: Case, made: Made) -> list[Placed]:
+        if not case.has(ASSERTS):
+            return []
+        documents = self._documents(case.path(ASSERTS))
+        asserts, problems = read_asserts(documents)
+        if problems:
+            for problem in problems:
+                problem.file = case.path(ASSERTS)
+            raise Broken(problems)
+        return [_placed(difference, documents, case.path(ASSERTS)) for difference in compare_asserts(asserts, made.objects)]
+
     def _expected_findings(self, documents: list[Document]) -> list[Expected]:
         expected, problems = read_expected_findings(documents)
         if problems:
@@ -158,7 +173,7 @@ class Runner:
 
     def _first(self, case: Case, made: Made) -> Outcome:
         if not self.update:
-            message = f"nothing is expected: there is no {EXPECTED} and no {EXPECTED_FINDINGS}"
+            message = f"nothing is expected: there is no {EXPECTED}, no {EXPECTED_FINDINGS} and no {ASSERTS}"
             raise Broken([Diagnostic("case/nothing-expected", "error", message, file=case.name, hint="grove test --update writes them")])
         return self._written(case, made, first_expectations(made.findings))
 

@@ -196,7 +196,7 @@ ITEM_KEYS = {
     "$value": "the item itself, where it is not a map",
 }
 
-_RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or", "not", "in", "is", "if", "else")
+RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or", "not", "in", "is", "if", "else")
 
 
 def is_name(word: str) -> bool:
@@ -204,4 +204,4 @@ def is_name(word: str) -> bool:
 
     Python folds other letters, so that two words of theirs may be one name.
     """
-    return word.isascii() and word.isidentifier() and word not in _RESERVED
+    return word.isascii() and word.isidentifier() and word not in RESERVED

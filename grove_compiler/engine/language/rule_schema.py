@@ -26,14 +26,14 @@ from grove_compiler.engine.runtime.access import describe
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)*")
+CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
+RULE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)*")
 
 
 def check_rule(rule: Rule) -> None:
     """Reports everything that is wrong with the form of a rule to its file."""
     check_keys(rule.keys, keys_of(rule.verb), (), rule.source, f"{article(rule.verb)} {rule.verb} rule")
-    if "rule" in rule.keys and not _ID.fullmatch(rule.id):
+    if "rule" in rule.keys and not RULE_ID.fullmatch(rule.id):
         message = f"an id is lower-case words with `-` and `/` between them, as in `podgang/base`; found {rule.id!r}"
         rule.source.fail(("rule",), message)
     for number, operation in enumerate(_maps(rule, "do")):
@@ -80,7 +80,7 @@ def check_root(template: Template) -> None:
 
 def check_constant(name: str, constant: Constant, former: Constant | None) -> None:
     """Reports a constant that is wrong in itself, or that does not fit into the place of the one that it replaces."""
-    if not _CONSTANT.fullmatch(name):
+    if not CONSTANT.fullmatch(name):
         constant.at.fail(f"{name!r} is not the name of a constant: words in capitals with `_` between them, as in `MANAGED_BY`")
     if _holds_expressions(constant.value):
         constant.at.fail("a constant is a plain value, without {{ }} and template keys")

@@ -33,9 +33,10 @@ Examples:
   grove rules podgang/base                  one rule: its text, its template, the patches that apply
   grove rules check my-rules/               are rules of your own right? For CI
   grove rules check my-rules/ -f set.yaml   and does every patch of them change something here?
-  grove rules new patch my/rule             a commented skeleton, to begin with (also: template, case, other verbs)""",
+  grove rules new patch my-rules/team       a commented rule to begin with; also: template, case, and the other verbs
+  grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar="[ID | check DIR…]", nargs=-1, shell_complete=rule_ids)
+@click.argument("words", metavar="[ID | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: warnings fail, too.")
@@ -50,6 +51,10 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         if len(words) == 1:
             raise click.UsageError("check needs a folder with rules, as in: grove rules check my-rules/")
         return _check((*rules, *words[1:]), files, strict, output == "json")
+    if words[:1] == ("new",):
+        return _new(words[1:])
+    if words[:1] == ("schema",):
+        return _schema(words[1:])
     if len(words) > 1:
         raise click.UsageError(f"one rule at a time; or did you mean: grove rules check {words[-1]}")
     book = Rules(rules)
@@ -84,6 +89,33 @@ def _counted(book: Rules, files: tuple[str, ...]) -> tuple[CountingProgram, list
 
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     return program, result
+
+
+def _new(words: tuple[str, ...]) -> int:
+    from grove_operator.cli.rules.skeletons import WORDS, Refused, new
+
+    if len(words) != 2:
+        raise click.UsageError(f"new needs what and where, as in: grove rules new patch my-rules/team; there are {', '.join(WORDS)}")
+    try:
+        written = new(*words)
+    except Refused as refused:
+        raise click.UsageError(str(refused)) from None
+    except OSError as error:
+        raise click.UsageError(f"{error.filename}: {(error.strerror or type(error).__name__).lower()}") from None
+    outputs.write([outputs.encoded("".join(f"{path}\n" for path in written))])
+    return 0
+
+
+def _schema(words: tuple[str, ...]) -> int:
+    """Prints a file that `tools/generate_rule_schemas.py` wrote: it is found where the package lies, also in an archive."""
+    from importlib.resources import files
+
+    folder = files("grove_operator") / "schemas"
+    names = sorted(file.name.removesuffix(".schema.json") for file in folder.iterdir() if file.name.endswith(".schema.json"))
+    if len(words) != 1 or words[0] not in names:
+        raise click.UsageError(f"schema needs one of {', '.join(names)}")
+    outputs.write([(folder / f"{words[0]}.schema.json").read_bytes()])
+    return 0
 
 
 def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:

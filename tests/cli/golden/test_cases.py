@@ -96,7 +96,7 @@ def test_a_folder_without_cases_is_misuse(put: Put, tmp_path: Path, arguments: l
 
 
 BROKEN: dict[str, tuple[Files, str]] = {
-    "nothing expected": ({}, "nothing is expected: there is no expected.yaml and no expected-findings.yaml"),
+    "nothing expected": ({}, "nothing is expected: there is no expected.yaml, no expected-findings.yaml and no asserts.yaml"),
     "a wrong option": ({**ONE, "options.yaml": "kind: [Service]"}, 'did you mean "kinds"?'),
     "a wrong finding": ({"expected-findings.yaml": "- {codes: x}"}, 'did you mean "code"?'),
     "an expectation that is no YAML": ({"expected.yaml": "a: ["}, "cases/one/expected.yaml:1"),
