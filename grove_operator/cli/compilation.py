@@ -72,7 +72,8 @@ def compile_files(files: Sequence[str], context: Context, *, keep_others: bool =
         return None
     result = compile_inputs(inputs, program)
     found = [one for one in result.diagnostics if not others or one.code != NO_SET]  # a chart need not have one
-    return Compilation(reader, rules, program, inputs, result, reader.problems + found, others)
+    findings, _ = reader.silence(reader.problems + found, context.ignore)
+    return Compilation(reader, rules, program, inputs, result, findings, others)
 
 
 def declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:

@@ -117,6 +117,12 @@ _CONTEXT_OPTIONS = (
     ),
     rules_option,
     click.option("--strict", is_flag=True, help="Warnings fail, too."),
+    click.option(
+        "--ignore",
+        metavar="CODE: REASON",
+        multiple=True,
+        help="Silence a warning, or CODE@PATH one of a field; repeatable. As `# grove:ignore CODE: REASON` does beside a line.",
+    ),
     mnnvl_shape_option,
 )
 
@@ -142,6 +148,7 @@ class Context:
     kube_version: str
     rules: tuple[str, ...]
     strict: bool
+    ignore: tuple[str, ...]
     mnnvl_shape: str | None
 
     def settings(self, **more: Any) -> Settings:

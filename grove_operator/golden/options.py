@@ -19,13 +19,14 @@ from grove_compiler.source.document import Document
 class Options:
     """`rules` are folders, relative to that of the case. `kinds` are those that are compared; none means every kind.
 
-    With `strict`, a warning that is not expected fails as well.
+    `ignore` are warnings that are silenced. With `strict`, a warning that is not expected fails as well.
     """
 
     settings: Settings = field(default_factory=Settings)
     rules: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     strict: bool = False
+    ignore: list[str] = field(default_factory=list)
 
 
 def _is_texts(value: Any) -> bool:
@@ -76,6 +77,7 @@ KEYS: dict[str, OptionKey] = {
         _is_shape, "as-proposed or driver: the form of ComputeDomains and their claims", {"enum": [AS_PROPOSED, DRIVER]}
     ),
     "strict": OptionKey(_is_flag, "true or false: whether warnings that are not expected fail as well", _FLAG),
+    "ignore": OptionKey(_is_texts, "a list of warnings that are silenced, each as `CODE: reason` or `CODE@PATH: reason`", _TEXTS),
     "rules": OptionKey(_is_texts, "a list of folders with rules, relative to the case", _TEXTS),
     "kinds": OptionKey(_is_texts, "a list of the kinds that are compared; the others may be anything", _TEXTS),
 }
@@ -107,7 +109,7 @@ def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
             good[key] = value
     settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})
     settings.kube_version = settings.kube_version.removeprefix("v")
-    return Options(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False)), problems
+    return Options(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False), good.get("ignore", [])), problems
 
 
 def _problem(document: Document, path: tuple[str, ...], message: str, suggestion: str = "") -> Diagnostic:

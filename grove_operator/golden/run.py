@@ -107,7 +107,8 @@ class Runner:
         result = compile_inputs(inputs, program)
         objects = [node.object for node in result.graph.nodes] if not has_errors(result.diagnostics) else []
         wanted = [manifest for manifest in objects if not options.kinds or manifest["kind"] in options.kinds]
-        return Made(wanted, reader.problems + result.diagnostics)
+        told, _ = reader.silence(reader.problems + result.diagnostics, options.ignore)
+        return Made(wanted, told)
 
     def _program(self, case: Case, options: Options) -> Program:
         own = [os.path.normpath(case.path(folder)) for folder in options.rules] + ([case.path(RULES)] if case.has(RULES) else [])

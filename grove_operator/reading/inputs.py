@@ -15,6 +15,7 @@ from grove_operator.reading.files import STDIN, STDIN_NAME, InputFile, Unreadabl
 
 if TYPE_CHECKING:
     from grove_compiler.compile import Inputs
+    from grove_operator.silencers import Silenced
 
 
 class InputReader:
@@ -89,6 +90,18 @@ class InputReader:
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file that a finding names, if it was one of ours."""
         return self._files.get(name)
+
+    def is_silent_about(self, entries: Sequence[str]) -> bool:
+        """Tells whether anything was silenced: then, and only then, somebody has to look into comments."""
+        return bool(entries) or any(b"grove:ignore" in file.data for file in self._files.values())
+
+    def silence(self, findings: Sequence[Diagnostic], entries: Sequence[str] = ()) -> tuple[list[Diagnostic], list[Silenced]]:
+        """Returns the findings that are told, and those that a comment or an entry silenced; see `silencers`."""
+        if not self.is_silent_about(entries):
+            return list(findings), []
+        from grove_operator.silencers import silence  # most inputs silence nothing
+
+        return silence(findings, self._files, entries)
 
     def _all(self, files: Sequence[InputFile]) -> list[Document]:
         return [document for file in files for document in self._documents(file)]

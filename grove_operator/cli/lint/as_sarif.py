@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.version import __version__
 from grove_operator.cli.output import json_report
+
+if TYPE_CHECKING:
+    from grove_operator.silencers import Silenced
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/ai-dynamo/grove"
@@ -20,6 +23,7 @@ TOPICS = {
     "json": "The file is JSON.",
     "limit": "A set does not become more objects than allowed.",
     "rules": "Rules and templates are right, and run.",
+    "silence": "What is silenced is there, is a warning, and has a reason.",
     "schema": "Manifests have the structure of their kind.",
     "snapshot": "Objects that exist have the form in which an API server stores them.",
     "source": "The file is text.",
@@ -28,9 +32,14 @@ TOPICS = {
 """What checks that are no rules are about, by the first part of their code."""
 
 
-def as_sarif(findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names: Mapping[str, str]) -> bytes:
-    """Returns one run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings."""
-    codes = list(dict.fromkeys(finding.code for finding in findings))
+def as_sarif(
+    findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names: Mapping[str, str], silenced: Sequence[Silenced] = ()
+) -> bytes:
+    """Returns one run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings.
+
+    What is silenced is there as well, as suppressed: services show it apart, with its reason.
+    """
+    codes = list(dict.fromkeys(finding.code for finding in (*findings, *(one.finding for one in silenced))))
     driver = {
         "name": "grove",
         "version": __version__,
@@ -39,6 +48,9 @@ def as_sarif(findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names
         "rules": [_rule(code, docs) for code in codes],
     }
     results = [_result(finding, codes.index(finding.code), file_names) for finding in findings]
+    for one in silenced:
+        suppression = {"kind": "inSource" if one.is_in_source else "external", "justification": one.reason}
+        results.append({**_result(one.finding, codes.index(one.finding.code), file_names), "suppressions": [suppression]})
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json_report(log)

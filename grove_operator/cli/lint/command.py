@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,9 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option
 from grove_operator.cli.program import Rules
 from grove_operator.reading.inputs import InputReader
+
+if TYPE_CHECKING:
+    from grove_operator.silencers import Silenced
 
 
 @click.command(
@@ -50,27 +54,32 @@ def command(
     program = book.program()
     if program is None:
         return 1
-    result = reader.problems + lint(inputs, program)
+    result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore)
     if output == "text":
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     else:
-        names = {one.file: known.name for one in result if (known := reader.find_file(one.file) or book.find_file(one.file))}
-        outputs.write([_rendered(result, output, {rule.id: rule.doc for rule in program.rules}, names)])
+        every = [*result, *(one.finding for one in silenced)]
+        names = {one.file: known.name for one in every if (known := reader.find_file(one.file) or book.find_file(one.file))}
+        outputs.write([_rendered(result, silenced, output, {rule.id: rule.doc for rule in program.rules}, names)])
     return 1 if has_errors(result) or (context.strict and result) else 0
 
 
-def _rendered(result: list[Diagnostic], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
+def _rendered(result: list[Diagnostic], silenced: list[Silenced], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
     if output == "sarif":
         from grove_operator.cli.lint.as_sarif import as_sarif
 
-        return as_sarif(result, docs, names)
+        return as_sarif(result, docs, names, silenced)
     if output == "github":
         from grove_operator.cli.lint.as_github import as_github
 
         return as_github(result, names)
-    return _as_json(result)
+    return _as_json(result, silenced)
 
 
-def _as_json(result: list[Diagnostic]) -> bytes:
+def _as_json(result: list[Diagnostic], silenced: list[Silenced]) -> bytes:
     errors, warnings = findings.count(result)
-    return outputs.json_report({"errors": errors, "warnings": warnings, "findings": findings.as_manifest(result)})
+    report: dict[str, Any] = {"errors": errors, "warnings": warnings, "findings": findings.as_manifest(result)}
+    if silenced:
+        manifests = findings.as_manifest([one.finding for one in silenced])
+        report["silenced"] = [{**manifest, "reason": one.reason} for manifest, one in zip(manifests, silenced, strict=True)]
+    return outputs.json_report(report)

@@ -1,0 +1,121 @@
+"""Which warnings a user has silenced, one by one and with a reason: by a comment beside the line, or by an entry of a list.
+
+    replicas: 1  # grove:ignore validate/some-rule: one is enough for a test
+    # grove:ignore validate/some-rule, validate/another: a comment alone in its line is about the next line
+
+An entry of a list is `CODE: reason`, or `CODE@PATH: reason` for one field path alone.
+
+Warnings are all that can be silenced. An error says that the result would be wrong or that the server would refuse it: what is to
+pass nevertheless is a rule to be replaced or disabled (`--rules`), which everybody can see, and not a line in an input. What silences
+nothing is told, so that no silencer outlives its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.reading.files import InputFile
+
+MARK = "grove:ignore"
+_COMMENT = re.compile(rf"^(?P<before>.*?)#\s*{MARK}\b(?P<said>.*)$")
+_ENTRY = re.compile(r"\s*(?P<codes>[a-z0-9/-]+(\s*,\s*[a-z0-9/-]+)*)\s*(@(?P<path>\S+?))?\s*:\s*(?P<reason>.*\S)\s*")
+
+
+@dataclass(slots=True, eq=False)
+class Silencer:
+    """One code that somebody silenced. `line` is what a comment is about, 0 for an entry of a list; `own_line` where it stands."""
+
+    code: str
+    reason: str
+    path: str = ""
+    file: str = ""
+    line: int = 0
+    own_line: int = 0
+    is_used: bool = False
+
+    def means(self, finding: Diagnostic) -> bool:
+        """Tells whether a finding is what was silenced."""
+        at_line = not self.line or (finding.file == self.file and finding.line == self.line)
+        return finding.code == self.code and at_line and self.path in ("", finding.path)
+
+
+@dataclass(slots=True, eq=False)
+class Silenced:
+    """A warning that is not told, and why."""
+
+    finding: Diagnostic
+    reason: str
+    is_in_source: bool
+
+
+def silence(
+    findings: Sequence[Diagnostic], files: Mapping[str, InputFile], entries: Sequence[str] = ()
+) -> tuple[list[Diagnostic], list[Silenced]]:
+    """Returns the findings that are told, with what is wrong with silencers, and those that are not. `files` are named as findings do."""
+    problems: list[Diagnostic] = []
+    silencers = _in_list(entries, problems)
+    for name, file in files.items():
+        if MARK.encode() in file.data:
+            silencers += _in_file(name, file.data, problems)
+    told: list[Diagnostic] = []
+    silenced: list[Silenced] = []
+    for finding in findings:
+        meant = [one for one in silencers if one.means(finding)]
+        for one in meant:
+            one.is_used = True
+        if meant and finding.severity == "warning":
+            silenced.append(Silenced(finding, meant[0].reason, is_in_source=bool(meant[0].line)))
+            continue
+        told.append(finding)
+        if meant:
+            message = f"{finding.code!r} is an error here, and only warnings can be silenced; mend it, or replace the rule"
+            problems.append(_problem("silence/error", message, meant[0]))
+    problems += [
+        _problem("silence/unused", f"there is no {one.code!r} here to be silenced; take it out", one)
+        for one in silencers
+        if not one.is_used
+    ]
+    return told + problems, silenced
+
+
+def _in_list(entries: Sequence[str], problems: list[Diagnostic]) -> list[Silencer]:
+    result = []
+    for entry in entries:
+        parsed = _ENTRY.fullmatch(entry)
+        if parsed is None:
+            message = f"{entry!r} silences nothing: it is `CODE: reason`, or `CODE@PATH: reason`"
+            problems.append(Diagnostic("silence/form", "warning", message))
+            continue
+        result += [Silencer(code.strip(), parsed["reason"], parsed["path"] or "") for code in parsed["codes"].split(",")]
+    return result
+
+
+def _in_file(file: str, data: bytes, problems: list[Diagnostic]) -> list[Silencer]:
+    result = []
+    lines = re.split("\r\n|\r|\n", data.decode("utf-8", "replace"))
+    for number, line in enumerate(lines, 1):
+        comment = _COMMENT.match(line) if MARK in line else None
+        if comment is None:
+            continue
+        parsed = _ENTRY.fullmatch(comment["said"])
+        if parsed is None:
+            message = f"this silences nothing: it is `# {MARK} CODE: reason`"
+            problems.append(Diagnostic("silence/form", "warning", message, file=file, line=number))
+            continue
+        about = number if comment["before"].strip() else _next_line(lines, number)
+        codes = parsed["codes"].split(",")
+        result += [Silencer(code.strip(), parsed["reason"], parsed["path"] or "", file, about, number) for code in codes]
+    return result
+
+
+def _next_line(lines: Sequence[str], number: int) -> int:
+    """Finds the next line that is more than a comment, so that several silencers may stand above one line."""
+    following = range(number + 1, len(lines) + 1)
+    return next((other for other in following if lines[other - 1].strip() and not lines[other - 1].lstrip().startswith("#")), number)
+
+
+def _problem(code: str, message: str, silencer: Silencer) -> Diagnostic:
+    return Diagnostic(code, "warning", message, silencer.path, silencer.file, silencer.own_line)
