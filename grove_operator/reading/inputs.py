@@ -15,7 +15,7 @@ from grove_operator.reading.files import STDIN, STDIN_NAME, InputFile, Unreadabl
 
 if TYPE_CHECKING:
     from grove_compiler.compile import Inputs
-    from grove_operator.silencers import Silenced
+    from grove_operator.reading.silencers import Silenced
 
 
 class InputReader:
@@ -99,7 +99,7 @@ class InputReader:
         """Returns the findings that are told, and those that a comment or an entry silenced; see `silencers`."""
         if not self.is_silent_about(entries):
             return list(findings), []
-        from grove_operator.silencers import silence  # most inputs silence nothing
+        from grove_operator.reading.silencers import silence  # most inputs silence nothing
 
         return silence(findings, self._files, entries)
 

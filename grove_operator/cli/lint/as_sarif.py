@@ -12,7 +12,7 @@ from grove_compiler.version import __version__
 from grove_operator.cli.output import json_report
 
 if TYPE_CHECKING:
-    from grove_operator.silencers import Silenced
+    from grove_operator.reading.silencers import Silenced
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/ai-dynamo/grove"

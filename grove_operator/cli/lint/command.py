@@ -16,7 +16,7 @@ from grove_operator.cli.program import Rules
 from grove_operator.reading.inputs import InputReader
 
 if TYPE_CHECKING:
-    from grove_operator.silencers import Silenced
+    from grove_operator.reading.silencers import Silenced
 
 
 @click.command(
