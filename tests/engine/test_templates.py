@@ -155,7 +155,7 @@ MISTAKES = {
     "$for over text": ("a: [{$for: x in book.title, b: 1}]", "cannot loop over `book.title`", ""),
     "$for over a model": ("a: [{$for: x in book, b: 1}]", "cannot loop over `book`", ""),
     "$for over a map": ("a: [{$for: x in book.tags, b: 1}]", "cannot loop over `book.tags`", ""),
-    "$for over omit": ("a: [{$for: x in shop.list or omit, b: 1}]", "cannot loop over `shop.list or omit`", ""),
+    "$for over omit": ("a: [{$for: x in shop.list or omit, b: 1}]", "`omit` can be what a whole expression gives", ""),
     "$value beside keys": ("a: [{$value: 1, b: 2}]", "an item with `$value` has no other keys", ""),
     "$value beside $let": ("a: [{$value: 1, $let: {x: 1}}]", "an item with `$value` has no other keys", ""),
     "a key that is omit": ("'{{ omit }}': 1", "`omit`", ""),

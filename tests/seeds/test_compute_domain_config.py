@@ -141,7 +141,7 @@ def test_other_containers_of_a_gpu_pod_do_not_use_the_domain() -> None:
     mixed = clique("a")
     mixed["spec"]["podSpec"]["containers"].append({"name": "metrics", "image": "busybox"})
     mixed["spec"]["podSpec"]["initContainers"] = [
-        {"name": "warm-up", "image": "busybox", "resources": {"requests": {"nvidia.com/gpu": "1"}}},
+        {"name": "warm-up", "image": "busybox", "resources": {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}},
         {"name": "fetch", "image": "busybox"},
         {"name": "fabric-agent", "image": "busybox", "restartPolicy": "Always", "resources": GPU},
     ]
