@@ -51,7 +51,7 @@ def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not the session: playwright's event loop would run beside that of every test that comes later
 def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
