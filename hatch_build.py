@@ -25,13 +25,13 @@ class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"] |= {os.path.join(self.root, part): f"grove_compiler/{part}" for part in ("rules", "templates")}
         sys.path.insert(0, self.root)
         from grove_compiler.compile import VOCABULARY
-        from grove_operator import rulebook, warm_cache
+        from grove_operator import rulebook
 
         book = rulebook.read()
         self._folder = tempfile.TemporaryDirectory()
         path = os.path.join(self._folder.name, book.key)
         with open(path, "wb") as stream:
-            stream.write(warm_cache.encode(book.build(VOCABULARY).dump()))
+            stream.write(book.build(VOCABULARY).dump())
         build_data["force_include"][path] = f"grove_compiler/_warm/{book.key}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002

@@ -1,7 +1,8 @@
 """Where compiled rules are remembered between two starts.
 
-An entry holds marshalled Python code, so it is only believed when it lies in a folder that belongs to the user, that nobody else
-can write to, and when its checksum is right. Anything else only costs time: the rules are built again.
+An entry holds marshalled Python code, so it is only believed when it lies in a folder that belongs to the user and that nobody else
+can write to. Anything else only costs time: the rules are built again. Whether an entry is whole its reader knows: a program begins
+with its checksum. A second one here took 0.9 ms of each start.
 """
 
 from __future__ import annotations
@@ -9,13 +10,6 @@ from __future__ import annotations
 import os
 import stat
 
-try:
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
-MAGIC = b"grove rules 1\n"
-CHECKSUM_SIZE = 32
 SUFFIX = ".grove-rules"
 MOST_ENTRIES = 24
 
@@ -32,30 +26,25 @@ def folder() -> str:
 
 
 def read(name: str) -> bytes | None:
-    """Returns the entry's payload, or none when there is none that can be trusted."""
+    """Returns the entry's content, or none when there is none that can be trusted."""
     where = folder()
     try:
         if not _is_ours_alone(os.stat(where)):
             return None
-        return _payload(_read_file(os.path.join(where, name + SUFFIX), check_owner=True))
+        return _read_file(os.path.join(where, name + SUFFIX), check_owner=True)
     except OSError:
         return None
 
 
 def read_shipped(path: str) -> bytes | None:
-    """Returns the payload of an entry that was installed with the program and is trusted as its code is."""
+    """Returns the content of an entry that was installed with the program and is trusted as its code is."""
     try:
-        return _payload(_read_file(path, check_owner=False))
+        return _read_file(path, check_owner=False)
     except OSError:
         return None
 
 
-def encode(payload: bytes) -> bytes:
-    """Returns an entry's file content."""
-    return MAGIC + blake2b(payload, digest_size=CHECKSUM_SIZE).digest() + payload
-
-
-def store(name: str, payload: bytes) -> bool:
+def store(name: str, content: bytes) -> bool:
     """Writes an entry in one step, so that a reader sees all of it or nothing. False when that is not possible."""
     where = folder()
     temporary = os.path.join(where, f".{name}.{os.getpid()}{SUFFIX}")
@@ -63,21 +52,13 @@ def store(name: str, payload: bytes) -> bool:
         os.makedirs(where, mode=0o700, exist_ok=True)
         if not _is_ours_alone(os.stat(where)):
             return False
-        _write_file(temporary, encode(payload))
+        _write_file(temporary, content)
         os.replace(temporary, os.path.join(where, name + SUFFIX))
         _forget_oldest(where)
     except OSError:
         _remove(temporary)
         return False
     return True
-
-
-def _payload(content: bytes) -> bytes | None:
-    start = len(MAGIC) + CHECKSUM_SIZE
-    payload = content[start:]
-    if not content.startswith(MAGIC) or content[len(MAGIC) : start] != blake2b(payload, digest_size=CHECKSUM_SIZE).digest():
-        return None
-    return payload
 
 
 def _is_ours_alone(status: os.stat_result) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -26,18 +27,17 @@ from grove_compiler.graph.nearest import nearest
 
 @dataclass(slots=True, eq=False)
 class Compiled:
-    """Rules in the order in which they run, the module that runs them, and for each of its lines the number of its place, or -1."""
+    """Rules in the order in which they run, the module that runs them, and where its lines come from, as `LinePlaces` takes it."""
 
     rules: list[RuleInfo]
     code: CodeType
-    lines: tuple[int, ...]
-    places: list[tuple[str, int, str]]
+    places: bytes
 
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     """The program of all sources; later ones replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
     compiled = compile_rules(load(sources), vocabulary)
-    return Program(compiled.rules, compiled.code, compiled.lines, compiled.places, vocabulary)
+    return Program(compiled.rules, compiled.code, compiled.places, vocabulary)
 
 
 def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
@@ -57,7 +57,7 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
         _report_too_deep(rule_set, vocabulary, traced)
     if code is None:
         raise InvalidRules(sorted(rule_set.problems, key=lambda finding: (finding.file, finding.line)))
-    return Compiled(infos, code, lines, module.places)
+    return Compiled(infos, code, marshal.dumps((lines, tuple(module.places))))
 
 
 def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodegen, traced: bool) -> Surroundings:

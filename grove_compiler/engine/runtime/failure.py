@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,12 +55,15 @@ class RuleFailure(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class LineTable:
-    """For each line of the generated module the number of its place in the rules, or -1."""
+class LinePlaces:
+    """Where in the rules the lines of the generated module come from.
+
+    `data` is marshalled: for each line the number of its place or -1, and the places as file, line and path. Only what failed asks for
+    them, and 10,000 values more to make would take each start half a millisecond.
+    """
 
     rules: Sequence[RuleInfo]
-    lines: Sequence[int]
-    places: Sequence[tuple[str, int, str]]
+    data: bytes
 
     def failure(self, error: Exception, rule: RuleInfo) -> RuleFailure:
         """Turns what went wrong while a rule ran into a failure at the place of the expression."""
@@ -77,10 +81,12 @@ class LineTable:
 
     def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int, str]:
         """Finds the place in the rules that the deepest line of generated code came from."""
-        place, trace = (rule.file, rule.line, ""), error.__traceback__
+        lines, places = marshal.loads(self.data)
+        place: tuple[str, int, str] = (rule.file, rule.line, "")
+        trace = error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == MODULE:
-                index = self.lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(self.lines) else -1
-                place = self.places[index] if index >= 0 else place
+                index = lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(lines) else -1
+                place = places[index] if index >= 0 else place
             trace = trace.tb_next
         return place
