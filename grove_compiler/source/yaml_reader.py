@@ -47,6 +47,9 @@ class _Reader:
 
     def read(self) -> None:
         # PyYAML takes a tenth of the start-up; a run that reads only JSON or cached rules does without.
+        from grove_compiler.source.pyyaml import import_pyyaml
+
+        import_pyyaml()
         from yaml.reader import ReaderError
 
         try:

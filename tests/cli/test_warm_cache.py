@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from grove_operator import warm_cache
 
 NAME = "0123"
