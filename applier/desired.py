@@ -14,7 +14,7 @@ from applier.ref import Kind, Manifest, Ref, uid_of
 class Policy:
     """What the applier may do with one object.
 
-    `create_only`: never changed once it exists. `adopt`: one that somebody else made may be changed, as server-side apply does; without,
+    `create_only`: never changed once it exists, but for the places that `follows` names (see `applier.plan.follow`). `adopt`: one that somebody else made may be changed, as server-side apply does; without,
     it is held. `recreate`: deleted and made again when a field differs that cannot change. `yields`: JSON pointers of fields that belong
     to whoever else sets them; they are set on creation and left alone afterwards. `force`: managers whose fields may be taken; `*`
     stands for all.
@@ -25,6 +25,7 @@ class Policy:
     recreate: bool = False
     yields: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
 
 
 DEFAULT_POLICY = Policy()

@@ -106,7 +106,8 @@ class Step:
     `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty where there
     was none. `unsure` means that the decision needs the server: a dry run is made before the step counts. `wave` is when: all of an
     earlier wave is done first. `intent` is what to send over the live object, values of Secrets hidden, with force where `force` says so;
-    None where it has yet to be worked out, for want of an owner's UID or because the step was kept in a file.
+    None where it has yet to be worked out, for want of an owner's UID or because the step was kept in a file. `patch` is a JSON patch that
+    is written instead, to an object that is only ever created.
     """
 
     ref: Ref
@@ -120,6 +121,7 @@ class Step:
     unsure: bool = False
     intent: Manifest | None = None
     force: bool = False
+    patch: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

@@ -147,6 +147,8 @@ def _created(run: Run, after: Manifest, *, is_new: bool) -> Written:
 
 async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -> Written:
     """Applies over what is there; makes the object again where that cannot be done and may be."""
+    if step.patch:
+        return await _follow(run, step, before)
     intent = await owned(run, desired, revealed(step.intent or desired.manifest, desired.manifest))
     live = await put_right(run, await run.cluster.resource(Kind.of(intent)), before)
     try:
@@ -166,6 +168,21 @@ async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -
         raise Moved(WriteConflict(409, "Conflict", f"{desired.ref} {being_deleted(after)}"))
     run.learn(after)
     return Written(Action.UNCHANGED if _is_same(run, before, after) else Action.CONFIGURED, "", after)
+
+
+async def _follow(run: Run, step: Step, before: Manifest) -> Written:
+    """Patches what follows the graph in this very object. Raises `Moved` when it is another one by now, or differs where it matters."""
+    resource = await run.cluster.resource(Kind.of(before))
+    patch = [{"op": "test", "path": "/metadata/uid", "value": uid_of(before)}, *step.patch]
+    write = partial(run.cluster.patch, resource, step.ref.namespace, step.ref.name, patch, manager=run.manager, dry_run=run.options.dry_run)
+    try:
+        after = await run.ask(write)
+    except Invalid as error:
+        if not error.causes:  # a test that failed; what the server finds wrong with the result has causes
+            raise Moved(error) from None
+        raise
+    run.learn(after)
+    return Written(Action.CONFIGURED, "", after)
 
 
 async def _recreate(run: Run, desired: Desired, live: Manifest, why: str) -> Written:

@@ -101,7 +101,7 @@ class Reconciler(Generic[K]):
         """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""
         leaving = _leaving(graph, view)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
-        planned = plan(staying, view, schemas, Intent(self.manager, self.force), unserved=view.unserved())
+        planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         return await execute(planned, staying, self.cluster, ExecuteOptions(sink=self.sink)) if planned.changed() else []

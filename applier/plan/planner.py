@@ -12,6 +12,7 @@ from applier.decision.managers import applied_by, entries_of, others_in, ownersh
 from applier.desired import Desired, Graph
 from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
+from applier.plan.follow import follow
 from applier.plan.immutable import fixed_fields
 from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
 from applier.plan.order import Edges, defined_kinds, order
@@ -24,12 +25,14 @@ class Intent:
     """Under which name is written, and what may be taken from others.
 
     `force`: managers whose fields may be taken, `*` for all. `take_over`: managers whose ownership becomes ours, so that fields that
-    we give up later go away.
+    we give up later go away. `brief` leaves out how objects that are only ever created differ, of which a loop tells nobody: that takes
+    260 us for a Pod, and each look at a replica has all its pods.
     """
 
     manager: str
     force: tuple[str, ...] = ()
     take_over: tuple[str, ...] = CLIENT_SIDE
+    brief: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -203,6 +206,8 @@ def _decide(
 def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
     """Decides as if ownership had been taken over already."""
     policy = desired.policy
+    if policy.create_only and intent.brief:
+        return _follow(step, desired, live, "is only ever created")
     patch = ownership_patch(live, intent.manager, intent.take_over)
     may = (*intent.force, *policy.force)
     over = taken_over(live, patch)
@@ -238,7 +243,8 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
         # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.
         step.changes = [change for change in step.changes if change.new is not ABSENT]
         differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # who owns what changes nothing here
-        return _settle(step, Action.UNCHANGED, "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else ""))
+        why = "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else "")
+        return _follow(step, desired, live, why)
     if verdict is Verdict.SAME or _asks_for_nothing(decision, live):
         return _settle(step, Action.UNCHANGED)
     if verdict is Verdict.YIELDED:
@@ -252,6 +258,15 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
         why = what_is_fixed(fixed)
         return _settle(step, Action.RECREATED, why) if policy.recreate else _settle(step, Action.HELD, f"{why}; {RECREATE}")
     return _settle(step, Action.CONFIGURED, what_differs(step.changes), unsure=decision.unsure)
+
+
+def _follow(step: Step, desired: Desired, live: Manifest, why: str) -> None:
+    """Leaves an object as it was created, but for the places that follow the graph."""
+    following = follow(desired.manifest, live, desired.policy.follows)
+    if not following.patch:
+        return _settle(step, Action.UNCHANGED, why)
+    step.patch, step.changes, step.intent = following.patch, following.changes, desired.manifest
+    return _settle(step, Action.CONFIGURED, what_differs(step.changes))
 
 
 def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:

@@ -11,21 +11,18 @@ class Policies:
 
     def __init__(self, force: tuple[str, ...] = ()) -> None:
         self.force = force
-        self._known: dict[tuple[bool, bool, bool, tuple[str, ...]], Policy] = {}
+        self._known: dict[tuple[bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
 
     def of(self, said: Manifest, scaled: str = "") -> Policy:
         """The policy of an object whose rule says `said` and whose replicas, at the JSON pointer `scaled`, an autoscaler drives."""
         yields = _words(said.get("yield"))
         if scaled and scaled not in yields:
             yields = (*yields, scaled)
-        return self._policy(said.get("create") == "only", bool(said.get("adopt", True)), bool(said.get("recreate")), yields)
-
-    def _policy(self, create_only: bool, adopt: bool, recreate: bool, yields: tuple[str, ...]) -> Policy:
-        key = create_only, adopt, recreate, yields
+        key = said.get("create") == "only", bool(said.get("adopt", True)), bool(said.get("recreate")), yields, _words(said.get("follow"))
         found = self._known.get(key)
         if found is None:
-            is_default = key == (False, True, False, ()) and not self.force
-            found = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key, self.force)
+            is_default = key == (False, True, False, (), ()) and not self.force
+            found = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key[:4], self.force, key[4])
         return found
 
 

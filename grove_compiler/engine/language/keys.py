@@ -171,6 +171,7 @@ POLICY_KEYS = {
     "recreate": Key("boolean", "it is made anew when a field differs that cannot be changed"),
     "operator": Key("boolean", "only the operator writes it, such as a part of an object that people write; `grove apply` leaves it out"),
     "yield": Key("words", "JSON pointers of the fields that others may set"),
+    "follow": Key("words", "JSON pointers of the fields that follow the graph although it is made once; items of lists by their `name`"),
 }
 
 DISABLE_KEYS = {

@@ -172,3 +172,25 @@ async def test_a_yielded_field_that_nobody_else_owns_keeps_its_value() -> None:
     await lab.apply(desired("a", "Deployment", spec={"replicas": 3}, policy=yields))
     await lab.apply(desired("a", "Deployment", spec={"replicas": 1, "paused": True}, policy=yields))
     assert lab.live(ref("a", "Deployment"))["spec"] == {"replicas": 3, "paused": True}
+
+
+# What follows the graph in objects that are only ever created.
+
+GATE = Policy(create_only=True, follows=("/spec/schedulingGates/ours",))
+GATED = {"schedulingGates": [{"name": "ours"}, {"name": "theirs"}], "nodeName": ""}
+
+
+async def test_a_gate_is_taken_off_a_pod_by_a_patch_and_all_else_is_left() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", "Pod", spec=GATED, policy=GATE))
+    assert await lab.apply(desired("a", "Pod", spec={"other": 1}, policy=GATE)) == "a=configured"
+    assert (lab.requests(), lab.live(ref("a", "Pod"))["spec"]) == ("patch a", {"schedulingGates": [{"name": "theirs"}], "nodeName": ""})
+
+
+async def test_a_gate_that_has_moved_meanwhile_is_looked_for_again() -> None:
+    lab = Lab()
+    await lab.apply(desired("a", "Pod", spec=GATED, policy=GATE))
+    swapped = {**GATED, "schedulingGates": GATED["schedulingGates"][::-1]}  # type: ignore[index]
+    lab.meanwhile("patch", lambda: lab.cluster.seed({**lab.live(ref("a", "Pod")), "spec": swapped}))
+    assert await lab.apply(desired("a", "Pod", spec={}, policy=GATE)) == "a=configured"
+    assert (lab.requests(), lab.live(ref("a", "Pod"))["spec"]["schedulingGates"]) == ("patch a, get a, patch a", [{"name": "theirs"}])
