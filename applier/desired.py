@@ -80,11 +80,16 @@ class StatusWrite:
 
 @dataclass(slots=True, eq=False)
 class Deletion:
-    """A live object that has to go, wanted or not, and why. `annotations` are written to it first, so that others can tell, too."""
+    """A live object that has to go, wanted or not, and why.
+
+    `annotations` are written to it first, so that others can tell, too. `is_attributed` says whether its reason is: one more write, which
+    is worth it where somebody will ask who deleted the object, and not for a thousand that are merely no longer wanted.
+    """
 
     of: ObjectReference
     reason: str
     annotations: Mapping[str, str] = field(default_factory=dict)
+    is_attributed: bool = True
 
 
 @dataclass(slots=True, eq=False)

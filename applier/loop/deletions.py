@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import time
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from applier.cluster import Cluster
 from applier.desired import Deletion
-from applier.errors import Invalid, NotSynced, WriteConflict
+from applier.errors import ClusterError, Invalid, NotFound, NotSynced, WriteConflict
 from applier.events import Finished, Sink
 from applier.execute.refusals import is_other_object
 from applier.loop.view import View
@@ -15,16 +18,20 @@ from applier.prune import deletion
 from applier.prune.teardown import teardown
 from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
+RELEASED = "nothing of ours is left to be done before it goes"
+
 
 class DeletionWriter:
     """Deletes live objects by their UIDs, those on which nothing rests first. Each gets its reason as an `annotation`, if that has a name.
 
     The annotation is written under the main `manager`, by a plain patch. Where the deletion does not come about and the object stays
-    wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted.
+    wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted. The same patch takes
+    off those `finalizers` that are ours: who deletes an object has done by then what they were to wait for.
     """
 
-    def __init__(self, cluster: Cluster, *, manager: str, annotation: str, sink: Sink) -> None:
+    def __init__(self, cluster: Cluster, *, manager: str, annotation: str, finalizers: Collection[str], sink: Sink) -> None:
         self.cluster, self.manager, self.annotation, self.sink = cluster, manager, annotation, sink
+        self.finalizers = frozenset(finalizers)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """What became of each object that is there and not being deleted. Later deletions count before earlier ones of the same object.
@@ -42,10 +49,15 @@ class DeletionWriter:
             return [self._held(step, failed, error) for step in steps]
 
         # The reason goes first: after the delete there may be nothing left to write it to, and what sees it go would not know why.
-        async def attribute(step: Step, live: Manifest) -> None:
-            await self._attribute(due[step.ref], live)
+        async def prepare(step: Step, live: Manifest) -> None:
+            await self._prepare(due[step.ref], live)
 
-        return await deletion.Deletion(self.cluster, sink=self.sink, before=attribute).run(steps, live, order)
+        return await deletion.Deletion(self.cluster, sink=self.sink, before=prepare, ours=self.finalizers).run(steps, live, order)
+
+    async def release(self, members: Iterable[Manifest]) -> list[Outcome]:
+        """Takes our finalizers off what somebody else has deleted; an outcome for each object that had one."""
+        due = [one for one in members if is_being_deleted(one) and not self.finalizers.isdisjoint(_finalizers(one))]
+        return list(await asyncio.gather(*map(self._release, due))) if due else []
 
     def _held(self, step: Step, failed: Outcome | None, error: Exception | None) -> Outcome:
         why = f"{failed.step.ref} is {failed.action}: {failed.reason}" if failed else str(error)
@@ -53,15 +65,40 @@ class DeletionWriter:
         self.sink(Finished(outcome))
         return outcome
 
-    async def _attribute(self, deletion: Deletion, live: Manifest) -> None:
-        """Writes to an object why it is deleted, unless it says so already. Raises `WriteConflict` when it is another one by now."""
-        reason = {self.annotation: deletion.reason} if self.annotation else {}
-        annotations = {**reason, **deletion.annotations}
-        if annotations.items() <= (live["metadata"].get("annotations") or {}).items():
-            return
-        ref, resource = deletion.of.ref, await self.cluster.resource(Kind.of(live))
-        patch = {"metadata": {"uid": deletion.of.uid, "annotations": annotations}}
+    async def _release(self, live: Manifest) -> Outcome:
+        step, began = _step(RELEASED, live, 0), time.monotonic()
+        outcome = Outcome(step, Action.PRUNED, RELEASED, step.uid)
         try:
+            await self._patch(live, self._without_finalizers(live))
+        except NotFound:
+            pass
+        except ClusterError as error:
+            outcome.action, outcome.reason, outcome.error = Action.FAILED, f"cannot be let go: {error}", error
+        outcome.seconds = time.monotonic() - began
+        self.sink(Finished(outcome))
+        return outcome
+
+    async def _prepare(self, deletion: Deletion, live: Manifest) -> None:
+        """Writes to an object why it is deleted, unless it says so already, and lets go of it. Raises `WriteConflict` when it is another one."""
+        reason = {self.annotation: deletion.reason} if self.annotation and deletion.is_attributed else {}
+        annotations = {**reason, **deletion.annotations}
+        metadata = self._without_finalizers(live)
+        if not annotations.items() <= (live["metadata"].get("annotations") or {}).items():
+            metadata["annotations"] = annotations
+        if metadata:
+            await self._patch(live, metadata)
+
+    def _without_finalizers(self, live: Manifest) -> dict[str, Any]:
+        """What a merge patch says of finalizers: the list as a whole, and so for this version of the object only. Empty without ours."""
+        finalizers = _finalizers(live)
+        left = [one for one in finalizers if one not in self.finalizers]
+        return {} if left == finalizers else {"finalizers": left, "resourceVersion": resource_version_of(live)}
+
+    async def _patch(self, live: Manifest, metadata: dict[str, Any]) -> None:
+        ref = Ref.of(live)
+        resource = await self.cluster.resource(Kind.of(live))
+        try:
+            patch = {"metadata": {"uid": uid_of(live), **metadata}}
             await self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=self.manager)
         except Invalid as error:
             if is_other_object(error):
@@ -73,6 +110,10 @@ def _live(deletion: Deletion, view: View) -> Manifest | None:
     """The object that is meant, if it is there and not being deleted yet."""
     live = view.get(deletion.of.ref)
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_being_deleted(live) else None
+
+
+def _finalizers(live: Manifest) -> list[str]:
+    return live["metadata"].get("finalizers") or []
 
 
 def _step(reason: str, live: Manifest, wave: int) -> Step:

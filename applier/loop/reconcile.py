@@ -7,7 +7,7 @@ there what was decided. Deletions come last, and only when all before them went 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from applier.cache import Wanted, WatchCache, WriteThrough
@@ -37,8 +37,8 @@ class Reconciler(Generic[K]):
     `members` gives the objects that exist because of a key, for instance those that its primary object owns: what of them the graph no
     longer holds is deleted, each by its UID. Without `members` only what the graph says is deleted. Nothing is, unless the whole graph was
     applied, and all that was read is known for sure (`View.doubts`); else it is held, with the reason. `attribution` names an annotation
-    that gets the reason before an object is deleted, so that our deletions can be told from others'. `namespace` limits what is watched.
-    Writes go through `cache`, so that the next look sees them.
+    that gets the reason before an object is deleted, so that our deletions can be told from others'. `finalizers` are ours, which are taken
+    off members that go. `namespace` limits what is watched. Writes go through `cache`, so that the next look sees them.
     """
 
     def __init__(
@@ -51,20 +51,21 @@ class Reconciler(Generic[K]):
         members: Members[K] | None = None,
         namespace: str = "",
         attribution: str = "",
+        finalizers: Collection[str] = (),
         sink: Sink = nowhere,
     ) -> None:
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
-        self._deletions = DeletionWriter(self.cluster, manager=manager, annotation=attribution, sink=sink)
+        self._deletions = DeletionWriter(self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
         """What became of each object that was not as it should be; empty when all was. Raises `ApplierError` when nothing can be read."""
         match desired:
             case Gone():
-                return await self._deletions.write(self._left_over(key, Graph([]), view), view)
+                return await self._delete(key, Graph([]), view)
             case Hold():
                 return await self._tell(desired, view, await self._known(desired, view))
             case Graph():
@@ -79,7 +80,7 @@ class Reconciler(Generic[K]):
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
         if failed:
             self._schemas.clear()  # a definition may have changed
-        return outcomes + await self._deletions.write([*self._left_over(key, graph, view), *graph.deletions], view, failed)
+        return outcomes + await self._delete(key, graph, view, failed)
 
     async def _known(self, desired: Graph | Hold, view: View) -> Schemas:
         """Sees to it that all kinds are watched that are to be written, and gives their schemas."""
@@ -106,9 +107,16 @@ class Reconciler(Generic[K]):
             self._schemas.clear()
         return await execute(planned, staying, self.cluster, ExecuteOptions(sink=self.sink)) if planned.changed() else []
 
-    def _left_over(self, key: K, graph: Graph, view: View) -> list[Deletion]:
-        members = self.members(view, key) if self.members else ()
-        return [Deletion(ObjectReference.of(one), NO_LONGER_WANTED) for one in members if Ref.of(one) not in graph.objects]
+    async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
+        """Deletes what is left over and what the graph says, and lets go of what somebody else has deleted."""
+        members = list(self.members(view, key)) if self.members else []
+        released = await self._deletions.release(members)
+        return released + await self._deletions.write([*_left_over(members, graph), *graph.deletions], view, failed)
+
+
+def _left_over(members: Iterable[Manifest], graph: Graph) -> list[Deletion]:
+    gone = (one for one in members if Ref.of(one) not in graph.objects)
+    return [Deletion(ObjectReference.of(one), NO_LONGER_WANTED, is_attributed=False) for one in gone]
 
 
 EVENT = ("", "Event")

@@ -50,6 +50,11 @@ class View:
         self.read.kinds.add(ref[:2])
         return self._cache.get(ref)
 
+    def peek(self, ref: Ref) -> Manifest | None:
+        """The live object, whose changes are no news for the key: whoever derives keys from changes says which of them are."""
+        self.read.kinds.add(ref[:2])
+        return self._cache.get(ref)
+
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """The objects of some kinds, or of all that are watched, that name this UID among their owners. Raises `NotSynced`."""
         kinds = frozenset(kinds)

@@ -177,30 +177,87 @@ async def test_events_come_first_then_statuses_then_objects_then_deletions() -> 
         ]
 
 
+def surplus(view: View, key: str) -> Graph | Gone:
+    """The set's objects, of which those that are no longer asked for go with a reason of their own."""
+    graph, primary = desired(view, key), view.get(ref(key))
+    if isinstance(graph, Graph) and primary is not None:
+        over = [one for one in view.by_owner(uid_of(primary)) if Ref.of(one) not in graph.objects]
+        graph.deletions = [Deletion(ObjectReference.of(one), "is surplus") for one in over]
+    assert not isinstance(graph, Hold)
+    return graph
+
+
 @in_virtual_time
 async def test_a_deletion_says_why_on_the_object_before_it_goes() -> None:
     world = lab()
+    world.desired = surplus
     world.cluster.seed(some("set", 2))
     last: list[Manifest] = []
     async with running(world):
         world.cache.subscribe(lambda ref, old, new: last.append(old) if new is None and old else None)
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
-        assert [one["metadata"]["annotations"] for one in last] == [{WHY: "no longer wanted"}]
+        assert [one["metadata"]["annotations"] for one in last] == [{WHY: "is surplus"}]
 
 
 @in_virtual_time
 async def test_what_is_not_deleted_in_the_end_does_not_go_on_saying_that_it_was() -> None:
     world = lab()
+    world.desired = surplus
     world.cluster.seed(some("set", 2))
     async with running(world):
         world.cluster.fail("delete", ServerFailure(500, "InternalError", "etcd is away"), times=-1)
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
-        assert world.cluster.store.objects[ref("set-1")]["metadata"]["annotations"] == {WHY: "no longer wanted"}
+        assert world.cluster.store.objects[ref("set-1")]["metadata"]["annotations"] == {WHY: "is surplus"}
         world.cluster.seed(some("set", 2))
         await asyncio.sleep(1)
         assert not world.cluster.store.objects[ref("set-1")]["metadata"].get("annotations")
+
+
+@in_virtual_time
+async def test_what_is_merely_no_longer_wanted_goes_with_one_request() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 2))
+    async with running(world):
+        world.cluster.forget_requests()
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(1)
+        assert [(request.verb, request.name) for request in world.cluster.writes()] == [("delete", "set-1")]
+
+
+OURS, THEIRS = "example.com/ours", "example.com/theirs"
+
+
+def held_by(world: Lab, name: str, *finalizers: str) -> None:
+    """Puts finalizers on an object that is there."""
+    old = world.cluster.store.objects[ref(name)]
+    world.cluster.seed({**old, "metadata": {**old["metadata"], "finalizers": list(finalizers)}})
+
+
+@in_virtual_time
+async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_those_of_others() -> None:
+    world = lab(finalizers=[OURS])
+    world.cluster.seed(some("set", 3))
+    async with running(world):
+        held_by(world, "set-1", OURS, THEIRS)
+        held_by(world, "set-2", OURS)
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0", "set-1"]
+        assert world.cluster.store.objects[ref("set-1")]["metadata"]["finalizers"] == [THEIRS]
+
+
+@in_virtual_time
+async def test_what_somebody_else_deletes_is_let_go_and_made_again() -> None:
+    world = lab(finalizers=[OURS])
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        held_by(world, "set-0", OURS)
+        old = world.cluster.store.objects[ref("set-0")]
+        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set-0", uid=uid_of(old))
+        await asyncio.sleep(1)
+        assert uid_of(world.cluster.store.objects[ref("set-0")]) != uid_of(old)
 
 
 def replaced(view: View, key: str) -> Graph | Gone:
