@@ -14,10 +14,10 @@ from applier.ref import Kind, Manifest, Ref, uid_of
 class Policy:
     """What the applier may do with one object.
 
-    `create_only`: never changed once it exists, but for the places that `follows` names (see `applier.plan.follow`). `adopt`: one that somebody else made may be changed, as server-side apply does; without,
-    it is held. `recreate`: deleted and made again when a field differs that cannot change. `yields`: JSON pointers of fields that belong
-    to whoever else sets them; they are set on creation and left alone afterwards. `force`: managers whose fields may be taken; `*`
-    stands for all.
+    `create_only`: never changed once it exists, but for the places that `follows` names (see `applier.plan.follow`). `adopt`: one that
+    somebody else made may be changed, as server-side apply does; without, it is held. `recreate`: deleted and made again when a field
+    differs that cannot change. `yields`: JSON pointers of fields that belong to whoever else sets them; they are set on creation and left
+    alone afterwards. `force`: managers whose fields may be taken; `*` stands for all.
     """
 
     create_only: bool = False

@@ -14,7 +14,7 @@ class Wanted(NamedTuple):
 
     `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs. An
     `optional` kind that the server does not serve is known to have no objects; of any other that says nothing, for a server that has just
-    started may not know its own definitions yet.
+    started may not know its own definitions yet. `labels` is a selector: what it does not pick is, as far as a watch goes, not there.
     """
 
     kind: Kind
@@ -22,6 +22,7 @@ class Wanted(NamedTuple):
     names: tuple[str, ...] = ()
     managed: bool = True
     optional: bool = False
+    labels: str = ""
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:

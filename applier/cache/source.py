@@ -113,13 +113,15 @@ class Source:
     async def _list_if_needed(self, resource: Resource) -> None:
         if not self.version:
             self._begin_list()
-            listing = await self._cluster.list(resource, self._namespace(resource))
+            listing = await self._cluster.list(resource, self._namespace(resource), labels=self.wanted.labels)
             self._listed([self._kept(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
         """Takes over what a watch says. Raises `Unreachable` when it falls silent."""
         self.streams += 1
-        stream = self._cluster.watch(resource, self._namespace(resource), resource_version=self.version, initial=initial)
+        stream = self._cluster.watch(
+            resource, self._namespace(resource), labels=self.wanted.labels, resource_version=self.version, initial=initial
+        )
         try:
             async with asyncio.timeout(self.stall) as deadline, aclosing(stream) as events:
                 if initial:

@@ -79,7 +79,7 @@ class DeletionWriter:
         return outcome
 
     async def _prepare(self, deletion: Deletion, live: Manifest) -> None:
-        """Writes to an object why it is deleted, unless it says so already, and lets go of it. Raises `WriteConflict` when it is another one."""
+        """Writes to an object why it is deleted, unless it says so, and lets go of it. Raises `WriteConflict` when it is another one."""
         reason = {self.annotation: deletion.reason} if self.annotation and deletion.is_attributed else {}
         annotations = {**reason, **deletion.annotations}
         metadata = self._without_finalizers(live)

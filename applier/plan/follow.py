@@ -26,7 +26,7 @@ def follow(manifest: Manifest, live: Manifest, pointers: Sequence[str]) -> Follo
     """Works out the patch that brings a live object to where a manifest says it should be, at these places and nowhere else.
 
     A pointer is a JSON pointer in which an item of a list is named by its `name`, for positions differ from one object to the next. At a
-    map only the entries count that the manifest has: others may have put theirs beside them. What the manifest lacks altogether is taken out.
+    map only the entries count that the manifest has: others may have put theirs beside them. What the manifest lacks is taken out.
     """
     operations = [one for pointer in pointers for one in _at(manifest, live, pointer)]
     return Following([operation for one in operations for operation in one.patch], [change for one in operations for change in one.changes])
@@ -63,10 +63,13 @@ class _Place(NamedTuple):
 
 
 def _look(value: Any, pointer: str) -> _Place:
-    parent, where, path = ABSENT, "", ()
+    path: Path = ()
+    parent: Any = ABSENT
+    where = ""
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
-        parent, element, step = value, name, token
+        element: Any = name
+        parent, step = value, token
         if isinstance(value, list):
             index = next((index for index, item in enumerate(value) if isinstance(item, dict) and item.get("name") == name), None)
             value, step = (ABSENT, "-") if index is None else (value[index], str(index))

@@ -207,7 +207,8 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     """Decides as if ownership had been taken over already."""
     policy = desired.policy
     if policy.create_only and intent.brief:
-        return _follow(step, desired, live, "is only ever created")
+        _follow(step, desired, live, "is only ever created")
+        return
     patch = ownership_patch(live, intent.manager, intent.take_over)
     may = (*intent.force, *policy.force)
     over = taken_over(live, patch)

@@ -15,20 +15,33 @@ from grove_operator.cluster.snapshot import DRIVER
 
 T = TypeVar("T")
 
+SET = ("grove.io", "PodCliqueSet")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
+OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (
     Wanted(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
     Wanted(Kind("grove.io", "v1alpha1", "PodClique")),
     Wanted(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Wanted(Kind("", "v1", "Pod")),
+    Wanted(Kind("", "v1", "Pod"), managed=False, labels=OURS),
     Wanted(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Wanted(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
     Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
     Wanted(COMPUTE_DOMAIN, optional=True),
     Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+    Wanted(Kind("", "v1", "Service"), labels=OURS),
+    Wanted(Kind("", "v1", "Secret"), labels=OURS),
+    Wanted(Kind("", "v1", "ServiceAccount"), labels=OURS),
+    Wanted(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
+    Wanted(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
+    Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler"), labels=OURS),
 )
-"""The kinds that every step may ask for. Schedulers' and drivers' kinds need not be installed: then there are no objects of theirs."""
+"""The kinds that every step may ask for, and those that it makes: what is left over of them has to be seen to be deleted.
+
+Schedulers' and drivers' kinds need not be installed: then there are no objects of theirs. Of Kubernetes' own kinds only what bears our
+label is watched, for a cluster's other pods and Secrets are none of our business. No decision is made about fields of a Pod, so that
+nobody needs to know who owns them, which is half of what a Pod weighs.
+"""
 
 
 class LiveObjects:
@@ -46,6 +59,9 @@ class LiveObjects:
         if kind == DRIVER["kind"]:
             # Reading definitions may not be permitted; that the server serves the driver's kind says the same.
             return DRIVER if COMPUTE_DOMAIN not in self._view.unserved() else None
+        if (group, kind) == SET:
+            # Every step reads its set. To wake all replicas of a set whenever it counts another ready pod would cost what they all cost.
+            return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))
         return self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:

@@ -190,7 +190,7 @@ async def test_a_gate_is_taken_off_a_pod_by_a_patch_and_all_else_is_left() -> No
 async def test_a_gate_that_has_moved_meanwhile_is_looked_for_again() -> None:
     lab = Lab()
     await lab.apply(desired("a", "Pod", spec=GATED, policy=GATE))
-    swapped = {**GATED, "schedulingGates": GATED["schedulingGates"][::-1]}  # type: ignore[index]
+    swapped = {**GATED, "schedulingGates": GATED["schedulingGates"][::-1]}
     lab.meanwhile("patch", lambda: lab.cluster.seed({**lab.live(ref("a", "Pod")), "spec": swapped}))
     assert await lab.apply(desired("a", "Pod", spec={}, policy=GATE)) == "a=configured"
     assert (lab.requests(), lab.live(ref("a", "Pod"))["spec"]["schedulingGates"]) == ("patch a, get a, patch a", [{"name": "theirs"}])

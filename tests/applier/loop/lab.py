@@ -44,7 +44,9 @@ class Lab:
     `kinds` are watched beside ConfigMaps, `finalizers` are its own.
     """
 
-    def __init__(self, cluster: MemoryCluster, *, lease: str = "", kinds: Sequence[Wanted] = (), finalizers: Sequence[str] = (), **options: Any) -> None:
+    def __init__(
+        self, cluster: MemoryCluster, *, lease: str = "", kinds: Sequence[Wanted] = (), finalizers: Sequence[str] = (), **options: Any
+    ) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
         self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
         written: Cluster = cluster

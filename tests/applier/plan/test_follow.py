@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from applier.outcome import ABSENT, Action, dotted
 from applier.desired import Policy
+from applier.outcome import ABSENT, Action, dotted
 from applier.plan.follow import follow
 
 from ..things import desired

@@ -1,0 +1,15 @@
+"""`grove operator`: what runs in a cluster."""
+
+from __future__ import annotations
+
+import click
+
+from grove_operator.cli.operator.run import command as run
+
+
+@click.group("operator")
+def command() -> None:
+    """Keep a cluster's PodCliqueSets as the rules say."""
+
+
+command.add_command(run)

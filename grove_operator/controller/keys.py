@@ -1,0 +1,61 @@
+"""Which keys a changed object is news for, beyond those that have asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from applier.ref import Manifest, Ref
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.step import Key
+from grove_operator.controller.membership import Membership
+
+TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
+
+
+class Keys:
+    """Derives keys from changes, and keeps the membership of objects on the way: both hear of every change."""
+
+    def __init__(self, membership: Membership) -> None:
+        self._membership = membership
+
+    def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+        """Yields the keys that have to be looked at."""
+        if ref[:2] == ("grove.io", SET_KIND):
+            yield from _keys_of_set(ref, old, new)
+        elif ref.group == "grove.io" and ref.kind in TOPOLOGY_KINDS:
+            yield Key(ref.kind, "", ref.name)
+        else:
+            yield from self._membership.note(ref, old, new)
+
+
+def replicas_of(set: Manifest) -> int:
+    """Returns how many replicas a set declares."""
+    count = (set.get("spec") or {}).get("replicas")
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def _keys_of_set(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+    """The set, and all its replicas where they have to know: what it counts in its status is no news for five thousand of them."""
+    whole = Key(SET_KIND, ref.namespace, ref.name)
+    yield whole
+    states = [one for one in (old, new) if one is not None]
+    if len(states) < 2 or _read_by_replicas(states[0]) != _read_by_replicas(states[1]):
+        for index in range(max(map(replicas_of, states), default=0)):
+            yield whole._replace(replica=index)
+
+
+def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
+    """What a step for a replica looks at: the declaration, and what the set has decided for all of them (its status says so)."""
+    metadata, status = set["metadata"], set.get("status") or {}
+    progress = status.get("updateProgress") or {}
+    return (
+        metadata.get("uid"),
+        metadata.get("generation"),
+        metadata.get("labels"),
+        metadata.get("annotations"),
+        metadata.get("deletionTimestamp"),
+        status.get("currentGenerationHash"),
+        progress.get("currentlyUpdating"),
+        progress.get("updateEndedAt"),
+    )

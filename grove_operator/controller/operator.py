@@ -1,0 +1,113 @@
+"""The operator: the rules' step for every key of a cluster, in the applier's loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from applier.cache import Wanted, WatchCache
+from applier.cluster import Cluster
+from applier.desired import Gone, Graph, Hold
+from applier.events import Sink, nowhere
+from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
+from applier.ref import Manifest, Ref
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.step import Context, Key
+from grove_operator.controller.desire import Clock, Desire
+from grove_operator.controller.keys import Keys, replicas_of
+from grove_operator.controller.live_objects import WATCHED
+from grove_operator.controller.membership import Membership
+
+MANAGER = "grove-operator"
+DELETION_REASON = "grove.io/deletion-reason"
+FINALIZERS = (
+    "grove.io/podcliqueset.grove.io",
+    "grove.io/podclique.grove.io",
+    "grove.io/podcliquescalinggroup.grove.io",
+)
+"""Those of the shipped operator. Nothing is to be done before these objects go, so they are taken off at once (shipped semantics §7.8)."""
+DEFAULT_TOPOLOGY = Key("ClusterTopology", "", "grove-topology")
+WORKERS = 16
+
+
+@dataclass(slots=True, eq=False)
+class Options:
+    """How the operator runs. `namespace` limits it to one; without a `lease` it takes itself for the only one.
+
+    `workers` keys are brought along at a time: each waits for the server most of the time.
+    """
+
+    namespace: str = ""
+    lease: Lease | None = None
+    workers: int = WORKERS
+    sink: Sink = nowhere
+    on_result: Callable[[Result[Key]], None] = field(default=lambda _: None)
+
+
+class Operator:
+    """Keeps all sets and topologies of a cluster as the rules say, until `stop`.
+
+    `cluster` is connected; `clock` gives seconds since the epoch.
+    """
+
+    def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
+        self.cache = WatchCache(cluster, watched(options.namespace))
+        self.membership = Membership()
+        self._desire = Desire(context, clock)
+        self._context = context
+        written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
+        reconciler = Reconciler[Key](
+            written,
+            self.cache,
+            manager=MANAGER,
+            force=("*",),
+            members=self._members,
+            namespace=options.namespace,
+            attribution=DELETION_REASON,
+            finalizers=FINALIZERS,
+            sink=options.sink,
+        )
+        self.loop = Loop[Key](
+            self.cache,
+            self._desired,
+            reconciler,
+            keys=Keys(self.membership),
+            queue=WorkQueue[Key](group=_group),
+            lease=options.lease,
+            workers=options.workers,
+            on_result=options.on_result,
+        )
+
+    async def run(self) -> None:
+        """Runs until `stop`. Raises what keeps it from reading the cluster."""
+        if self._context.config.has_default_topology:
+            self.loop.enqueue(DEFAULT_TOPOLOGY)  # nothing in the cluster says that it should exist
+        await self.loop.run()
+
+    def stop(self, grace: float = 25.0) -> None:
+        """Lets what is in work end, and begins nothing more."""
+        self.loop.stop(grace)
+
+    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        desired = self._desire(view, key)
+        if isinstance(desired, Graph):
+            self.membership.claim(key, ((ref, one.manifest) for ref, one in desired.objects.items()))
+        elif isinstance(desired, Gone):
+            self.membership.forget(key)
+        return desired
+
+    def _members(self, view: View, key: Key) -> list[Manifest]:
+        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name)) if key.kind == SET_KIND else None
+        members = self.membership.of(view, key, replicas_of(set) if set else 0)
+        # A set that the shipped operator has seen bears its finalizer, and would never go.
+        return [*members, *([set] if set is not None and key.replica is None and set["metadata"].get("deletionTimestamp") else [])]
+
+
+def watched(namespace: str) -> Iterator[Wanted]:
+    """Yields what the operator watches: kinds with namespaces in one of them, if it is limited to one."""
+    return (one._replace(namespace=namespace) for one in WATCHED)  # the cache knows which kinds have no namespaces
+
+
+def _group(key: Key) -> tuple[str, str, str]:
+    """What shares a turn in the queue: the keys of one set, so that a set of 5,000 replicas keeps nobody waiting."""
+    return key.kind, key.namespace, key.name

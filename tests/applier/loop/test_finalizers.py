@@ -1,0 +1,43 @@
+"""Finalizers of our own: taken off what we delete, and what somebody else has deleted."""
+
+from __future__ import annotations
+
+import asyncio
+
+from applier.ref import uid_of
+from applier.testing.virtual_time import in_virtual_time
+
+from .lab import CONFIG_MAP, Lab, lab, ref, running, some
+
+OURS, THEIRS = "example.com/ours", "example.com/theirs"
+
+
+def held_by(world: Lab, name: str, *finalizers: str) -> None:
+    """Puts finalizers on an object that is there."""
+    old = world.cluster.store.objects[ref(name)]
+    world.cluster.seed({**old, "metadata": {**old["metadata"], "finalizers": list(finalizers)}})
+
+
+@in_virtual_time
+async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_those_of_others() -> None:
+    world = lab(finalizers=[OURS])
+    world.cluster.seed(some("set", 3))
+    async with running(world):
+        held_by(world, "set-1", OURS, THEIRS)
+        held_by(world, "set-2", OURS)
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(1)
+        assert world.made() == ["set-0", "set-1"]
+        assert world.cluster.store.objects[ref("set-1")]["metadata"]["finalizers"] == [THEIRS]
+
+
+@in_virtual_time
+async def test_what_somebody_else_deletes_is_let_go_and_made_again() -> None:
+    world = lab(finalizers=[OURS])
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        held_by(world, "set-0", OURS)
+        old = world.cluster.store.objects[ref("set-0")]
+        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set-0", uid=uid_of(old))
+        await asyncio.sleep(1)
+        assert uid_of(world.cluster.store.objects[ref("set-0")]) != uid_of(old)

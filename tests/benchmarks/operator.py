@@ -1,0 +1,160 @@
+"""What the operator does with a set of 500 replicas of 2 pods: `python -m tests.benchmarks.operator [REPLICAS]`.
+
+The shipped operator's scale test (its `ScaleTest_1000`) on a real control plane with kube-scheduler, controller manager and kwok's nodes,
+all on this machine: create, scale to half, back, and to nothing. Writes are counted in the server's audit log, by user agent.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from applier.testing.control_plane import ControlPlane
+from applier.testing.counts import Requests
+from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
+from tests.benchmarks.measure import machine
+
+REPLICAS, PODS = 500, 2
+NODES = 100
+SHIPPED = {"created": 39.4, "ready": 105.6, "writes": 9_930, "half": 20.4, "none": 21.0}
+"""The shipped operator with its CI settings, on such a machine."""
+PODS_PATH = "/api/v1/namespaces/default/pods"
+
+
+def pod_clique_set(replicas: int) -> dict[str, Any]:
+    """The scale test's set: one clique of two pods that ask for next to nothing."""
+    box = {"name": "box", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}
+    clique = {"roleName": "worker", "replicas": PODS, "podSpec": {"containers": [box], "terminationGracePeriodSeconds": 1}}
+    template = {"cliques": [{"name": "worker", "spec": clique}]}
+    metadata = {"name": "scale", "namespace": "default"}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": metadata,
+        "spec": {"replicas": replicas, "template": template},
+    }
+
+
+class Operator:
+    """The operator's process."""
+
+    def __init__(self, plane: RunningPlane, log: Path) -> None:
+        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(plane.kubeconfig), *sys.argv[2:]]
+        self._process = subprocess.Popen(command, stderr=log.open("w"))
+
+    def usage(self) -> str:
+        """CPU time and peak memory so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        peak = next(line for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+        return f"{(int(fields[11]) + int(fields[12])) / 100:.1f} s CPU, {int(peak.split()[1]) / 1024:.0f} MB"
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(30)
+
+
+@contextmanager
+def world() -> Iterator[RunningPlane]:
+    """A control plane with nodes and our definitions."""
+    with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK)) as plane:
+        crds = subprocess.run([sys.executable, "-m", "grove_operator", "crds"], check=True, capture_output=True, text=True).stdout
+        plane.kubectl("apply", "--server-side", "-f", "-", input=crds)
+        plane.kubectl("apply", "-f", "-", input="\n---\n".join(json.dumps(node(number)) for number in range(NODES)))
+        yield plane
+
+
+def node(number: int) -> dict[str, Any]:
+    size = {"cpu": "64", "memory": "512Gi", "pods": "250"}
+    metadata = {"name": f"node-{number}", "annotations": {"kwok.x-k8s.io/node": "fake"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"capacity": size, "allocatable": size}}
+
+
+def pods(plane: RunningPlane) -> list[dict[str, Any]]:
+    return list(plane.request("GET", f"{PODS_PATH}?resourceVersion=0")["items"])
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def until(plane: RunningPlane, reached: Callable[[list[dict[str, Any]]], bool], limit: float = 180.0) -> float:
+    """Seconds until the pods are so."""
+    began = time.monotonic()
+    while not reached(pods(plane)):
+        if time.monotonic() - began > limit:
+            return float("inf")
+        time.sleep(0.25)
+    return time.monotonic() - began
+
+
+def settle(plane: RunningPlane, quiet: float = 3.0) -> None:
+    """Returns when the operator has written nothing for a while."""
+    mark = plane.mark()
+    while True:
+        time.sleep(quiet)
+        if not len(writes(plane, mark)):
+            return
+        mark = plane.mark()
+
+
+def writes(plane: RunningPlane, since: int) -> Requests:
+    """What the operator has written since a mark."""
+    return plane.requests(since).only(agent="grove/").writes
+
+
+def told(done: Requests) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(done.by("verb", "resource", "subresource").items()))
+
+
+def scale(plane: RunningPlane, replicas: int) -> None:
+    plane.kubectl("scale", "pcs", "scale", f"--replicas={replicas}")
+
+
+def main() -> int:
+    replicas = int(sys.argv[1]) if sys.argv[1:] else REPLICAS
+    print(machine(), flush=True)
+    with tempfile.TemporaryDirectory() as folder, world() as plane:
+        operator = Operator(plane, Path(folder) / "log")
+        time.sleep(3)
+        create(plane, operator, replicas)
+        for target in (replicas // 2, replicas, 0):
+            rescale(plane, target)
+        print(f"in all {operator.usage()}", flush=True)
+        operator.stop()
+        print((Path(folder) / "log").read_text()[-2000:])
+    return 0
+
+
+def create(plane: RunningPlane, operator: Operator, replicas: int) -> None:
+    """Makes the set, and tells when its pods were there and ready, and what that took."""
+    total, mark = replicas * PODS, plane.mark()
+    plane.kubectl("apply", "-f", "-", input=json.dumps(pod_clique_set(replicas)))
+    created = until(plane, lambda found: len(found) >= total)
+    until_created = len(writes(plane, mark))
+    ready = created + until(plane, lambda found: sum(map(is_ready, found)) >= total)
+    print(f"created {created:.1f} s, {until_created / total:.2f} writes a pod; ready {ready:.1f} s; {operator.usage()}", flush=True)
+    settle(plane)
+    done = writes(plane, mark)
+    print(f"settled: {len(done) / total:.2f} writes a pod; {operator.usage()}; {told(done)}", flush=True)
+
+
+def rescale(plane: RunningPlane, replicas: int) -> None:
+    """Scales the set, and tells when its pods are as many as they should be, and what that took."""
+    mark = plane.mark()
+    scale(plane, replicas)
+    took = until(plane, lambda found: len(found) == replicas * PODS and all(map(is_ready, found)))
+    settle(plane)
+    done = writes(plane, mark)
+    print(f"to {replicas}: {took:.1f} s; {len(done)} writes: {told(done)}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Which key an object belongs to, and what a key may delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest, Ref
+from grove_compiler.step import Key
+from grove_operator.controller.keys import Keys
+from grove_operator.controller.membership import Membership, key_of
+
+SET = Key("PodCliqueSet", "ml", "chat")
+OURS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "chat"}
+
+
+def thing(kind: str, name: str, labels: dict[str, str] | None = None, owner: tuple[str, str] | None = None) -> Manifest:
+    metadata: dict[str, Any] = {"name": name, "namespace": "ml", "labels": OURS if labels is None else labels}
+    if owner:
+        metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1], "controller": True}]
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+
+
+class World:
+    """A view over a handful of objects."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Ref, Manifest] = {}
+        self.membership = Membership()
+        self.keys = Keys(self.membership)
+
+    def put(self, manifest: Manifest) -> list[Key]:
+        ref = Ref.of(manifest)
+        old = self.objects.get(ref)
+        self.objects[ref] = manifest
+        return list(self.keys(ref, old, manifest))
+
+    def remove(self, manifest: Manifest) -> list[Key]:
+        return list(self.keys(Ref.of(manifest), self.objects.pop(Ref.of(manifest)), None))
+
+    def get(self, ref: Ref) -> Manifest | None:
+        return self.objects.get(ref)
+
+    def members(self, key: Key, replicas: int = 0) -> list[str]:
+        return [one["metadata"]["name"] for one in self.membership.of(self, key, replicas)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "replica"),
+    [
+        (thing("Pod", "chat-0-router-x", {**OURS, "grove.io/podcliqueset-replica-index": "3"}), 3),
+        (thing("PodGang", "chat-12-model-0"), 12),
+        (thing("PodGang", "chat-12"), 12),
+        (thing("ServiceAccount", "chat"), None),
+        (thing("ResourceClaim", "chat-all-gpu"), None),
+        (thing("ConfigMap", "chat-1-settings", {}, ("PodCliqueSet", "chat")), 1),
+        (thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat")), None),
+    ],
+)
+def test_an_object_belongs_to_the_replica_that_its_label_or_its_name_says(manifest: Manifest, replica: int | None) -> None:
+    assert key_of(Ref.of(manifest), manifest) == SET._replace(replica=replica)
+
+
+@pytest.mark.parametrize("manifest", [thing("Pod", "chat-0", {}), thing("Event", "chat-0"), thing("Pod", "x", {}, ("ReplicaSet", "chat"))])
+def test_what_is_not_ours_belongs_to_no_key(manifest: Manifest) -> None:
+    assert key_of(Ref.of(manifest), manifest) is None
+
+
+def test_a_key_has_its_own_objects_and_those_that_are_gone_no_longer() -> None:
+    world, gang, other = World(), thing("PodGang", "chat-1"), thing("PodGang", "chat-2")
+    assert world.put(gang) == [SET._replace(replica=1)]
+    world.put(other)
+    assert world.members(SET._replace(replica=1)) == ["chat-1"]
+    assert world.remove(gang) == [SET._replace(replica=1)]
+    assert world.members(SET._replace(replica=1)) == []
+
+
+def test_an_object_whose_label_is_changed_wakes_both_keys() -> None:
+    world = World()
+    world.put(thing("Pod", "p", {**OURS, "grove.io/podcliqueset-replica-index": "0"}))
+    woken = world.put(thing("Pod", "p", {**OURS, "grove.io/podcliqueset-replica-index": "1"}))
+    assert woken == [SET._replace(replica=0), SET._replace(replica=1)]
+
+
+def test_a_set_deletes_nothing_before_its_replicas_have_said_what_they_want() -> None:
+    world, stray = World(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
+    world.put(stray)
+    assert world.members(SET, replicas=1) == []
+    world.membership.claim(SET._replace(replica=0), [])
+    assert world.members(SET, replicas=1) == ["settings"]
+
+
+def test_what_a_replica_wants_is_not_the_sets_whatever_its_name() -> None:
+    world, stray = World(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
+    world.put(stray)
+    world.membership.claim(SET._replace(replica=0), [(Ref.of(stray), stray)])
+    assert world.members(SET, replicas=1) == []
+
+
+def declared(replicas: int, generation: int = 1, **status: Any) -> Manifest:
+    metadata = {"name": "chat", "namespace": "ml", "uid": "u", "generation": generation}
+    set = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": metadata}
+    return {**set, "spec": {"replicas": replicas}, "status": status}
+
+
+def test_a_set_that_is_declared_anew_wakes_all_replicas_that_it_has_or_had() -> None:
+    world = World()
+    assert len(world.put(declared(2))) == 3
+    assert world.put(declared(1, generation=2)) == [SET, SET._replace(replica=0), SET._replace(replica=1)]
+
+
+def test_what_a_set_counts_wakes_no_replica() -> None:
+    world = World()
+    world.put(declared(2))
+    assert world.put(declared(2, availableReplicas=1)) == [SET]
+
+
+def test_a_set_that_decides_which_replica_is_updated_wakes_them() -> None:
+    world = World()
+    world.put(declared(2))
+    assert len(world.put(declared(2, updateProgress={"currentlyUpdating": [{"replicaIndex": 1}]}))) == 3
