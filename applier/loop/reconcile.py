@@ -16,6 +16,7 @@ from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
 from applier.errors import NotSynced
 from applier.events import Sink, nowhere
+from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
 from applier.loop.deletions import DeletionWriter
@@ -60,6 +61,8 @@ class Reconciler(Generic[K]):
         self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
         self._deletions = DeletionWriter(self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
+        # One for all keys: 16 keys with 16 writes each would open 256 connections, and a server takes no more a second for it.
+        self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
         """What became of each object that was not as it should be; empty when all was. Raises `ApplierError` when nothing can be read."""
@@ -105,7 +108,10 @@ class Reconciler(Generic[K]):
         planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
-        return await execute(planned, staying, self.cluster, ExecuteOptions(sink=self.sink)) if planned.changed() else []
+        return await execute(planned, staying, self.cluster, self._options()) if planned.changed() else []
+
+    def _options(self) -> ExecuteOptions:
+        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency)
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes what is left over and what the graph says, and lets go of what somebody else has deleted."""

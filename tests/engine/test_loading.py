@@ -102,7 +102,11 @@ MORE_WRONG_FORMS = {
         "a case without `when` always holds, so the cases after it are never reached",
     ),
     "policy: {create: never}": ("generate", "policy", "`create` is one of only; found 'never'"),
-    "policy: {adop: true}": ("generate", "policy", "`policy` has no key 'adop'; there are adopt, create, operator, recreate, yield"),
+    "policy: {adop: true}": (
+        "generate",
+        "policy",
+        "`policy` has no key 'adop'; there are adopt, create, follow, operator, recreate, yield",
+    ),
     "policy: {adopt: 1}": ("generate", "policy", "`adopt` is true or false; found a number"),
     "with: {a-b: 1}": ("generate", "with", "'a-b' is not a name"),
     "with: {omit: 1}": ("generate", "with", "'omit' is not a name"),

@@ -59,6 +59,7 @@ class Program:
         self._roots = vocabulary.words
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget = CostBudget()
+        self._chosen: dict[tuple[str, str], Sequence[tuple[int, RuleInfo]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
@@ -157,9 +158,15 @@ class Program:
 
     # -- running -----------------------------------------------------------------------------------------------------------
 
-    def _rules_of(self, verb: str, about: str) -> Iterator[tuple[int, RuleInfo]]:
-        about = about or self._first_subject
-        return ((index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(about))
+    def _rules_of(self, verb: str, about: str) -> Sequence[tuple[int, RuleInfo]]:
+        """The rules of a verb about a kind. Remembered: a step in a cluster asks for six verbs, and to look through all 370 rules for
+        each of them took 0.06 ms of its 0.28."""
+        asked = verb, about or self._first_subject
+        known = self._chosen.get(asked)
+        if known is None:
+            chosen = ((index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(asked[1]))
+            known = self._chosen[asked] = tuple(chosen)
+        return known
 
     def _function(self, index: int) -> Callable[..., Any]:
         function: Callable[..., Any] = self._namespace[f"rule_{index}"]
