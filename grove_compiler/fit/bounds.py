@@ -25,6 +25,7 @@ class Bounds:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._room = Room(problem)
+        self._most: dict[PodType, int] = {}  # of the whole cluster; with each gang, all that came before are asked for again
 
     def refute(self, inside: Sequence[Place], place: Place) -> str:
         """Returns why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
@@ -49,7 +50,9 @@ class Bounds:
         """Pods as things, nodes as bins, for each resource."""
         wanted = _wanted(places)
         for kind, count in wanted.items():
-            if not self._room.holds(kind, count, self.problem.everywhere):
+            if kind not in self._most:
+                self._most[kind] = self._room.most(kind, self.problem.everywhere)
+            if self._most[kind] < count:
                 return f"all nodes together hold fewer than {count} pods of one kind"
         for position, resource in enumerate(self.problem.resources):
             asking = {kind: count for kind, count in wanted.items() if kind.need[position]}

@@ -14,9 +14,6 @@ class Greedy:
     def __init__(self, problem: Problem, room: Room) -> None:
         self.problem = problem
         self.room = room
-        supply = [sum(column) for column in zip(*problem.free, strict=True)] or [0] * len(problem.resources)
-        demand = [sum(column) for column in zip(*(gang.demand for gang in problem.gangs), strict=True)] or supply
-        self._weights = [asked / have**2 if have else 0.0 for asked, have in zip(demand, supply, strict=True)]
         self._values: dict[Vector, float] = {}
 
     def put(self, place: Place, mask: int) -> bool:
@@ -45,7 +42,7 @@ class Greedy:
         """Returns how much what is free is worth to others."""
         known = self._values.get(free)
         if known is None:
-            known = self._values[free] = sum(weight * have for weight, have in zip(self._weights, free, strict=True))
+            known = self._values[free] = sum(weight * have for weight, have in zip(self.problem.weights, free, strict=True))
         return known
 
     def _areas(self, place: Place, mask: int) -> Iterator[int]:

@@ -41,6 +41,16 @@ class Family:
         self.home = [-1 if place is None else numbers[place] for place in places]
         self.largest = max((mask.bit_count() for mask in self.masks), default=0)
 
+    def totals(self, free: Sequence[Vector]) -> list[Vector]:
+        """Returns what is free in each domain, of what is free on each node."""
+        width = len(free[0]) if free else 0
+        sums = [[0] * width for _ in self.masks]
+        for node, domain in enumerate(self.home):
+            if domain >= 0:
+                for position, have in enumerate(free[node]):
+                    sums[domain][position] += have
+        return [tuple(total) for total in sums]
+
 
 class PodType:
     """Pods that ask for the same and may run on the same nodes."""
@@ -125,7 +135,7 @@ class Problem:
             kind.need = tuple(kind.asked.get(resource, 0) for resource in self.resources)
         slots = enumerate(kinds)
         self.gangs = [self._place(gang.scope, slots) for gang in gangs]
-        self.free = [tuple(self._free(node, resource) for resource in self.resources) for node in cluster]
+        self._set_free([tuple(self._free(node, resource) for resource in self.resources) for node in cluster])
 
     def resized(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName] = LEVELS) -> Place:
         """Returns a copy with other counts by slot, in which only constraints of the given levels are required."""
@@ -151,8 +161,23 @@ class Problem:
     def with_free(self, free: Sequence[Vector]) -> Problem:
         """Returns the same problem with other amounts free."""
         other = copy(self)
-        other.free = list(free)
+        other._set_free(list(free))
         return other
+
+    def _set_free(self, free: list[Vector]) -> None:
+        """Sets what is free on each node, and with it what every room and every search begins with.
+
+        `states` are the nodes by what is free on them, `totals` what is free in each domain, `weights` what one of each resource is worth:
+        the more is asked for and the less there is, the more. One run makes hundreds of rooms; each working that out took a quarter of it.
+        """
+        self.free = free
+        self.states: dict[Vector, int] = {}
+        for node, have in enumerate(free):
+            self.states[have] = self.states.get(have, 0) | 1 << node
+        self.totals = {family: family.totals(free) for family in self.families.values()}
+        supply = [sum(column) for column in zip(*free, strict=True)] or [0] * len(self.resources)
+        demand = [sum(column) for column in zip(*(gang.demand for gang in self.gangs), strict=True)] or supply
+        self.weights = [asked / have**2 if have else 0.0 for asked, have in zip(demand, supply, strict=True)]
 
     def _place(self, scope: Scope, slots: Iterator[tuple[int, PodType]]) -> Place:
         required, preferred = self.family(scope.required), self.family(scope.preferred)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from grove_compiler.fit.problem import Family, PodType, Problem, Vector
+from grove_compiler.fit.problem import PodType, Problem, Vector
 
 
 class Take(NamedTuple):
@@ -36,11 +36,9 @@ class Room:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.free: list[Vector] = list(problem.free)
-        self.states: dict[Vector, int] = {}
-        for node, free in enumerate(self.free):
-            self.states[free] = self.states.get(free, 0) | 1 << node
-        self.totals = {family: _totals(family, self.free) for family in problem.families.values()}
+        self.free = list(problem.free)
+        self.states = dict(problem.states)
+        self.totals = {family: list(totals) for family, totals in problem.totals.items()}
         self.takes: list[Take] = []
         self._before: list[Vector] = []
         self._capacities: list[dict[Vector, int]] = [{} for _ in problem.types]
@@ -109,13 +107,3 @@ class Room:
             domain = family.home[node]
             if domain >= 0:
                 totals[domain] = tuple(total + after - before for total, after, before in zip(totals[domain], new, old, strict=True))
-
-
-def _totals(family: Family, free: Sequence[Vector]) -> list[Vector]:
-    width = len(free[0]) if free else 0
-    sums = [[0] * width for _ in family.masks]
-    for node, domain in enumerate(family.home):
-        if domain >= 0:
-            for position, have in enumerate(free[node]):
-                sums[domain][position] += have
-    return [tuple(total) for total in sums]

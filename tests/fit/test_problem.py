@@ -117,6 +117,22 @@ def test_placing_pods_takes_what_they_ask_for_and_undoing_gives_it_back() -> Non
     assert (room.free, room.states, room.totals[family]) == before
 
 
+def test_a_problem_with_other_amounts_free_begins_with_those_and_leaves_the_first_as_it_was() -> None:
+    case = problem(racks(1, 2, gpu=8), gang(podgroup(1, pack="rack", gpu=3)))
+    family = case.families[key("rack")]  # type: ignore[index]  # a key, since the label is not empty
+    fuller = Room(case.with_free([(1, 100), (8, 110)]))
+    assert (fuller.states, fuller.totals[family]) == ({(1, 100): 0b01, (8, 110): 0b10}, [(9, 210)])
+    assert (Room(case).states, Room(case).totals[family]) == ({(8, 110): 0b11}, [(16, 220)])
+
+
+def test_placing_in_one_room_changes_no_other_room() -> None:
+    case = problem(racks(1, 2, gpu=8), gang(podgroup(1, pack="rack", gpu=3)))
+    family = case.families[key("rack")]  # type: ignore[index]  # a key, since the label is not empty
+    one, other = Room(case), Room(case)
+    one.take(0, case.types[0], 0, 1)
+    assert (other.free, other.states, other.totals[family]) == ([(8, 110), (8, 110)], {(8, 110): 0b11}, [(16, 220)])
+
+
 @pytest.mark.parametrize("mask", [0, 1, 0b1010, (1 << 200) | 1])
 def test_the_bits_of_a_mask_are_node_numbers(mask: int) -> None:
     assert sum(1 << bit for bit in bits(mask)) == mask
