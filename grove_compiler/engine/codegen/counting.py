@@ -53,7 +53,7 @@ class CountingProgram(Program):
 
         return counted
 
-    def _run(self, index: int, rule: RuleInfo, scope: Scope, *report: Callable[..., Any], made: Sized = ()) -> None:
+    def _run(self, index: int, rule: RuleInfo, arguments: Sequence[Any], *report: Callable[..., Any], made: Sized = ()) -> None:
         emit, *rest = report
 
         def counted(*arguments: Any) -> None:
@@ -61,4 +61,4 @@ class CountingProgram(Program):
             self._touched.clear()
             emit(*arguments)
 
-        super()._run(index, rule, scope, emit if rule.verb == "validate" else counted, *rest, made=made)
+        super()._run(index, rule, arguments, emit if rule.verb == "validate" else counted, *rest, made=made)

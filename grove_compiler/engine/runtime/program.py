@@ -112,9 +112,10 @@ class Program:
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
+        arguments = self._arguments(scope)
         for index, rule in self._rules_of("validate", about):
             if operation in rule.details["operations"]:
-                self._run(index, rule, scope, report)
+                self._run(index, rule, arguments, report)
         return findings
 
     def generate(self, scope: Scope, limit: int, position: tuple[int, ...] = (), about: str = "", part: Part = "all") -> list[Node]:
@@ -123,8 +124,9 @@ class Program:
         `position` is put before the loop positions of each. Raises `TooManyObjects`, and `RuleFailure` for a rule that cannot run.
         """
         nodes: list[Node] = []
+        arguments = self._arguments(scope)
         for index, rule in self._rules_of("generate", about):
-            self._run_part(index, rule, scope, _collector(rule, nodes, limit, position), nodes, part)
+            self._run_part(index, rule, arguments, _collector(rule, nodes, limit, position), nodes, part)
         return nodes
 
     # -- what runs ---------------------------------------------------------------------------------------------------------
@@ -152,8 +154,9 @@ class Program:
 
     def _results(self, verb: str, scope: Scope, about: str, part: Part) -> list[Any]:
         results: list[Any] = []
+        arguments = self._arguments(scope)
         for index, rule in self._rules_of(verb, about):
-            self._run_part(index, rule, scope, results.append, results, part)
+            self._run_part(index, rule, arguments, results.append, results, part)
         return results
 
     # -- running -----------------------------------------------------------------------------------------------------------
@@ -175,16 +178,16 @@ class Program:
     def _arguments(self, scope: Scope) -> list[Any]:
         return [scope.get(word, 0.0 if word == "now" else None) for word in self._roots]
 
-    def _run(self, index: int, rule: RuleInfo, scope: Scope, *report: Callable[..., Any], made: Sized = ()) -> None:
-        self._guarded(rule, self._function(index), *self._arguments(scope), *report, made=made)
+    def _run(self, index: int, rule: RuleInfo, arguments: Sequence[Any], *report: Callable[..., Any], made: Sized = ()) -> None:
+        self._guarded(rule, self._function(index), *arguments, *report, made=made)
 
-    def _run_part(self, index: int, rule: RuleInfo, scope: Scope, report: Callable[..., None], made: Sized, part: Part) -> None:
+    def _run_part(self, index: int, rule: RuleInfo, arguments: Sequence[Any], report: Callable[..., None], made: Sized, part: Part) -> None:
         """Runs a rule for a part of the input: a rule that loops over slices for one or all of them, any other rule for the rest."""
         if rule.details["sliced"]:
             if part != "rest":
-                self._run(index, rule, scope, report, _each if part == "all" else partial(_only, part), made=made)
+                self._run(index, rule, arguments, report, _each if part == "all" else partial(_only, part), made=made)
         elif part in ("all", "rest"):
-            self._run(index, rule, scope, report, made=made)
+            self._run(index, rule, arguments, report, made=made)
 
     def _guarded(self, rule: RuleInfo, function: Callable[..., Any], *arguments: Any, made: Sized = ()) -> Any:
         """Calls; what goes wrong inside an expression becomes a `RuleFailure` with the place of the expression."""
