@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "tests" / "cli" / "manifests" / "one-clique.yaml")
 
 TOO_SLOW = [
-    "aiohttp", "asyncio", "difflib", "hashlib", "httptools", "importlib.metadata", "jinja2", "json", "kubernetes", "logging", "networkx",
-    "pathlib", "pydantic", "rich", "shutil", "subprocess", "tempfile", "urllib",
+    "aiohttp", "asyncio", "difflib", "graphlib", "hashlib", "httptools", "importlib.metadata", "jinja2", "json", "kubernetes", "logging",
+    "networkx", "pathlib", "pydantic", "rich", "shutil", "subprocess", "tempfile", "urllib",
 ]  # fmt: skip
 
 REPORT = """
