@@ -21,6 +21,7 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -85,7 +86,8 @@ class Generation:
     """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
 
     `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
-    `findings` are what the rules said of the set beside `topologies`; none while nobody asked.
+    `findings` are what the rules said of the set beside `topologies`; none while nobody asked. `hashes` are those of its pod templates
+    beside the revisions that are `recorded`.
     """
 
     declaration: tuple[Any, ...]
@@ -93,6 +95,17 @@ class Generation:
     declared: PodCliqueSet
     topologies: list[Manifest] = field(default_factory=list)
     findings: list[Diagnostic] | None = None
+    recorded: list[str] | None = None
+    hashes: Hashes = ([], "")
+
+    def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
+        """The hashes of its templates beside what is recorded: compared once, for a revision never changes under its UID."""
+        recorded = [one.uid for one in revisions]
+        if self.recorded != recorded:
+            self.recorded = recorded
+            declared = self.declared
+            self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.template_hashes)
+        return self.hashes
 
 
 class Context:
@@ -181,7 +194,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     # A generation is declared once, but what a set reports and its metadata change under it, and later decisions rest on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
-    expanded.template_hashes = generation.declared.template_hashes
+    expanded.template_hashes = generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
     subject.needs = [entry for one, entry in topologies if one is expanded.topology and entry is not None]

@@ -28,8 +28,9 @@ from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, g
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
+from grove_compiler.model.expanded.revisions import wanted_revisions
 from grove_compiler.model.expanded.startup import dependencies
-from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
@@ -61,6 +62,7 @@ DECISIONS = _by_name(
     gate_is_lifted,
     kai_queue,
     live_replicas,
+    may_be_updated,
     mnnvl_annotation,
     ready_when,
     scale_in_order,
@@ -123,5 +125,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         topology_changed,
         unresolved_sharing,
         waits_for_others,
+        wanted_revisions,
     ),
 }

@@ -24,6 +24,7 @@ WATCHED = (
     Wanted(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
     Wanted(Kind("", "v1", "Pod"), managed=False, labels=OURS),
+    Wanted(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
     Wanted(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Wanted(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
     Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),

@@ -15,6 +15,7 @@ from ..shipped import decisions
 Manifest = dict[str, Any]
 
 APIS = {
+    "ControllerRevision": "apps/v1",
     "Pod": "v1",
     "PodClique": "grove.io/v1alpha1",
     "PodCliqueScalingGroup": "grove.io/v1alpha1",

@@ -97,6 +97,19 @@ def gates_once_initialized(program: Program) -> Any:
     return gates(program, {"conditions": [{"type": "Initialized", "status": "True"}]})
 
 
+def image_that_runs(program: Program) -> Any:
+    """The image of a PodClique that has a template of before, where that is recorded."""
+    manifest = {**pcs([clique("a")]), "metadata": {"name": "demo", "namespace": "default", "uid": "uid-of-demo"}}
+    template = {"podSpec": {"containers": [{"name": "main", "image": "old"}]}}
+    data = {"generationHash": "g", "cliques": [{"name": "a", "hash": "h", "template": template}]}
+    live = [
+        existing("ControllerRevision", "demo-g", "PodCliqueSet/demo", revision=1, data=data),
+        existing("PodClique", "demo-0-a", metadata={"labels": {"grove.io/pod-template-hash": "h"}}),
+    ]
+    made = compiled(program, manifest, snapshot=[manifest, *live])["PodClique", "demo-0-a"]
+    return made["spec"]["podSpec"]["containers"][0]["image"]
+
+
 def shared_claims(program: Program) -> Any:
     objects = compiled(program, pcs([clique("a")], **SHARING))
     [pod] = [one for (kind, _), one in objects.items() if kind == "Pod"]
@@ -128,6 +141,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
         ("[pod.index]", pods_left, None, ["demo-0-a-waits"]),
     ],
     "gate_is_lifted": [("true", gates, True, False)],
+    "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "gang_is_initialized": [("gang.has_all_pods", gates_once_initialized, False, True)],
     "shared_claim_name": [("template ~ '-of-' ~ owner", shared_claims, ["demo-all-t"], ["t-of-demo"])],
     "mnnvl_annotation": [("annotations | first", domains, ["demo-0-a-cd", "demo-0-a-mnnvl-claim"], [])],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes, revisions_of
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.mnnvl_shape import shape_of
 from grove_compiler.model.inputs.settings import Settings
@@ -88,6 +89,28 @@ class SetInContext(PodCliqueSet):
         """With the UID that the manifest has, else with that of the set in the snapshot."""
         declared = super().ref
         return declared if declared.uid else self.snapshot.with_uid(declared)
+
+    @lazy
+    def revisions(self) -> list[Revision]:
+        """The pod templates that are recorded of it, the oldest first; none offline."""
+        return revisions_of(self.snapshot, self.ref)
+
+    @lazy
+    def template_hashes(self) -> Hashes:
+        """The hash of each clique's pod template, and that of all together: those recorded, where nothing has changed in meaning."""
+        return effective_hashes(self.cliques, self.priority_class, self.revisions, lambda: super(SetInContext, self).template_hashes)
+
+    def recorded_template(self, clique: CliqueTemplate, hash: str) -> CliqueTemplate | None:
+        """Returns a clique as it is declared, but for its pods, which are as recorded under a hash; none where nothing is."""
+        key = clique.index, hash
+        if key not in self._recorded_templates:
+            named = (one.template(clique.name) for one in reversed(self.revisions) if one.hashes.get(clique.name) == hash)
+            self._recorded_templates[key] = None if (recorded := next(named, None)) is None else clique.with_pods_of(recorded)
+        return self._recorded_templates[key]
+
+    @lazy
+    def _recorded_templates(self) -> dict[tuple[int, str], CliqueTemplate | None]:
+        return {}
 
     @lazy
     def scheduler(self) -> str:

@@ -6,13 +6,13 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.declared import declared
 
 GANG_LABEL = "grove.io/podgang"
-POD_HASH_LABEL = "grove.io/pod-template-hash"
 POD_INDEX_LABEL = "grove.io/podclique-pod-index"
 SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 
@@ -54,9 +54,14 @@ class LivePod:
         return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._conditions)
 
     @lazy
+    def template_hash(self) -> str:
+        """The hash of the template that it was made from; empty when it does not say."""
+        return self.labels.get(POD_HASH_LABEL) or ""
+
+    @lazy
     def has_current_template(self) -> bool:
-        """Whether it was made from the clique's template as it is now."""
-        return self.labels.get(POD_HASH_LABEL) == self.clique.pod_template_hash
+        """Whether it was made from the clique's template as it is declared now."""
+        return self.template_hash == self.clique.pod_template_hash
 
     @lazy
     def is_gated(self) -> bool:

@@ -9,13 +9,15 @@ from grove_compiler.model.expanded.gates import gate_is_lifted
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
+from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 @dataclass(slots=True, eq=False)
 class Pod:
     """A pod that should exist. `hostname` follows from its index, `name` does not change while it lives.
 
-    `gated` says whether Grove still keeps the scheduler off it.
+    `gated` says whether Grove still keeps the scheduler off it. `template` is what it was made from, or is to be, and `template_hash` its
+    label: one that exists stays what it is.
     """
 
     name: str
@@ -23,6 +25,8 @@ class Pod:
     index: int
     existing: bool
     gated: bool
+    template: CliqueTemplate
+    template_hash: str
 
 
 def scale_in_order(pod: LivePod) -> list[int]:
@@ -69,7 +73,11 @@ def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     # Kubernetes lets gates be taken off a pod and never put on again, so a pod without one is not worth asking a rule about.
     gated = pod.is_gated and not clique.set.decisions.of(gate_is_lifted)(pod)
-    return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated)
+    template, hash = clique.template, pod.template_hash or clique.template_hash
+    if hash != clique.template_hash:
+        newer = clique.declared if hash == clique.pod_template_hash else None
+        template = newer or clique.set.recorded_template(clique.declared, hash) or template
+    return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated, template, hash)
 
 
 def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
@@ -79,4 +87,4 @@ def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
     is_taken = (lambda name: name in given or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else given.__contains__
     name = names.pod(clique.name, index, is_taken)
     given.add(name)
-    return Pod(name, names.part_of(clique.name, index), index, False, True)
+    return Pod(name, names.part_of(clique.name, index), index, False, True, clique.template, clique.template_hash)

@@ -14,11 +14,17 @@ from functools import partial
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetInContext, scheduler_of
+from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.lazy import MadeOnDemand, is_draft, lazy
 from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+
+
+def may_be_updated(clique: Clique) -> bool:
+    """Decides whether a PodClique of an older template, and its new pods, are made from the declared one now."""
+    raise NotImplementedError
 
 
 @dataclass(eq=False)
@@ -150,13 +156,14 @@ class ScalingGroupReplica:
 class Clique:
     """A PodClique: one clique template in one replica of the set, or of a scaling group (`member`).
 
-    What every rule asks for is worked out at once: there may be thousands of cliques. `base_gang_name` is the gang that must be
-    scheduled before this clique's, if that is a scaled one. `replicas` is the number of its pods, by the rule `live_replicas`.
+    What every rule asks for is worked out at once: there may be thousands of cliques. `declared` is its template as the set has it now.
+    `base_gang_name` is the gang that must be scheduled before this clique's, if that is a scaled one. `replicas` is the number of its
+    pods, by the rule `live_replicas`.
     """
 
     set: ExpandedSet = field(repr=False)
     replica: Replica = field(repr=False)
-    template: CliqueTemplate
+    declared: CliqueTemplate
     member: ScalingGroupReplica | None = field(default=None, repr=False)
     name: str = field(init=False)
     gang_name: str = field(init=False)
@@ -169,12 +176,37 @@ class Clique:
         if is_draft(self, self.set):
             return
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
-        self.name = names.part_of(owner.name, self.template.name)
+        self.name = names.part_of(owner.name, self.declared.name)
         self.gang_name = self.replica.name if self.member is None else self.member.gang_name
         self.base_gang_name = None if self.member is None else self.member.base_gang_name
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
-        self.replicas = self.set.replicas_of(self.ref, self.template.replicas)
-        self.min_available = self.template.min_available or 0
+        self.replicas = self.set.replicas_of(self.ref, self.declared.replicas)
+        self.min_available = self.declared.min_available or 0
+
+    @lazy
+    def template(self) -> CliqueTemplate:
+        """What its PodClique and its new pods are made from: what is declared, or what was before, until the rules let it be updated."""
+        return self._waiting or self.declared
+
+    @lazy
+    def template_hash(self) -> str:
+        """The hash of that template: the label of its PodClique and of its new pods."""
+        return self.live_hash if self._waiting else self.pod_template_hash
+
+    @lazy
+    def live_hash(self) -> str:
+        """The hash of the template that its PodClique had last; empty while there is no PodClique."""
+        # A set of which nothing is recorded can only run what is declared, and most steps are of such: they need not look.
+        live = self.set.snapshot.live(self.ref) if self.set.revisions else None
+        return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
+
+    @lazy
+    def _waiting(self) -> CliqueTemplate | None:
+        """The recorded template that it keeps for now; none where it runs what is declared, or may."""
+        if self.live_hash in ("", self.pod_template_hash):
+            return None
+        recorded = self.set.recorded_template(self.declared, self.live_hash)
+        return None if recorded is None or self.set.decisions.of(may_be_updated)(self) else recorded
 
     @property
     def owner(self) -> ObjectRef:
@@ -198,8 +230,8 @@ class Clique:
 
     @property
     def pod_template_hash(self) -> str:
-        """The hash of its pods' template, which changes when they have to be replaced (shipped semantics §7.3)."""
-        return self.set.template_hashes[0][self.template.index]
+        """The hash of its template as it is declared, which changes when its pods have to be replaced (shipped semantics §7.3)."""
+        return self.set.template_hashes[0][self.declared.index]
 
     @property
     def scheduler(self) -> str:

@@ -116,7 +116,7 @@ class Snapshot:
 
     def of_kind(self, api_version: str, kind: str) -> list[Manifest]:
         """Returns all objects of a kind, being deleted or not."""
-        return self._labelled(group_of(api_version), kind)
+        return self.labelled(group_of(api_version), kind)
 
     def live(self, ref: ObjectRef) -> Manifest | None:
         """Returns the object of that name, unless it is being deleted."""
@@ -134,10 +134,11 @@ class Snapshot:
 
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
         """Returns how many pods of a set have a node: what the status of its PodCliques says."""
-        cliques = self._labelled("grove.io", "PodClique", PART_OF, set_name, namespace)
+        cliques = self.labelled("grove.io", "PodClique", PART_OF, set_name, namespace)
         return sum((clique.get("status") or {}).get("scheduledReplicas") or 0 for clique in cliques)
 
-    def _labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+    def labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        """Returns the objects of a kind with that label, or all of them; of every namespace when none is named. Those being deleted too."""
         seen = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
         return [*self._given.by_label(group, kind, key, value, namespace), *seen]
 

@@ -17,6 +17,8 @@ from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 
 KAI_QUEUE = "kai.scheduler/queue"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
+OUTSIDE_SPEC = ("labels", "annotations")
+"""What of a clique's template is hashed with its pod spec and does not stand in it."""
 
 
 @dataclass(eq=False)
@@ -126,8 +128,20 @@ class CliqueTemplate(_Template):
 
         Maps that are absent here are nil there.
         """
-        metadata = {key: self.manifest[key] for key in ("labels", "annotations") if self.manifest.get(key) is not None}
+        metadata = {key: self.manifest[key] for key in OUTSIDE_SPEC if self.manifest.get(key) is not None}
         return {"metadata": metadata, "spec": {**self.pod_spec, "priorityClassName": priority_class}}
+
+    @lazy
+    def pod_parts(self) -> Manifest:
+        """What its pods are made from, and nothing else of it: `labels`, `annotations` and `podSpec`, as far as they are there."""
+        parts: Manifest = {key: self.manifest[key] for key in OUTSIDE_SPEC if self.manifest.get(key) is not None}
+        return {**parts, "podSpec": self.pod_spec}
+
+    def with_pods_of(self, parts: Manifest) -> CliqueTemplate:
+        """Returns the same clique with other `pod_parts`."""
+        rest = {key: value for key, value in self.manifest.items() if key not in (*OUTSIDE_SPEC, "spec")}
+        outer = {key: parts[key] for key in OUTSIDE_SPEC if key in parts}
+        return CliqueTemplate({**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._groups)
 
 
 @dataclass(eq=False)
