@@ -14,7 +14,9 @@ from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
+from grove_compiler.model.expanded.availability import replica_states
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, pod_counts
 from grove_compiler.model.expanded.context import (
     gang_scheduler,
     kai_queue,
@@ -26,6 +28,8 @@ from grove_compiler.model.expanded.context import (
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
+from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
+from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
@@ -60,6 +64,7 @@ DECISIONS = _by_name(
     gang_is_initialized,
     gang_scheduler,
     gate_is_lifted,
+    is_breached,
     kai_queue,
     live_replicas,
     may_be_updated,
@@ -96,13 +101,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         claim_names,
         claims,
         class_conflicts,
+        clique_is_breached,
         dependencies,
         domains,
         foreign_autoscalers,
         gang_of,
         gangs,
         gangs_with_domains,
+        group_is_up_to_date,
         is_named_by_gang,
+        is_up_to_date,
+        is_updating,
+        live_object,
         lost_waits,
         mnnvl_changes,
         mode_conflicts,
@@ -111,12 +121,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         names_too_long_together,
         old_clique,
         old_group,
+        old_status,
         placement_changes,
         pod_claim,
         pod_claim_names,
+        pod_counts,
         pod_names,
         pod_spec_path,
         pods,
+        replica_counts,
+        replica_states,
         scaled_gangs,
         scheduler_uses,
         shared_claims,

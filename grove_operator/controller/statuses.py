@@ -9,20 +9,18 @@ from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import Condition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.inputs.snapshot import group_of
-from grove_operator.controller.live_objects import LiveObjects
+from grove_compiler.model.inputs.snapshot import Objects, group_of
 
 MANAGER = "grove-operator-status"
 """Owns the fields of statuses, so that an apply of the object itself never takes them out."""
 
+OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
+"""Kinds whose conditions say which generation they are about (shipped §1.12). Those of others are about what runs, whatever is declared.
+A PodGang has a new generation with each pod that it names, and would cost a write each time only to say so."""
 
-def status_writes(
-    patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: LiveObjects, now: float
-) -> Iterator[StatusWrite]:
-    """Yields one write for each object that exists and of which something is said; of what is not there yet nothing can be said.
 
-    A status rests on what was read, so each carries the version that it was worked out from.
-    """
+def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: Objects, now: float) -> Iterator[StatusWrite]:
+    """Yields one write for each object that exists and of which something is said; of what is not there yet nothing can be said."""
     bodies: dict[ObjectRef, Manifest] = {}
     for patch in patches:
         body = bodies.setdefault(patch.of, {})
@@ -37,18 +35,31 @@ def status_writes(
         status = dict(bodies.get(of, {}))
         if of in by_object:
             status["conditions"] = [*status.get("conditions", []), *(_with_times(one, live, now) for one in by_object[of])]
-        yield StatusWrite(ObjectReference.of(live), status, live["metadata"].get("resourceVersion", ""), MANAGER)
+        yield StatusWrite(ObjectReference.of(live), status, _rests_on(status, live), MANAGER)
+
+
+def _rests_on(status: Manifest, live: Manifest) -> str:
+    """The version that a status may be written over; empty for any.
+
+    Decisions do: the set's status, and the progress of an update, say what is deleted next, so that of two writers one must lose. Counts
+    are what is seen, and whoever has seen less sees the rest at once; they are told without asking whether somebody else wrote meanwhile,
+    for each refusal would cost a read and another look.
+    """
+    decides = live["kind"] == "PodCliqueSet" or status.get("updateProgress") != (live.get("status") or {}).get("updateProgress")
+    version: str = live["metadata"].get("resourceVersion", "")
+    return version if decides else ""
 
 
 def _with_times(condition: Condition, live: Manifest, now: float) -> Manifest:
     """The condition as an object bears it. Its time is that of the last change of `status`, as Kubernetes' convention wants it."""
     borne: list[Manifest] = (live.get("status") or {}).get("conditions") or []
     since = [one.get("lastTransitionTime") for one in borne if (one.get("type"), one.get("status")) == (condition.type, condition.status)]
+    generation = {"observedGeneration": live["metadata"].get("generation", 0)} if live["kind"] in OWN_GENERATION else {}
     return {
         "type": condition.type,
         "status": condition.status,
         "reason": condition.reason,
         "message": condition.message,
-        "observedGeneration": live["metadata"].get("generation", 0),
+        **generation,
         "lastTransitionTime": next(filter(None, since), timestamp(now)),
     }

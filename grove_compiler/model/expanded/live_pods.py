@@ -32,6 +32,7 @@ class LivePod:
     _gates = declared(list[Manifest], "spec.schedulingGates")
     _phase = declared(str, "status.phase")
     _conditions = declared(list[Manifest], "status.conditions")
+    _containers = declared(list[Manifest], "status.containerStatuses")
 
     @lazy
     def index(self) -> int:
@@ -57,6 +58,18 @@ class LivePod:
     def template_hash(self) -> str:
         """The hash of the template that it was made from; empty when it does not say."""
         return self.labels.get(POD_HASH_LABEL) or ""
+
+    @lazy
+    def has_crashed(self) -> bool:
+        """Whether it is not ready, and a container of it ended badly before. One that is ready again has got over its restarts (#697)."""
+        return not self.is_ready and any(
+            ((one.get("lastState") or {}).get("terminated") or {}).get("exitCode", 0) != 0 for one in self._containers
+        )
+
+    @lazy
+    def is_unhealthy(self) -> bool:
+        """Whether a container of it has started and is not ready: what has not started yet may still become so."""
+        return any(one.get("started") and not one.get("ready") for one in self._containers)
 
     @lazy
     def has_current_template(self) -> bool:

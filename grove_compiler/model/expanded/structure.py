@@ -56,7 +56,7 @@ class Replica:
     @lazy
     def cliques(self) -> list[Clique]:
         """The cliques that are in no scaling group, in the manifest's order."""
-        return [Clique(self.set, self, template) for template in self.set.cliques if template.group is None]
+        return [Clique(self.set, self, template) for template in self.set.standalone_cliques]
 
     @lazy
     def scaling_groups(self) -> list[ScalingGroup]:

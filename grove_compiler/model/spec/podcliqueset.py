@@ -110,6 +110,11 @@ class PodCliqueSet:
         return self._templates[0]
 
     @lazy
+    def standalone_cliques(self) -> list[CliqueTemplate]:
+        """The clique templates that are in no scaling group."""
+        return [clique for clique in self.cliques if clique.group is None]
+
+    @lazy
     def groups(self) -> list[ScalingGroupTemplate]:
         """The scaling-group templates in the manifest's order."""
         return self._templates[1]

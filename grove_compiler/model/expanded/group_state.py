@@ -1,0 +1,50 @@
+"""What can be seen of a scaling group that runs: how many of its replicas are in which state (shipped semantics §7.6, §7.9).
+
+It rests on what is counted of its cliques now, and not on what their statuses said before: so one step writes all of them, and the group
+never tells of a moment that its cliques have left behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, pod_counts
+from grove_compiler.model.expanded.structure import ScalingGroup, ScalingGroupReplica
+from grove_compiler.model.lazy import remembered
+
+
+@dataclass(slots=True, eq=False)
+class ReplicaCounts:
+    """The replicas of a scaling group in some states. `holding` are those of which every clique exists and none is known to be breached."""
+
+    scheduled: int = 0
+    available: int = 0
+    updated: int = 0
+    holding: int = 0
+
+
+@remembered
+def replica_counts(group: ScalingGroup) -> ReplicaCounts:
+    """Returns how many of the replicas that a group should have are in which state."""
+    counts = ReplicaCounts()
+    for member in group.members:
+        if not _is_complete(member):
+            continue
+        counts.holding += not any(clique_is_breached(clique) for clique in member.cliques)
+        if not all(pod_counts(clique).scheduled >= clique.min_available for clique in member.cliques):
+            continue
+        counts.scheduled += 1
+        if all(pod_counts(clique).ready >= clique.min_available for clique in member.cliques):
+            counts.available += 1
+            counts.updated += all(is_up_to_date(clique) for clique in member.cliques)
+    return counts
+
+
+@remembered
+def group_is_up_to_date(group: ScalingGroup) -> bool:
+    """Tells whether all cliques that the group should have exist, and have the templates that are declared now."""
+    return all(_is_complete(member) and all(map(is_up_to_date, member.cliques)) for member in group.members)
+
+
+def _is_complete(member: ScalingGroupReplica) -> bool:
+    return all(clique.ref.uid for clique in member.cliques)
