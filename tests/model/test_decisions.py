@@ -124,6 +124,13 @@ def domains(program: Program) -> Any:
     return names(objects, "ComputeDomain") + names(objects, "ResourceClaim")
 
 
+def breach(program: Program) -> Any:
+    """What a clique reports whose only pod has a node and has not started."""
+    live = [existing("PodClique", "demo-0-a", spec={"replicas": 1}), existing_pod("demo-0-a", "b", 0, spec={"nodeName": "n"})]
+    result = compile_inputs(Inputs([Document(pcs([clique("a")]))], live, settings=Settings(pods=True)), program)
+    return next(one.reason for one in result.subjects[0].conditions if one.type == "MinAvailableBreached")
+
+
 def kai_topologies(program: Program) -> Any:
     config = {**SCHEDULERS, "topologyAwareScheduling": {"enabled": True}}
     lab = manifest_of("lab", "zone", metadata=GOING)
@@ -142,6 +149,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     ],
     "gate_is_lifted": [("true", gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
+    "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
     "gang_is_initialized": [("gang.has_all_pods", gates_once_initialized, False, True)],
     "shared_claim_name": [("template ~ '-of-' ~ owner", shared_claims, ["demo-all-t"], ["t-of-demo"])],
     "mnnvl_annotation": [("annotations | first", domains, ["demo-0-a-cd", "demo-0-a-mnnvl-claim"], [])],
