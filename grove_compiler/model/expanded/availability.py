@@ -12,7 +12,7 @@ from itertools import repeat
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model import names
-from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL
+from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
