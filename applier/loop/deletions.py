@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import Any
 
 from applier.cluster import Cluster
@@ -26,12 +26,15 @@ class DeletionWriter:
 
     The annotation is written under the main `manager`, by a plain patch. Where the deletion does not come about and the object stays
     wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted. The same patch takes
-    off those `finalizers` that are ours: who deletes an object has done by then what they were to wait for.
+    off those `finalizers` that are ours: who deletes an object has done by then what they were to wait for. What somebody else has deleted
+    is let go, too; where it is still wanted, without those that are `guards`: these keep it until nothing needs it.
     """
 
-    def __init__(self, cluster: Cluster, *, manager: str, annotation: str, finalizers: Collection[str], sink: Sink) -> None:
+    def __init__(
+        self, cluster: Cluster, *, manager: str, annotation: str, finalizers: Collection[str], guards: Collection[str], sink: Sink
+    ) -> None:
         self.cluster, self.manager, self.annotation, self.sink = cluster, manager, annotation, sink
-        self.finalizers = frozenset(finalizers)
+        self.finalizers, self.guards = frozenset((*finalizers, *guards)), frozenset(guards)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """What became of each object that is there and not being deleted. Later deletions count before earlier ones of the same object.
@@ -54,10 +57,15 @@ class DeletionWriter:
 
         return await deletion.Deletion(self.cluster, sink=self.sink, before=prepare, ours=self.finalizers).run(steps, live, order)
 
-    async def release(self, members: Iterable[Manifest]) -> list[Outcome]:
+    async def release(self, members: Iterable[Manifest], wanted: Container[Ref]) -> list[Outcome]:
         """Takes our finalizers off what somebody else has deleted; an outcome for each object that had one."""
-        due = [one for one in members if is_being_deleted(one) and not self.finalizers.isdisjoint(_finalizers(one))]
-        return list(await asyncio.gather(*map(self._release, due))) if due else []
+        due = []
+        for one in members:
+            if is_being_deleted(one):
+                ours = self.finalizers - self.guards if Ref.of(one) in wanted else self.finalizers
+                if not ours.isdisjoint(_finalizers(one)):
+                    due.append(self._release(one, ours))
+        return list(await asyncio.gather(*due)) if due else []
 
     def _held(self, step: Step, failed: Outcome | None, error: Exception | None) -> Outcome:
         why = f"{failed.step.ref} is {failed.action}: {failed.reason}" if failed else str(error)
@@ -65,11 +73,11 @@ class DeletionWriter:
         self.sink(Finished(outcome))
         return outcome
 
-    async def _release(self, live: Manifest) -> Outcome:
+    async def _release(self, live: Manifest, ours: frozenset[str]) -> Outcome:
         step, began = _step(RELEASED, live, 0), time.monotonic()
         outcome = Outcome(step, Action.PRUNED, RELEASED, step.uid)
         try:
-            await self._patch(live, self._without_finalizers(live))
+            await self._patch(live, _without(ours, live))
         except NotFound:
             pass
         except ClusterError as error:
@@ -82,17 +90,11 @@ class DeletionWriter:
         """Writes to an object why it is deleted, unless it says so, and lets go of it. Raises `WriteConflict` when it is another one."""
         reason = {self.annotation: deletion.reason} if self.annotation and deletion.is_attributed else {}
         annotations = {**reason, **deletion.annotations}
-        metadata = self._without_finalizers(live)
+        metadata = _without(self.finalizers, live)
         if not annotations.items() <= (live["metadata"].get("annotations") or {}).items():
             metadata["annotations"] = annotations
         if metadata:
             await self._patch(live, metadata)
-
-    def _without_finalizers(self, live: Manifest) -> dict[str, Any]:
-        """What a merge patch says of finalizers: the list as a whole, and so for this version of the object only. Empty without ours."""
-        finalizers = _finalizers(live)
-        left = [one for one in finalizers if one not in self.finalizers]
-        return {} if left == finalizers else {"finalizers": left, "resourceVersion": resource_version_of(live)}
 
     async def _patch(self, live: Manifest, metadata: dict[str, Any]) -> None:
         ref = Ref.of(live)
@@ -110,6 +112,13 @@ def _live(deletion: Deletion, view: View) -> Manifest | None:
     """The object that is meant, if it is there and not being deleted yet."""
     live = view.get(deletion.of.ref)
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_being_deleted(live) else None
+
+
+def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:
+    """What a merge patch says of finalizers: the list as a whole, and so for this version of the object only. Empty without ours."""
+    finalizers = _finalizers(live)
+    left = [one for one in finalizers if one not in ours]
+    return {} if left == finalizers else {"finalizers": left, "resourceVersion": resource_version_of(live)}
 
 
 def _finalizers(live: Manifest) -> list[str]:

@@ -36,21 +36,25 @@ def _unheard(seconds: float) -> None:
 class WorkQueue(Generic[K]):
     """Keys wait in their group, in the order in which they came; groups take turns, so that none starves behind a long one.
 
-    A failed key waits `first` seconds before the next try, twice as long after each failure, at most `longest`: client-go's numbers.
-    `on_wait` and `on_work` are told how long each key waited and was worked on. Time is the event loop's.
+    Between the end of one look at a key and the next lie at least as many seconds as `pace` gives for it: for a key that sums up what
+    changes all the time. A failed key waits `first` seconds before the next try, twice as long after each failure, at most `longest`:
+    client-go's numbers. `on_wait` and `on_work` are told how long each key waited and was worked on. Time is the event loop's.
     """
 
     def __init__(
         self,
         *,
         group: Callable[[K], Hashable] = lambda _: None,
+        pace: Callable[[K], float] = lambda _: 0.0,
         first: float = 0.005,
         longest: float = 1000.0,
         on_wait: Callable[[float], None] = _unheard,
         on_work: Callable[[float], None] = _unheard,
     ) -> None:
         self.counts = Counts()
-        self._group, self._first, self._longest, self._on_wait, self._on_work = group, first, longest, on_wait, on_work
+        self._group, self._pace, self._first, self._longest = group, pace, first, longest
+        self._on_wait, self._on_work = on_wait, on_work
+        self._rests: dict[K, float] = {}  # keys with a pace, and until when they are not looked at again
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
         self._again: dict[K, float] = {}  # keys in work that were added meanwhile, and since when
@@ -66,6 +70,12 @@ class WorkQueue(Generic[K]):
         """Lets a key be worked on soon. One that waits already waits no longer for it; one in work is worked on again."""
         if self._closed:
             return
+        if (until := self._rests.get(key)) is not None:
+            if (rest := until - self._now()) > 0:
+                self.counts.coalesced += key in self._due
+                self.add_after(key, rest)
+                return
+            del self._rests[key]
         self.counts.added += 1
         self._due.pop(key, None)
         waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
@@ -121,7 +131,11 @@ class WorkQueue(Generic[K]):
         self.counts.worked += worked
         self._on_work(worked)
         since = self._again.pop(key, None)
-        if since is not None:
+        if pace := self._pace(key):
+            self._rests[key] = self._now() + pace
+            if since is not None:
+                self.add_after(key, pace)
+        elif since is not None:
             self._waiting.setdefault(self._group(key), {})[key] = since
         self._changed.set()
 

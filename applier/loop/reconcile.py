@@ -38,8 +38,9 @@ class Reconciler(Generic[K]):
     `members` gives the objects that exist because of a key, for instance those that its primary object owns: what of them the graph no
     longer holds is deleted, each by its UID. Without `members` only what the graph says is deleted. Nothing is, unless the whole graph was
     applied, and all that was read is known for sure (`View.doubts`); else it is held, with the reason. `attribution` names an annotation
-    that gets the reason before an object is deleted, so that our deletions can be told from others'. `finalizers` are ours, which are taken
-    off members that go. `namespace` limits what is watched. Writes go through `cache`, so that the next look sees them.
+    that gets the reason before an object is deleted, so that our deletions can be told from others'. `finalizers` are ours, which are
+    taken off members that go, and `guards` as well, once these are no longer wanted. `namespace` limits what is watched. Writes go through
+    `cache`, so that the next look sees them.
     """
 
     def __init__(
@@ -53,13 +54,16 @@ class Reconciler(Generic[K]):
         namespace: str = "",
         attribution: str = "",
         finalizers: Collection[str] = (),
+        guards: Collection[str] = (),
         sink: Sink = nowhere,
     ) -> None:
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
-        self._deletions = DeletionWriter(self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, sink=sink)
+        self._deletions = DeletionWriter(
+            self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, guards=guards, sink=sink
+        )
         self._schemas: dict[frozenset[Kind], Schemas] = {}
         # One for all keys: 16 keys with 16 writes each would open 256 connections, and a server takes no more a second for it.
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
@@ -116,7 +120,7 @@ class Reconciler(Generic[K]):
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes what is left over and what the graph says, and lets go of what somebody else has deleted."""
         members = list(self.members(view, key)) if self.members else []
-        released = await self._deletions.release(members)
+        released = await self._deletions.release(members, graph.objects)
         return released + await self._deletions.write([*_left_over(members, graph), *graph.deletions], view, failed)
 
 

@@ -26,8 +26,12 @@ FINALIZERS = (
     "grove.io/podcliquescalinggroup.grove.io",
 )
 """Those of the shipped operator. Nothing is to be done before these objects go, so they are taken off at once (shipped semantics §7.8)."""
+GUARDS = ("grove.io/computedomain-finalizer",)
+"""Keeps a ComputeDomain that somebody has deleted while pods of its replica are still wanted, for they have channels in it."""
 DEFAULT_TOPOLOGY = Key("ClusterTopology", "", "grove-topology")
 WORKERS = 16
+PACE_OF_SETS = 0.25
+"""Seconds between two looks at a set as a whole. It counts what its replicas report, and while 500 of them come up each would be news."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +69,7 @@ class Operator:
             namespace=options.namespace,
             attribution=DELETION_REASON,
             finalizers=FINALIZERS,
+            guards=GUARDS,
             sink=options.sink,
         )
         self.loop = Loop[Key](
@@ -72,7 +77,7 @@ class Operator:
             self._desired,
             reconciler,
             keys=Keys(self.membership),
-            queue=WorkQueue[Key](group=_group),
+            queue=WorkQueue[Key](group=_group, pace=_pace),
             lease=options.lease,
             workers=options.workers,
             on_result=options.on_result,
@@ -106,6 +111,10 @@ class Operator:
 def watched(namespace: str) -> Iterator[Wanted]:
     """Yields what the operator watches: kinds with namespaces in one of them, if it is limited to one."""
     return (one._replace(namespace=namespace) for one in WATCHED)  # the cache knows which kinds have no namespaces
+
+
+def _pace(key: Key) -> float:
+    return PACE_OF_SETS if key.kind == SET_KIND and key.replica is None else 0.0
 
 
 def _group(key: Key) -> tuple[str, str, str]:

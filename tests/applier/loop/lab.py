@@ -41,11 +41,18 @@ def now() -> float:
 class Lab:
     """One replica of a controller. `calls` are the keys its function was called for, `results` what came of each look.
 
-    `kinds` are watched beside ConfigMaps, `finalizers` are its own.
+    `kinds` are watched beside ConfigMaps, `finalizers` and `guards` are its own.
     """
 
     def __init__(
-        self, cluster: MemoryCluster, *, lease: str = "", kinds: Sequence[Wanted] = (), finalizers: Sequence[str] = (), **options: Any
+        self,
+        cluster: MemoryCluster,
+        *,
+        lease: str = "",
+        kinds: Sequence[Wanted] = (),
+        finalizers: Sequence[str] = (),
+        guards: Sequence[str] = (),
+        **options: Any,
     ) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
         self.lease = Lease(cluster, "default", "main", lease, chance=Random(lease)) if lease else None
@@ -53,7 +60,9 @@ class Lab:
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
-        self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, attribution=WHY, finalizers=finalizers)
+        self.reconciler = Reconciler[str](
+            written, self.cache, manager="us", members=_members, attribution=WHY, finalizers=finalizers, guards=guards
+        )
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](
             self.cache,

@@ -32,6 +32,21 @@ async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_thos
 
 
 @in_virtual_time
+async def test_a_guard_keeps_what_somebody_else_deletes_until_it_is_no_longer_wanted() -> None:
+    world = lab(guards=[OURS])
+    world.cluster.seed(some("set", 1))
+    async with running(world):
+        held_by(world, "set-0", OURS)
+        old = world.cluster.store.objects[ref("set-0")]
+        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set-0", uid=uid_of(old))
+        await asyncio.sleep(1)
+        assert uid_of(world.cluster.store.objects[ref("set-0")]) == uid_of(old)
+        world.cluster.seed(some("set", 0))
+        await asyncio.sleep(1)
+        assert world.made() == []
+
+
+@in_virtual_time
 async def test_what_somebody_else_deletes_is_let_go_and_made_again() -> None:
     world = lab(finalizers=[OURS])
     world.cluster.seed(some("set", 1))

@@ -227,3 +227,32 @@ def test_no_group_waits_longer_than_one_turn_of_each_other(keys: list[tuple[str,
         if group in between:
             turn = between[: between.index(group)]
             assert len(turn) == len(set(turn))
+
+
+@in_virtual_time
+async def test_a_key_with_a_pace_is_given_at_once_and_then_not_before_its_time() -> None:
+    queue = WorkQueue[str](pace=lambda key: 0.25 if key == "slow" else 0.0)
+    queue.add("slow")
+    assert await taken(queue, 1) == ["slow"]
+    began = now()
+    for key in ("slow", "slow", "quick"):
+        queue.add(key)
+    assert await taken(queue, 2) == ["quick", "slow"]
+    assert now() - began == pytest.approx(0.25)
+
+
+@in_virtual_time
+async def test_a_key_with_a_pace_that_becomes_due_while_it_is_in_work_rests_all_the_same() -> None:
+    queue = WorkQueue[str](pace=lambda _: 0.25)
+    queue.add("slow")
+    key = await queue.get()
+    queue.add("slow")
+    queue.done(key)
+    began = now()
+    assert await taken(queue, 1) == ["slow"]
+    assert now() - began == pytest.approx(0.25)
+    await asyncio.sleep(1)
+    queue.add("slow")
+    began = now()
+    assert await taken(queue, 1) == ["slow"]
+    assert now() == began
