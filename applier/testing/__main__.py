@@ -58,10 +58,10 @@ def _serve(parts: list[str], run: Path | None) -> int:
     return 0
 
 
-def _print(found: assets.Assets) -> None:
-    print(found.folder)
-    if found.left_out:
-        print(f"left out, because it is not there: {', '.join(found.left_out)}", file=sys.stderr)
+def _print(programs: assets.Assets) -> None:
+    print(programs.folder)
+    if programs.left_out:
+        print(f"left out, because it is not there: {', '.join(programs.left_out)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

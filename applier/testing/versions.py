@@ -47,10 +47,10 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 def version(product: str) -> str:
     """The version of `kubernetes`, `etcd` or `kwok` that go.mod pins, without the v."""
     module, path = _REQUIRED[product]
-    found = re.search(rf"^\s*(?:require\s+)?{re.escape(path)} v(\S+)", (MODULES / module / "go.mod").read_text("utf-8"), re.MULTILINE)
-    if found is None:
+    required = re.search(rf"^\s*(?:require\s+)?{re.escape(path)} v(\S+)", (MODULES / module / "go.mod").read_text("utf-8"), re.MULTILINE)
+    if required is None:
         raise ValueError(f"{module}/go.mod does not require {path}")
-    return found[1]
+    return required[1]
 
 
 def linker_flags(program: Program) -> str:

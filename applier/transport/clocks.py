@@ -50,8 +50,8 @@ def certificate_times(pem: str) -> Times:
         der = ssl.PEM_cert_to_DER_cert(pem[start : end + len("-----END CERTIFICATE-----")])
     except (ValueError, binascii.Error):
         return None, None
-    found = list(TIME.finditer(der))
-    for first, second in pairwise(found):
+    times = list(TIME.finditer(der))
+    for first, second in pairwise(times):
         if first.end() == second.start():
             return _der_time(first), _der_time(second)
     return None, None

@@ -31,12 +31,12 @@ class Discovery:
 
     async def resource(self, kind: Kind) -> Resource:
         """How a kind is served. Raises `UnknownKind`, which says what is served instead."""
-        found = (await self.all()).by_kind.get(kind)
-        if found is None and time.monotonic() - self.asked_at > AGAIN:
-            found = (await self.refresh()).by_kind.get(kind)
-        if found is None:
+        resource = (await self.all()).by_kind.get(kind)
+        if resource is None and time.monotonic() - self.asked_at > AGAIN:
+            resource = (await self.refresh()).by_kind.get(kind)
+        if resource is None:
             raise self._unknown(kind)
-        return found
+        return resource
 
     async def all(self) -> Served:
         """Everything, from memory, disk or the server."""

@@ -136,8 +136,8 @@ class MemoryCluster:
             raise refusals.bad_request("a cluster in memory knows no field selectors")
         selector = Selector(labels)
         async with self._request("list", resource, namespace):
-            found = self.store.of(resource.kind.group, resource.kind.kind, namespace)
-            items = [self._shown(manifest, resource) for manifest in found if selector.matches(manifest)]
+            manifests = self.store.of(resource.kind.group, resource.kind.kind, namespace)
+            items = [self._shown(manifest, resource) for manifest in manifests if selector.matches(manifest)]
             return Listing(items, str(self.store.version))
 
     async def watch(

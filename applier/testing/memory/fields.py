@@ -41,11 +41,11 @@ def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager
     """`new` with the fields that differ from `old` owned by who wrote them, and by nobody else."""
     ours = Identity(manager, "Update", subresource, new["apiVersion"])
     new = copied(stored(new, schema or DEDUCED))
-    found = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)
-    changed = difference(union(found.added, found.modified), NEVER_OWNED)
+    differences = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)
+    changed = difference(union(differences.added, differences.modified), NEVER_OWNED)
     managers: Managers = {}
     for identity, entry in managers_of(old or {}).items():
-        rest = difference(entry.fields, union(changed, found.removed))
+        rest = difference(entry.fields, union(changed, differences.removed))
         managers[identity] = entry if rest == entry.fields else entry._replace(fields=rest)
     if changed:
         held = managers[ours].fields if ours in managers else {}

@@ -22,8 +22,8 @@ def already_exists(resource: Resource, name: str) -> AlreadyExists:
     return AlreadyExists(409, "AlreadyExists", f'{_what(resource)} "{name}" already exists', details={"name": name})
 
 
-def other_uid(resource: Resource, name: str, asked: str, found: str) -> WriteConflict:
-    return _conflict(resource, name, f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}")
+def other_uid(resource: Resource, name: str, asked: str, live: str) -> WriteConflict:
+    return _conflict(resource, name, f"Precondition failed: UID in precondition: {asked}, UID in object meta: {live}")
 
 
 def moved_on(resource: Resource, name: str) -> WriteConflict:

@@ -29,11 +29,11 @@ def proxy_url(server: str, given: str, environment: Mapping[str, str], label: st
         return _proxy(given, f"{label}: its proxy-url")
     parts = urlsplit(server)
     name = f"{parts.scheme}_proxy"
-    found = environment.get(name) or environment.get(name.upper()) or ""
+    proxy = environment.get(name) or environment.get(name.upper()) or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    if not found or bypassed(parts.hostname or "", port, environment.get("no_proxy") or environment.get("NO_PROXY") or ""):
+    if not proxy or bypassed(parts.hostname or "", port, environment.get("no_proxy") or environment.get("NO_PROXY") or ""):
         return ""
-    return _proxy(found if "://" in found else f"http://{found}", f"the proxy of {name.upper()}")
+    return _proxy(proxy if "://" in proxy else f"http://{proxy}", f"the proxy of {name.upper()}")
 
 
 def _proxy(url: str, what: str) -> str:

@@ -104,12 +104,12 @@ class ExecPlugin:
     def _program(self) -> str:
         """The command as a path. One with a slash is beside its kubeconfig; any other is looked for in PATH."""
         if os.sep in self.command:
-            command = str(self.chosen.user.file.absolute().parent / self.command)
-            found = command if os.path.exists(command) else None
+            beside = str(self.chosen.user.file.absolute().parent / self.command)
+            program = beside if os.path.exists(beside) else None
         else:
-            found = shutil.which(self.command)
-        if found:
-            return found
+            program = shutil.which(self.command)
+        if program:
+            return program
         hint = _one_line(self.given.text("installHint")) or "install it, or put it on PATH"
         raise CredentialsError(f"{self.label} is not there; {hint}")
 
