@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from grove_compiler.graph.node import Manifest
@@ -81,12 +80,6 @@ class LivePod:
         """Whether Grove keeps the scheduler off it."""
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
-    @lazy
-    def younger_pods(self) -> int:
-        """How many pods of its clique were created after it: 0 for the youngest."""
-        times = _creation_times(self.clique)
-        return len(times) - bisect_right(times, self.created)
-
 
 @remembered
 def live_pods(clique: Clique) -> list[LivePod]:
@@ -94,8 +87,3 @@ def live_pods(clique: Clique) -> list[LivePod]:
     manifests = clique.set.snapshot.owned("Pod", clique.ref)
     pods = [LivePod(clique, manifest) for manifest in manifests if not is_terminating(manifest)]
     return sorted(pods, key=lambda pod: (pod.created, pod.name))
-
-
-@remembered
-def _creation_times(clique: Clique) -> list[str]:
-    return [pod.created for pod in live_pods(clique)]

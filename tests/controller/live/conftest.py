@@ -1,0 +1,46 @@
+"""A cluster with nodes and Grove's definitions, and the operator in a namespace of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from applier.testing.control_plane import ControlPlane
+from applier.transport import connect
+from grove_compiler.api.crd import crds
+
+from .world import World
+
+NODES = 5
+
+
+@pytest.fixture(scope="session")
+def grove_plane(control_plane: ControlPlane) -> ControlPlane:
+    """The control plane with our definitions and some nodes. Applying is the same however often it is done, by whichever worker."""
+    things: list[dict[str, Any]] = [*crds(), *map(node, range(NODES))]
+    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, things)))
+    names = [one["metadata"]["name"] for one in crds()]
+    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", *(f"crd/{name}" for name in names))
+    return control_plane
+
+
+def node(number: int) -> dict[str, Any]:
+    """A node that kwok plays."""
+    size = {"cpu": "64", "memory": "512Gi", "pods": "250"}
+    metadata = {"name": f"grove-node-{number}", "annotations": {"kwok.x-k8s.io/node": "fake"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"capacity": size, "allocatable": size}}
+
+
+@pytest.fixture
+async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+    """The operator at work in a namespace of its own."""
+    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent="grove-operator-tests") as cluster:
+        there = World(grove_plane, cluster, namespace)
+        await there.start()
+        try:
+            yield there
+        finally:
+            await there.stop()

@@ -1,0 +1,87 @@
+"""The life of a set: it comes up, heals, and goes without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+
+async def test_a_set_comes_up_whole_the_base_gang_before_the_scaled_one(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    assert await world.names("gangs") == ["chat-0", "chat-0-model-0"]
+    assert await world.names("groups") == ["chat-0-model"]
+
+
+async def test_a_pod_that_is_deleted_comes_back_with_its_index(world: World) -> None:
+    await world.apply(pod_clique_set(clique("front", 3)))
+    await world.until_ready("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
+    victim = next(pod for pod in await world.objects("pods") if pod["spec"]["hostname"] == "chat-0-front-1")
+    await world.kubectl("delete", "pod", victim["metadata"]["name"], "--wait=false")
+    await world.until(lambda: gone(world, victim["metadata"]["uid"]), wanted=True)
+    await world.until_ready("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
+
+
+async def gone(world: World, uid: str) -> bool:
+    return all(pod["metadata"]["uid"] != uid for pod in await world.objects("pods"))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("service", "chat-0"), ("podgang", "chat-0-model-0"), ("podclique", "chat-0-front")])
+async def test_what_somebody_deletes_comes_back_at_once(world: World, kind: str, name: str) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await world.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
+    await world.kubectl("delete", kind, name, "--wait=false")
+
+    async def is_new() -> bool:
+        return await world.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}", "--ignore-not-found") not in ("", before)
+
+    await world.until(is_new, wanted=True)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+
+
+async def test_what_somebody_edits_is_put_back(world: World) -> None:
+    await world.apply(pod_clique_set(clique("front")))
+    await world.until_ready("chat-0-front-0")
+    await world.kubectl("label", "podclique", "chat-0-front", "app.kubernetes.io/component=mine", "--overwrite")
+    look = ("get", "podclique", "chat-0-front", "-o", "jsonpath={.metadata.labels.app\\.kubernetes\\.io/component}")
+    await world.until(lambda: world.kubectl(*look), "pcs-podclique")
+
+
+async def test_a_set_that_is_deleted_leaves_nothing_behind(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.kubectl("delete", "podcliqueset", "chat", "--wait=false")
+    for what in ("sets", "pods", "cliques", "groups", "gangs", "services"):
+        await world.until(lambda what=what: world.names(what), [])  # type: ignore[misc]
+
+
+async def test_an_operator_that_starts_anew_changes_nothing_of_what_is_right(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await asyncio.sleep(0.5)
+    before = await versions(world)
+    await world.kill()
+    await world.start()
+    await asyncio.sleep(1.0)
+    assert await versions(world) == before
+
+
+async def versions(world: World) -> dict[str, str]:
+    """What every write to an object changes."""
+    objects = [one["metadata"] for what in ("sets", "pods", "cliques", "groups", "gangs") for one in await world.objects(what)]
+    return {one["uid"]: one["resourceVersion"] for one in objects}
+
+
+async def test_an_operator_that_is_killed_while_a_set_comes_up_ends_where_another_one_does(world: World) -> None:
+    await world.apply(SERVING)
+    for _ in range(8):
+        await asyncio.sleep(0.03)
+        await world.kill()
+        await world.start()
+    await world.until_ready(*FRONT, *BASE, *SCALED)

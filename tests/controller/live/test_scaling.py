@@ -1,0 +1,56 @@
+"""Scaling of sets, scaling groups and cliques, by `kubectl scale`, out and in, to nothing and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+
+async def test_a_set_is_scaled_out_and_in_and_to_nothing_and_back(world: World) -> None:
+    await world.apply(pod_clique_set(clique("front")))
+    await world.until_ready("chat-0-front-0")
+    for replicas in (3, 1, 0, 2):
+        await world.kubectl("scale", "podcliqueset", "chat", f"--replicas={replicas}")
+        names = [f"chat-{index}" for index in range(replicas)]
+        await world.until_ready(*(f"{name}-front-0" for name in names))
+        await world.until(lambda: world.names("gangs"), names)
+        await world.until(lambda: world.names("services"), names)
+
+
+async def test_a_clique_is_scaled_and_keeps_it_when_the_set_is_edited(world: World) -> None:
+    declared = pod_clique_set(clique("front", 2, minAvailable=1))
+    await world.apply(declared)
+    await world.until_ready(*FRONT)
+    await world.kubectl("scale", "podclique", "chat-0-front", "--replicas=4")
+    await world.until_ready(*(f"chat-0-front-{index}" for index in range(4)))
+    await world.apply({**declared, "metadata": {"name": "chat", "labels": {"team": "a"}}})
+    await world.until(lambda: world.kubectl("get", "podgang", "chat-0", "-o", "jsonpath={.metadata.labels.team}"), "a")
+    await world.until_ready(*(f"chat-0-front-{index}" for index in range(4)))
+
+
+async def test_scaling_in_keeps_indices_without_gaps(world: World) -> None:
+    await world.apply(pod_clique_set(clique("front", 2, minAvailable=1)))
+    await world.until_ready(*FRONT)
+    for replicas in (5, 2, 4):
+        await world.kubectl("scale", "podclique", "chat-0-front", f"--replicas={replicas}")
+        await world.until(lambda: count(world), replicas)
+    assert await world.hostnames() == [f"chat-0-front-{index}" for index in range(4)]
+
+
+async def count(world: World) -> int:
+    return len(await world.hostnames())
+
+
+async def test_a_group_is_scaled_out_and_in(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=3")
+    more = tuple(name.replace("model-1", "model-2") for name in SCALED)
+    await world.until_ready(*FRONT, *BASE, *SCALED, *more)
+    assert await world.names("gangs") == ["chat-0", "chat-0-model-0", "chat-0-model-1"]
+    await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=1")
+    await world.until_ready(*FRONT, *BASE)
+    await world.until(lambda: world.names("gangs"), ["chat-0"])

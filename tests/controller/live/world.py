@@ -1,0 +1,129 @@
+"""One namespace of a real cluster, what people do in it, and what can be seen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from applier.cluster import Cluster
+from applier.loop import Result
+from applier.ref import Kind, Manifest
+from applier.testing.control_plane import ControlPlane
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.step import Context, Key
+from grove_operator.controller.operator import Operator, Options
+from tests.features.compiling import shipped_program
+
+KINDS = {
+    "pods": Kind("", "v1", "Pod"),
+    "services": Kind("", "v1", "Service"),
+    "events": Kind("", "v1", "Event"),
+    "sets": Kind("grove.io", "v1alpha1", "PodCliqueSet"),
+    "cliques": Kind("grove.io", "v1alpha1", "PodClique"),
+    "groups": Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),
+    "gangs": Kind("scheduler.grove.io", "v1alpha1", "PodGang"),
+}
+PATIENCE = 30.0
+"""Seconds. On an idle machine nothing here takes longer than two."""
+
+
+class World:
+    """What a test sees of the cluster, and does to it. `results` are what came of each look at a key."""
+
+    def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str) -> None:
+        self.plane, self.cluster, self.namespace = plane, cluster, namespace
+        self.results: list[Result[Key]] = []
+        self.operator: Operator | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Starts an operator, as a new process would: it remembers nothing."""
+        context = Context(shipped_program(), Settings(pods=True, kube_version="1.35"))
+        options = Options(namespace=self.namespace, on_result=self.results.append)
+        self.operator = Operator(self.cluster, context, time.time, options)
+        self._task = asyncio.create_task(self.operator.run())
+
+    async def stop(self) -> None:
+        """Ends it in good order."""
+        if self.operator and self._task:
+            self.operator.stop(5.0)
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def kill(self) -> None:
+        """Ends it in the middle of whatever it does."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def kubectl(self, *arguments: str, input: Any = None) -> str:
+        """What a person does."""
+        text = None if input is None else json.dumps(input)
+        done = await asyncio.to_thread(self.plane.kubectl, "-n", self.namespace, *arguments, input=text)
+        return done.stdout
+
+    async def apply(self, manifest: Manifest) -> None:
+        await self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=manifest)
+
+    async def objects(self, what: str) -> list[Manifest]:
+        resource = await self.cluster.resource(KINDS[what])
+        return (await self.cluster.list(resource, self.namespace)).items
+
+    async def names(self, what: str) -> list[str]:
+        return sorted(one["metadata"]["name"] for one in await self.objects(what))
+
+    async def hostnames(self, when: Callable[[Manifest], bool] = lambda _: True) -> list[str]:
+        """The hostnames of the pods, which unlike their names are the same each time."""
+        pods = [pod for pod in await self.objects("pods") if not pod["metadata"].get("deletionTimestamp")]
+        return sorted(pod["spec"]["hostname"] for pod in pods if when(pod))
+
+    async def until_ready(self, *hostnames: str) -> None:
+        """Returns once exactly these pods are there and ready."""
+        await self.until(lambda: self.hostnames(is_ready), sorted(hostnames))
+        await self.until(self.hostnames, sorted(hostnames))
+
+    async def until(self, look: Callable[[], Any], wanted: Any) -> None:
+        """Returns once a look shows what is wanted; fails with what it shows instead."""
+        deadline = time.monotonic() + PATIENCE
+        while (seen := await look()) != wanted:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"wanted {wanted!r}, and there is still {seen!r}; {self.troubles()}")
+            await asyncio.sleep(0.05)
+
+    def troubles(self) -> list[str]:
+        """Why keys were not brought to where they should be, as far as is known."""
+        last = {result.key: result for result in self.results}
+        told = {key: result.held or [one.reason for one in result.outcomes] for key, result in last.items()}
+        return [f"{key}: {reason}" for key, reason in told.items() if reason]
+
+
+def is_ready(pod: Manifest) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def clique(name: str, replicas: int = 1, **spec: Any) -> dict[str, Any]:
+    """A clique of pods that ask for little and go quickly."""
+    box = {"name": "box", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}
+    pod_spec = {"containers": [box], "terminationGracePeriodSeconds": 0}
+    return {"name": name, "spec": {"roleName": name, "replicas": replicas, "podSpec": pod_spec, **spec}}
+
+
+def pod_clique_set(*cliques: dict[str, Any], replicas: int = 1, name: str = "chat", **template: Any) -> Manifest:
+    spec = {"replicas": replicas, "template": {"cliques": list(cliques), **template}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": name}, "spec": spec}
+
+
+SERVING = pod_clique_set(
+    clique("front", 2, minAvailable=1),
+    clique("lead"),
+    clique("work", 2),
+    podCliqueScalingGroups=[{"name": "model", "cliqueNames": ["lead", "work"], "replicas": 2, "minAvailable": 1}],
+)
+"""A router and two replicas of a model, of which the second is a gang of its own."""
+
+FRONT = ("chat-0-front-0", "chat-0-front-1")
+BASE = ("chat-0-model-0-lead-0", "chat-0-model-0-work-0", "chat-0-model-0-work-1")
+SCALED = ("chat-0-model-1-lead-0", "chat-0-model-1-work-0", "chat-0-model-1-work-1")
