@@ -16,7 +16,7 @@ from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.availability import replica_states
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, pod_counts
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts
 from grove_compiler.model.expanded.context import (
     gang_scheduler,
     kai_queue,
@@ -102,6 +102,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         claims,
         class_conflicts,
         clique_is_breached,
+        lifts_gates,
         dependencies,
         domains,
         foreign_autoscalers,

@@ -54,6 +54,12 @@ def pod_counts(clique: Clique) -> PodCounts:
 
 
 @remembered
+def lifts_gates(clique: Clique) -> bool:
+    """Tells whether this step takes the gate off a pod of the clique."""
+    return pod_counts(clique).gated < sum(pod.is_gated for pod in live_pods(clique) if not pod.is_finished)
+
+
+@remembered
 def clique_is_breached(clique: Clique) -> bool:
     """Tells whether a clique is short of pods, by the rule `is_breached`. While its pods are being replaced nobody can say."""
     return not is_updating(clique) and clique.set.decisions.of(is_breached)(clique)
