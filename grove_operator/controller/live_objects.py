@@ -16,6 +16,7 @@ from grove_operator.cluster.snapshot import DRIVER
 T = TypeVar("T")
 
 SET = ("grove.io", "PodCliqueSet")
+NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
 OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (

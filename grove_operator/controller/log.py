@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TextIO
 
+from applier.errors import WriteConflict
 from applier.loop import Result
-from applier.outcome import UNDONE, WRITTEN, Action
+from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from grove_compiler.graph.node import Manifest
 from grove_compiler.step import Key
 
@@ -37,8 +39,7 @@ class Log:
 
     def result(self, result: Result[Key]) -> None:
         """Tells what came of a look at a key."""
-        undone = [one for one in result.outcomes if one.action in UNDONE]
-        reason = result.held or "; ".join(dict.fromkeys(f"{one.step.ref} is {one.action}: {one.reason}" for one in undone))
+        reason = result.held or _why_undone(result.outcomes)
         if reason != self._told.get(result.key, ""):
             self._told[result.key] = reason
             if reason:
@@ -48,3 +49,19 @@ class Log:
         for one in result.outcomes:
             if one.action in WRITTEN or one.action is Action.PRUNED:
                 self.line(str(one.action), "debug", key=result.key, object=one.step.ref, reason=one.reason)
+
+
+def _why_undone(outcomes: Iterable[Outcome]) -> str:
+    """One sentence for each reason, with the first object that it is true of. Not told is what only waits for something that failed, and
+    what somebody else was faster with: that is looked at again at once."""
+    undone = [one for one in outcomes if one.action in UNDONE and not isinstance(one.error, WriteConflict)]
+    failed = [one for one in undone if one.action is Action.FAILED]
+    by_reason: dict[str, list[Outcome]] = {}
+    for one in failed or undone:
+        by_reason.setdefault(one.reason, []).append(one)
+    return "; ".join(f"{_several(some)}: {reason}" for reason, some in by_reason.items())
+
+
+def _several(outcomes: list[Outcome]) -> str:
+    first = f"{outcomes[0].step.ref}"
+    return first if len(outcomes) == 1 else f"{first} and {len(outcomes) - 1} more"

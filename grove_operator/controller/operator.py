@@ -10,12 +10,12 @@ from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
 from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, is_being_deleted
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Context, Key
 from grove_operator.controller.desire import Clock, Desire
 from grove_operator.controller.keys import Keys, replicas_of
-from grove_operator.controller.live_objects import WATCHED
+from grove_operator.controller.live_objects import NAMESPACE, WATCHED
 from grove_operator.controller.membership import Membership
 
 MANAGER = "grove-operator"
@@ -58,7 +58,7 @@ class Operator:
         self.cache = WatchCache(cluster, watched(options.namespace))
         self.membership = Membership()
         self._desire = Desire(context, clock)
-        self._context = context
+        self._context, self._namespace = context, options.namespace
         written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
             written,
@@ -94,12 +94,21 @@ class Operator:
         self.loop.stop(grace)
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        if self._is_going(view, key.namespace):
+            # Whatever is made in it is refused (the shipped operator tried 1,471 times), and all in it goes, once our finalizers are off.
+            return Gone()
         desired = self._desire(view, key)
         if isinstance(desired, Graph):
             self.membership.claim(key, ((ref, one.manifest) for ref, one in desired.objects.items()))
         elif isinstance(desired, Gone):
             self.membership.forget(key)
         return desired
+
+    def _is_going(self, view: View, namespace: str) -> bool:
+        if self._namespace or not namespace:
+            return False
+        live = view.get(Ref("", "Namespace", "", namespace))
+        return live is not None and is_being_deleted(live)
 
     def _members(self, view: View, key: Key) -> list[Manifest]:
         set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name)) if key.kind == SET_KIND else None
@@ -109,8 +118,13 @@ class Operator:
 
 
 def watched(namespace: str) -> Iterator[Wanted]:
-    """Yields what the operator watches: kinds with namespaces in one of them, if it is limited to one."""
-    return (one._replace(namespace=namespace) for one in WATCHED)  # the cache knows which kinds have no namespaces
+    """Yields what the operator watches: kinds with namespaces in one of them, if it is limited to one.
+
+    Who looks after one namespace may well not be allowed to look at namespaces.
+    """
+    yield from (one._replace(namespace=namespace) for one in WATCHED)  # the cache knows which kinds have no namespaces
+    if not namespace:
+        yield Wanted(NAMESPACE, managed=False)
 
 
 def _pace(key: Key) -> float:

@@ -39,10 +39,10 @@ class World:
         self.operator: Operator | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Starts an operator, as a new process would: it remembers nothing."""
+    async def start(self, *, everywhere: bool = False) -> None:
+        """Starts an operator, as a new process would: it remembers nothing. It looks after this namespace, or after all of them."""
         context = Context(shipped_program(), Settings(pods=True, kube_version="1.35"))
-        options = Options(namespace=self.namespace, on_result=self.results.append)
+        options = Options(namespace="" if everywhere else self.namespace, on_result=self.results.append)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 
