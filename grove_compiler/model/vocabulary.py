@@ -29,13 +29,15 @@ from grove_compiler.model.expanded.domains import domain_claim_name, domain_name
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
-from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
+from grove_compiler.model.expanded.live_object import condition_since, is_updating, live_object, old_status
+from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
 from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
+from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
@@ -103,6 +105,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         class_conflicts,
         clique_is_breached,
         lifts_gates,
+        condition_since,
         dependencies,
         domains,
         foreign_autoscalers,
@@ -113,7 +116,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_named_by_gang,
         is_up_to_date,
         is_updating,
+        leaving_pods,
         live_object,
+        live_pods,
         lost_waits,
         mnnvl_changes,
         mode_conflicts,
@@ -121,6 +126,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         names_too_long,
         names_too_long_together,
         old_clique,
+        old_drift,
         old_group,
         old_status,
         placement_changes,
@@ -133,6 +139,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         replica_counts,
         replica_states,
         scaled_gangs,
+        scheduler_topologies,
         scheduler_uses,
         shared_claims,
         sharing_levels,

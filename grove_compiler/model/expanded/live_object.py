@@ -22,6 +22,12 @@ def old_status(part: Part) -> Manifest:
     return live_object(part).get("status") or {}
 
 
+def condition_since(part: Part, type: str) -> str:
+    """Returns since when a condition of it has the status that it has; empty without such a condition."""
+    conditions = old_status(part).get("conditions") or []
+    return next((one.get("lastTransitionTime") or "" for one in conditions if one.get("type") == type), "")
+
+
 @remembered
 def is_updating(part: Part) -> bool:
     """Tells whether pods or replicas of it are being replaced by newer ones: an update has begun by its status, and has not ended."""

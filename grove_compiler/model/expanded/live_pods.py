@@ -81,9 +81,32 @@ class LivePod:
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
 
+@dataclass(eq=False)
+class LeavingPod:
+    """A pod that is being deleted."""
+
+    manifest: Manifest = field(repr=False)
+
+    name = declared(str, "metadata.name")
+    uid = declared(str, "metadata.uid")
+    due = declared(str, "metadata.deletionTimestamp", "When its containers have had their time and it ought to be gone.")
+    finalizers = declared(list[str], "metadata.finalizers", "Who wants to do something before it goes.")
+    node_name = declared(str, "spec.nodeName", "Empty when it never had one.")
+
+
 @remembered
 def live_pods(clique: Clique) -> list[LivePod]:
     """Returns the pods of this very PodClique that exist and are not being deleted, the oldest first."""
-    manifests = clique.set.snapshot.owned("Pod", clique.ref)
-    pods = [LivePod(clique, manifest) for manifest in manifests if not is_terminating(manifest)]
+    pods = [LivePod(clique, manifest) for manifest in _manifests(clique) if not is_terminating(manifest)]
     return sorted(pods, key=lambda pod: (pod.created, pod.name))
+
+
+@remembered
+def leaving_pods(clique: Clique) -> list[LeavingPod]:
+    """Returns the pods of this very PodClique that are being deleted."""
+    return [LeavingPod(manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
+
+
+@remembered
+def _manifests(clique: Clique) -> list[Manifest]:
+    return clique.set.snapshot.owned("Pod", clique.ref)

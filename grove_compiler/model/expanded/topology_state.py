@@ -1,0 +1,62 @@
+"""What schedulers know of a topology that runs: whether their own topology objects say the same (shipped semantics §8.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.expanded.topology import KAI_API_VERSION, ExpandedTopology
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.spec.topology import KAI
+
+
+@dataclass(slots=True, eq=False)
+class SchedulerTopology:
+    """What one scheduler knows of a topology. `reference` names its own object, `generation` is that of one which somebody else makes.
+
+    `is_available` tells whether the scheduler works here and schedules by topology; `message` says what is not in sync.
+    """
+
+    scheduler: str
+    reference: str
+    in_sync: bool
+    is_available: bool
+    generation: int | None
+    message: str
+
+
+def scheduler_topologies(topology: ExpandedTopology, config: Configuration) -> list[SchedulerTopology]:
+    """Returns what each scheduler knows that places by topology, and then those that the topology names although they do not."""
+    known = [_of_kai(topology)] if config.makes_kai_topologies else []
+    others = [one for one in topology.bindings if not (config.makes_kai_topologies and one.get("schedulerName") == KAI)]
+    return known + [_unavailable(one) for one in others]
+
+
+def old_drift(topology: ExpandedTopology) -> str:
+    """Returns the status of its condition `SchedulerTopologyDrift` as it stands; empty without one."""
+    conditions = (topology.manifest.get("status") or {}).get("conditions") or []
+    return next((one.get("status") or "" for one in conditions if one.get("type") == "SchedulerTopologyDrift"), "")
+
+
+def _of_kai(topology: ExpandedTopology) -> SchedulerTopology:
+    name = topology.kai_name
+    live = topology.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", name))
+    is_foreign = KAI in topology.bound_schedulers
+    generation = live["metadata"].get("generation") if live is not None and is_foreign else None
+    message = _difference(topology, name, live)
+    return SchedulerTopology(KAI, name, not message, True, generation, message)
+
+
+def _difference(topology: ExpandedTopology, name: str, live: Manifest | None) -> str:
+    if live is None:
+        return f'KAI Topology "{name}" not found'
+    if topology.foreign_kai_topology is not None:
+        return f'KAI Topology "{name}" is not made for this {topology.kind}'
+    levels = [level.get("nodeLabel") for level in (live.get("spec") or {}).get("levels") or []]
+    return "" if levels == topology.keys else f"KAI Topology levels differ from {topology.kind} levels"
+
+
+def _unavailable(binding: Manifest) -> SchedulerTopology:
+    scheduler, reference = binding.get("schedulerName") or "", binding.get("topologyReference") or ""
+    message = f'scheduler backend "{scheduler}" is not available for topology management'
+    return SchedulerTopology(scheduler, reference, False, False, None, message)

@@ -1,0 +1,105 @@
+"""What a ClusterTopologyBinding reports of KAI's Topology, and when people are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grove_compiler.source.document import Document
+from grove_compiler.step import Key
+
+from .world import shared_context, told
+
+Manifest = dict[str, Any]
+KEY = Key("ClusterTopologyBinding", "", "lab")
+KAI = {"scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]}, "topologyAwareScheduling": {"enabled": True}}
+OWNER = [{"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "name": "lab", "uid": "uid-lab", "controller": True}]
+DRIFT = "True Drift: One or more scheduler backend topologies have drifted"
+IN_SYNC = "False InSync: All scheduler backend topologies are in sync"
+
+
+def binding(drift: str = "", **spec: Any) -> Manifest:
+    """A binding of two levels whose condition has the status `drift` so far."""
+    words = {"reason": "Before", "message": "as it was", "lastTransitionTime": "2027-01-15T07:00:00Z"}
+    conditions = [{"type": "SchedulerTopologyDrift", "status": drift, **words}] if drift else []
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "ClusterTopologyBinding",
+        "metadata": {"name": "lab", "uid": "uid-lab", "generation": 3, "resourceVersion": "7"},
+        "spec": {"levels": [{"domain": "rack", "key": "example.com/rack"}, {"domain": "host", "key": "kubernetes.io/hostname"}], **spec},
+        "status": {"conditions": conditions},
+    }
+
+
+def kai_topology(*labels: str, name: str = "lab", owners: list[Manifest] | None = None) -> Manifest:
+    metadata = {"name": name, "uid": f"uid-kai-{name}", "generation": 5, "ownerReferences": OWNER if owners is None else owners}
+    levels = [{"nodeLabel": label} for label in labels or ("example.com/rack", "kubernetes.io/hostname")]
+    return {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": metadata, "spec": {"levels": levels}}
+
+
+def bound(scheduler: str) -> dict[str, Any]:
+    return {"schedulerTopologyBindings": [{"schedulerName": scheduler, "topologyReference": "theirs"}]}
+
+
+def report(*objects: Manifest, config: Manifest = KAI) -> Manifest:
+    head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+    return told(list(objects), [KEY], shared_context(Document({**head, **config})))
+
+
+@pytest.mark.parametrize(
+    ("objects", "entry", "condition"),
+    [
+        ([binding(), kai_topology()], {"topologyReference": "lab", "inSync": True}, IN_SYNC),
+        ([binding()], {"topologyReference": "lab", "inSync": False, "message": 'KAI Topology "lab" not found'}, DRIFT),
+        (
+            [binding(**bound("kai-scheduler"))],
+            {"topologyReference": "theirs", "inSync": False, "message": 'KAI Topology "theirs" not found'},
+            DRIFT,
+        ),
+        (
+            [binding(**bound("kai-scheduler")), kai_topology(name="theirs", owners=[])],
+            {"topologyReference": "theirs", "inSync": True, "schedulerBackendTopologyObservedGeneration": 5},
+            IN_SYNC,
+        ),
+        (
+            [binding(**bound("kai-scheduler")), kai_topology("example.com/rack", name="theirs", owners=[])],
+            {
+                "topologyReference": "theirs",
+                "inSync": False,
+                "schedulerBackendTopologyObservedGeneration": 5,
+                "message": "KAI Topology levels differ from ClusterTopologyBinding levels",
+            },
+            DRIFT,
+        ),
+    ],
+    ids=["ours", "ours that is still to be made", "theirs that is missing", "theirs", "theirs with other levels"],
+)
+def test_a_topology_says_whether_kai_has_the_same_levels(objects: list[Manifest], entry: Manifest, condition: str) -> None:
+    status = report(*objects)["statuses"]["ClusterTopologyBinding lab"]
+    assert status["observedGeneration"] == 3
+    assert status["schedulerTopologyStatuses"] == [{"schedulerName": "kai-scheduler", **entry}]
+    assert status["conditions"] == {"SchedulerTopologyDrift": condition}
+
+
+def test_without_a_scheduler_that_places_by_topology_nothing_drifts() -> None:
+    status = report(binding(), config={"topologyAwareScheduling": {"enabled": True}})["statuses"]["ClusterTopologyBinding lab"]
+    assert status == {"observedGeneration": 3, "schedulerTopologyStatuses": [], "conditions": {}}
+
+
+def test_drift_is_told_once_and_so_is_its_end() -> None:
+    drifted = kai_topology("example.com/rack", name="theirs", owners=[])
+    back = kai_topology(name="theirs", owners=[])
+    event = "kai-scheduler places by other levels: KAI Topology levels differ from ClusterTopologyBinding levels"
+    assert report(binding("False", **bound("kai-scheduler")), drifted)["events"] == [
+        f"ClusterTopologyBinding lab Warning TopologyDriftDetected: {event}"
+    ]
+    assert report(binding("True", **bound("kai-scheduler")), drifted)["events"] == []
+    assert report(binding("True", **bound("kai-scheduler")), back)["events"] == [
+        "ClusterTopologyBinding lab Normal TopologyInSync: All scheduler backend topologies are in sync"
+    ]
+    assert report(binding("False", **bound("kai-scheduler")), back)["events"] == []
+
+
+def test_a_topology_of_ours_that_is_still_to_be_made_is_no_news() -> None:
+    assert report(binding())["events"] == []
