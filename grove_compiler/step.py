@@ -26,7 +26,7 @@ from grove_compiler.model.expanded.topology import KAI_API_VERSION
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
-from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import Subject, expand, judge_topologies, live_sets, validate
 
@@ -194,6 +194,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     # A generation is declared once, but what a set reports and its metadata change under it, and later decisions rest on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
+    share_templates(expanded, generation.declared)
     expanded.template_hashes = generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]

@@ -162,3 +162,30 @@ def test_wrong_rules_are_told_when_an_explainer_is_made() -> None:
 
     with pytest.raises(InvalidRules):
         Explainer(inputs_of(SET), [*SOURCES, RuleSource("rules/x.yaml", "rule: a/b\nwrong: 1\n", "mine")])
+
+
+TWO_CLIQUES = """\
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueSet
+metadata: {name: two}
+spec:
+  replicas: 1
+  template:
+    priorityClassName: high
+    cliques:
+      - {name: a, spec: {roleName: a, replicas: 1, podSpec: {containers: [{name: m, image: 'i:1'}]}}}
+      - {name: b, labels: {l: b}, spec: {roleName: b, replicas: 1, podSpec: {hostname: h, containers: [{name: m, image: 'i:2'}]}}}
+"""
+
+
+@pytest.mark.parametrize(("own", "other"), [(0, 1), (1, 0)])
+def test_the_hash_of_a_clique_rests_on_its_own_template_and_on_no_others(own: int, other: int) -> None:
+    with asking(inputs_of(TWO_CLIQUES)) as question:
+        answer = question.explainer.object(question.node(f"PodClique/default/two-0-{'ab'[own]}"))
+        sources = answer.trace.fields["metadata", "labels", "grove.io/pod-template-hash"].inputs
+        named = {render(question.explainer.source_of(one).path) for one in sources}
+    image = "spec.template.cliques[{}].spec.podSpec.containers[0].image"
+    assert {image.format(own), "spec.template.priorityClassName"} <= named
+    assert [
+        path for path in named if path.startswith((f"spec.template.cliques[{other}].spec", f"spec.template.cliques[{other}].labels"))
+    ] == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.kube.template_hash import TemplateError, generation_hash, pod_template_hash, template_hashes
+from grove_compiler.kube.template_hash import TemplateError, generation_hash, hashed
 
 CASES = sorted((Path(__file__).parent / "cases").glob("hash-*.json"))
 CHECKOUT = Path(__file__).parents[2]
@@ -52,47 +52,42 @@ needs_conformance = pytest.mark.skipif(not SETS, reason=f"no conformance cases i
 def test_each_clique_of_a_case_has_the_hash_that_the_shipped_operator_wrote(path: Path) -> None:
     case = json.loads(path.read_text(encoding="utf-8"))
     templates = [template_of(clique, case["priorityClassName"]) for clique in case["cliques"]]
-    assert [pod_template_hash(template) for template in templates] == [clique["podTemplateHash"] for clique in case["cliques"]]
+    assert [hashed(template).hash for template in templates] == [clique["podTemplateHash"] for clique in case["cliques"]]
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_each_case_has_the_generation_hash_that_the_shipped_operator_wrote(path: Path) -> None:
     case = json.loads(path.read_text(encoding="utf-8"))
     templates = [template_of(clique, case["priorityClassName"]) for clique in case["cliques"]]
-    assert generation_hash(templates) == case["generationHash"]
+    assert generation_hash([hashed(template) for template in templates]) == case["generationHash"]
 
 
 @needs_conformance
 @pytest.mark.parametrize(("stored", "objects"), SETS)
 def test_every_conformance_case_has_the_hashes_that_the_shipped_operator_wrote(stored: Manifest, objects: list[Manifest]) -> None:
     template = stored["spec"]["template"]
-    hashes, generation = template_hashes(template_of(one, template.get("priorityClassName", "")) for one in template["cliques"])
+    templates = [hashed(template_of(one, template.get("priorityClassName", ""))) for one in template["cliques"]]
     written = [hashes_written(stored["metadata"]["name"], one["name"], objects) for one in template["cliques"]]
-    assert [labels - {one} for labels, one in zip(written, hashes, strict=True)] == [set()] * len(hashes)
-    assert generation == stored["status"]["currentGenerationHash"]
+    assert [labels - {one.hash} for labels, one in zip(written, templates, strict=True)] == [set()] * len(templates)
+    assert generation_hash(templates) == stored["status"]["currentGenerationHash"]
 
 
 def test_the_template_in_which_nothing_is_set_has_the_published_hash() -> None:
-    assert pod_template_hash({}) == ALL_ZERO
-
-
-def test_hashes_for_all_cliques_are_those_for_each() -> None:
-    templates = [{"spec": {"nodeName": name}} for name in ("a", "b", "a")]
-    assert template_hashes(templates)[0] == [pod_template_hash(template) for template in templates]
+    assert hashed({}).hash == ALL_ZERO
 
 
 def test_the_generation_hash_of_one_clique_is_its_pod_template_hash() -> None:
-    template = {"metadata": {"labels": {"a": "b"}}}
-    assert generation_hash([template]) == pod_template_hash(template)
+    template = hashed({"metadata": {"labels": {"a": "b"}}})
+    assert generation_hash([template]) == template.hash
 
 
 def test_the_generation_hash_depends_on_the_order_of_cliques() -> None:
-    a, b = {"spec": {"nodeName": "a"}}, {"spec": {"nodeName": "b"}}
+    a, b = hashed({"spec": {"nodeName": "a"}}), hashed({"spec": {"nodeName": "b"}})
     assert generation_hash([a, b]) != generation_hash([b, a])
 
 
-def test_a_generation_without_cliques_hashes_nothing() -> None:
-    assert template_hashes([]) == ([], generation_hash([]))
+def test_a_generation_without_cliques_has_a_hash() -> None:
+    assert generation_hash([])
 
 
 SAME = [
@@ -124,18 +119,18 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_templates_that_go_decodes_alike_have_one_hash(one: Manifest, other: Manifest) -> None:
-    assert pod_template_hash(one) == pod_template_hash(other)
+    assert hashed(one).hash == hashed(other).hash
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_templates_that_go_tells_apart_have_two_hashes(one: Manifest, other: Manifest) -> None:
-    assert pod_template_hash(one) != pod_template_hash(other)
+    assert hashed(one).hash != hashed(other).hash
 
 
 def test_a_template_that_go_could_not_decode_is_refused() -> None:
     with pytest.raises(TemplateError, match=r"a list of v1\.Container must be a list, not an object"):
-        pod_template_hash({"spec": {"containers": {}}})
+        hashed({"spec": {"containers": {}}})
 
 
 def test_a_hash_uses_ten_characters_that_no_word_can_be_made_of() -> None:
-    assert set(pod_template_hash({"spec": {"nodeName": "a"}})) <= set("456789bcdf")
+    assert set(hashed({"spec": {"nodeName": "a"}}).hash) <= set("456789bcdf")

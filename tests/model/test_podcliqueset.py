@@ -234,11 +234,12 @@ def test_what_is_hashed_is_the_pod_template_with_the_sets_priority() -> None:
 
 def test_with_one_clique_both_hashes_are_equal() -> None:
     found = read([clique("a")])
-    assert found.template_hashes == ([found.generation_hash], found.generation_hash)
+    assert found.cliques[0].pod_template_hash == found.generation_hash
 
 
 def test_cliques_with_the_same_template_have_the_same_hash() -> None:
-    first, second, third = read([clique("a", replicas=1), clique("b", replicas=5), clique("c", labels={"x": "y"})]).template_hashes[0]
+    cliques = read([clique("a", replicas=1), clique("b", replicas=5), clique("c", labels={"x": "y"})]).cliques
+    first, second, third = (one.pod_template_hash for one in cliques)
     assert first == second
     assert first != third
 

@@ -132,7 +132,7 @@ def test_of_equal_pods_the_highest_index_goes_whichever_is_younger_so_that_indic
 
 
 def test_of_too_many_pods_those_of_an_old_template_go() -> None:
-    current = expand(pcs([clique("a")])).template_hashes[0][0]
+    current = expand(pcs([clique("a")])).cliques[0].pod_template_hash
     old = existing_pod(A, "old", 0, labels={"grove.io/pod-template-hash": "of-former-days"})
     new = existing_pod(A, "new", 1, labels={"grove.io/pod-template-hash": current})
     assert kept(pods(1, [old, new])) == [f"{A}-new"]

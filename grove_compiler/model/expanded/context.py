@@ -100,6 +100,11 @@ class SetInContext(PodCliqueSet):
         """The hash of each clique's pod template, and that of all together: those recorded, where nothing has changed in meaning."""
         return effective_hashes(self.cliques, self.priority_class, self.revisions, lambda: super(SetInContext, self).template_hashes)
 
+    def pod_template_hash(self, clique: CliqueTemplate) -> str:
+        """Returns the hash of a clique's pod template: that recorded, where nothing has changed in meaning."""
+        # Where nothing is recorded, the clique is asked and not the list of all, so that `explain` names its lines alone.
+        return self.template_hashes[0][clique.index] if self.revisions else clique.pod_template_hash
+
     def recorded_template(self, clique: CliqueTemplate, hash: str) -> CliqueTemplate | None:
         """Returns a clique as it is declared, but for its pods, which are as recorded under a hash; none where nothing is."""
         key = clique.index, hash

@@ -231,7 +231,7 @@ class Clique:
     @property
     def pod_template_hash(self) -> str:
         """The hash of its template as it is declared, which changes when its pods have to be replaced (shipped semantics §7.3)."""
-        return self.set.template_hashes[0][self.declared.index]
+        return self.set.pod_template_hash(self.declared)
 
     @property
     def scheduler(self) -> str:

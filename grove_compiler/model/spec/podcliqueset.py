@@ -158,13 +158,19 @@ class PodCliqueSet:
     @lazy
     def template_hashes(self) -> tuple[list[str], str]:
         """The hash of each clique's pod template, and that of all together (shipped semantics §7.3)."""
-        from grove_compiler.kube.template_hash import template_hashes  # brings the pod API's field tables: not for validation
+        from grove_compiler.kube.template_hash import generation_hash  # brings the pod API's field tables: not for validation
 
-        return template_hashes(clique.hashed_template(self.priority_class) for clique in self.cliques)
+        return [clique.pod_template_hash for clique in self.cliques], generation_hash([clique._hashed for clique in self.cliques])
 
     @property
     def generation_hash(self) -> str:
         return self.template_hashes[1]
+
+
+def share_templates(owner: PodCliqueSet, other: PodCliqueSet) -> None:
+    """Gives one set what is known of the templates of another with the same `spec`: above all the hashes, most of a small set's cost."""
+    # A function, since rules may call every public method of the model.
+    owner._templates = other._templates
 
 
 def _foreign(entries: dict[str, str]) -> dict[str, str]:

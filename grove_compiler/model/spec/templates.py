@@ -6,7 +6,7 @@ Both classes stand here because they know each other: a group names its cliques,
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
@@ -14,6 +14,9 @@ from grove_compiler.model.spec.constraints import Constraint, constraint_in
 from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
+
+if TYPE_CHECKING:
+    from grove_compiler.kube.template_hash import HashedTemplate
 
 KAI_QUEUE = "kai.scheduler/queue"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
@@ -72,6 +75,7 @@ class _Template:
 class CliqueTemplate(_Template):
     """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
 
+    _set_template: Manifest = field(default_factory=dict, repr=False)
     _groups: list[ScalingGroupTemplate] = field(default_factory=list, repr=False)
 
     _list = "cliques"
@@ -141,7 +145,20 @@ class CliqueTemplate(_Template):
         """Returns the same clique with other `pod_parts`."""
         rest = {key: value for key, value in self.manifest.items() if key not in (*OUTSIDE_SPEC, "spec")}
         outer = {key: parts[key] for key in OUTSIDE_SPEC if key in parts}
-        return CliqueTemplate({**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._groups)
+        return CliqueTemplate({**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._groups)
+
+    # Each clique has a hash of its own, and not a place in a list of all, so that `explain` names the lines of this clique alone.
+    @lazy
+    def _hashed(self) -> HashedTemplate:
+        """Its pod template with what hashes are made of."""
+        from grove_compiler.kube.template_hash import hashed  # brings the pod API's field tables: not for validation
+
+        return hashed(self.hashed_template(self._set_template.get("priorityClassName") or ""))
+
+    @lazy
+    def pod_template_hash(self) -> str:
+        """The hash of its pods' template, which changes when they have to be replaced (shipped semantics §7.3)."""
+        return self._hashed.hash
 
 
 @dataclass(eq=False)
@@ -174,7 +191,7 @@ def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[Scaling
     # Who is whose is found when somebody asks, so that `explain` does not take an index to rest on the names of all.
     cliques: list[CliqueTemplate] = []
     groups: list[ScalingGroupTemplate] = []
-    cliques += [CliqueTemplate(entry, index, groups) for index, entry in enumerate(template.get("cliques") or [])]
+    cliques += [CliqueTemplate(entry, index, template, groups) for index, entry in enumerate(template.get("cliques") or [])]
     groups += [ScalingGroupTemplate(entry, index, cliques) for index, entry in enumerate(template.get("podCliqueScalingGroups") or [])]
     return cliques, groups
 
