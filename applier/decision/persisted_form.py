@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from applier.decision.fields import OF_THE_SERVER
-from applier.decision.go_types import default_of, is_gated, is_known, is_worked_out
+from applier.decision.go_types import default_of, is_gated, is_judged_empty, is_known, is_worked_out
 from applier.decision.schema import Type
 from applier.decision.values import LIST, equal, is_empty, is_leaf, is_unset, rounds_alike, same_form, steps_to, value_below
 from applier.outcome import ABSENT
@@ -33,6 +33,7 @@ BACK = "the server may fill it in again"
 _FILLED = "the server may have filled it in"
 _NEW = "a field that is newer than this program, which a server may leave out when it is empty"
 _GATED = "the server may leave it out, with the feature that it belongs to"
+_JUDGED = "the server stores it as if it were not there, but may refuse it"
 _NULL = "null may stand for a default"
 _ROUNDED = "the server may round it"
 _IDENTITY = frozenset(("apiVersion", "kind"))
@@ -118,6 +119,8 @@ class Walk:
         if is_now_unset:
             if not was_unset:
                 self._unset(old, new, type, steps, owner, whole)
+            elif new is not ABSENT and new is not None and owner is not None and is_judged_empty(owner.name, steps[-1][2:]):
+                self._say(steps, old, new, _JUDGED)
         elif was_unset:
             if not self._by_member({}, new, type, steps, whole):
                 self._say(steps, old, new, _doubt_of(owner, steps, new))
