@@ -98,6 +98,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "api.core.v1.EndpointPort": {"protocol": "TCP"},
     "api.core.v1.ServiceSpec": {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"},
     "api.core.v1.ServicePort": {"protocol": "TCP"},
+    "api.core.v1.ClientIPConfig": {"timeoutSeconds": 10800},
     "api.core.v1.ReplicationControllerSpec": {"replicas": 1},
     "api.apps.v1.DeploymentSpec": {"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600},
     "api.apps.v1.DeploymentStrategy": {"type": "RollingUpdate", "rollingUpdate": _QUARTERS},

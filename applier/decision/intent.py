@@ -45,8 +45,7 @@ def hide_secrets(manifest: Manifest) -> Manifest:
     manifest = folded(manifest)
     for name in ("data", "stringData"):
         value = manifest.get(name)
-        # Null is kept as an empty value: Go reads it so under a free key.
-        hidden = {key: _hidden(one or "") for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
+        hidden = {key: _hidden(one) for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
         if hidden != value:
             manifest = {**manifest, name: hidden}
     return _without_last_applied(manifest)
@@ -83,7 +82,8 @@ def is_hidden(value: Any) -> bool:
 
 
 def _hidden(value: Any) -> Any:
-    if value is None or is_hidden(value):
+    # That nothing is there is no secret; and a server that stores null as an empty value sees a conflict between the two all the same.
+    if not value or is_hidden(value):
         return value
     try:
         plain = decoded(value)

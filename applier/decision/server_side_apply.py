@@ -21,6 +21,7 @@ from applier.decision.fields import (
     with_named_fields,
     without,
 )
+from applier.decision.go_types import is_plain
 from applier.decision.managers import Entry, Identity, Managers, applier_of
 from applier.decision.schema import Type
 from applier.decision.values import LIST, MAP, check, equal, is_leaf, member_type, shape_of, step_to, steps_to
@@ -79,17 +80,26 @@ def without_managed_fields(live: Manifest) -> Manifest:
 
 def _first_entries(live: Manifest, type: Type, version: str) -> Managers:
     """Who owns an object that nobody's fields were kept of: one manager for all that is there."""
-    # Go writes structs, lists and maps that nobody set as `{}` and null; the server sees no fields in them.
-    comparison = compare({}, _without_nothing(live) if type.go else live, type)
+    comparison = compare({}, _beyond_zero(live, type) if type.go else live, type)
     fields = difference(_without_status(union(comparison.added, comparison.modified), type), NEVER_OWNED)
     return {Identity(BEFORE_FIRST_APPLY, "Update", "", version): Entry(fields, version)} if fields else {}
 
 
-def _without_nothing(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    members = {name: _without_nothing(member) for name, member in value.items()}
-    return {name: member for name, member in members.items() if member is not None and member != {}}
+def _beyond_zero(value: dict[str, Any], type: Type, is_plain_all_the_way: bool = True) -> dict[str, Any]:
+    """What a Go object has beyond one in which nobody set anything: that is what the server compares it with.
+
+    Go writes null and `{}` for lists, maps and structs, and for plain scalars their zeros (a PriorityClass's `value: 0`), unless they
+    are said to be left out. What stands behind a pointer, or in a list, is not there at all when nobody set it.
+    """
+    found = {}
+    for name, member in value.items():
+        below = type.member(name)
+        is_plain_here = is_plain_all_the_way and name in type.fields and is_plain(type.name, name)
+        if isinstance(member, dict) and below is not None:
+            member = _beyond_zero(member, below, is_plain_here)
+        if member is not None and member != {} and not (is_plain_here and not isinstance(member, list) and not member):
+            found[name] = member
+    return found
 
 
 def _without_status(fields: Fields, type: Type) -> Fields:

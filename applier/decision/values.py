@@ -21,6 +21,7 @@ _SCALES = {
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?").fullmatch
 _SIX_DIGITS = re.compile(r"\.\d{6}(?:Z|[+-]\d\d:\d\d)$")
+_TIMES = ("time", "micro-time")
 _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
 
@@ -57,7 +58,9 @@ def is_unset(value: Any, type: Type) -> bool:
         return not value and type.is_map and not type.fields and not type.deduced and not type.scalar
     if kind is list:
         return not value and type.is_list and not type.scalar
-    return not value and kind in _PYTHON[type.scalar] and not (value is False and type.scalar == "untyped") and type.omits_empty
+    if value or kind not in _PYTHON[type.scalar] or type.form in _TIMES:  # an empty text is no time, and refused
+        return False
+    return not (value is False and type.scalar == "untyped") and type.omits_empty
 
 
 def same_form(form: str, first: Any, second: Any) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from applier.ref import Kind
+from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 
 from .nothings import COUNT, every_kind, pairs_of_nothing
@@ -41,16 +43,57 @@ def test_what_is_stored_as_nothing_and_refused_all_the_same_is_not_called_unchan
         root = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         fields = server.get(Kind.of(definition)).fields["spec"][1].fields["versions"][1].item
         schema = fields.fields["schema"][1].fields["openAPIV3Schema"][1]
-        empty = {
-            name: {} if type.is_map else []
-            for name, (_, type) in schema.fields.items()
-            if (type.is_map or type.is_list) and name not in root
-        }
-        for name, value in empty.items():
-            root[name] = value
+        types = {name: type for name, (_, type) in schema.fields.items() if (type.is_map or type.is_list) and name not in root}
+        for name, type in types.items():
+            root[name] = {} if type.is_map else []
             judge(server, Pair(live, definition, path, force=False), server, tally)
             del root[name]
     finally:
         server.ask("DELETE", path)
-    assert len(empty) > 10
+    assert len(types) > 10
     assert not tally.wrong, "\n\n".join(tally.wrong[:3])
+
+
+def _service(seconds: object) -> Manifest:
+    config = {"clientIP": {"timeoutSeconds": seconds}}
+    spec = {"ports": [{"port": 80}], "sessionAffinity": "ClientIP", "sessionAffinityConfig": config}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": spec}
+
+
+def _secret(value: object) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": value}}
+
+
+def _event(first: object) -> Manifest:
+    about = {"involvedObject": {"namespace": "${NAME}"}, "reason": "A", "firstTimestamp": first}
+    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "a"}, **about}
+
+
+def _class(name: str, **more: object) -> Manifest:
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": None, **more}
+
+
+FOUND = {
+    "a default inside of what is sent": ("us", _service(None), _service(None)),
+    "null over another's empty value in a Secret": ("them", _secret(""), _secret(None)),
+    "an empty text for a time, which no server reads": ("us", _event(None), _event("")),
+    "a zero that nobody set and nobody owns": ("us", _class("${NAME}"), _class("${NAME}", description=None)),
+}
+"""Pairs that random ones from other seeds came upon: who wrote the first, and what we want."""
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(("manager", "first", "intent"), FOUND.values(), ids=FOUND)
+def test_what_was_decided_otherwise_once(
+    control_plane: ControlPlane, namespace: str, manager: str, first: Manifest, intent: Manifest
+) -> None:
+    server, tally = Server(control_plane), Tally()
+    first, intent = (json.loads(json.dumps(one).replace("${NAME}", namespace)) for one in (first, intent))
+    path = server.path_of(first, namespace)
+    assert server.apply(path, first, manager).status == 201
+    try:
+        for force in (False, True):
+            judge(server, Pair(server.ask("GET", path).body, intent, path, force), server, tally)
+    finally:
+        server.ask("DELETE", path)
+    assert not tally.wrong, "\n\n".join(tally.wrong)
