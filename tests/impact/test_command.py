@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,12 @@ from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.cli.impact.words import number
 from tests.benchmarks.workload import manifest as benchmark
 from tests.cli.conftest import cache_of_the_session
-from tests.cli.running import ROOT, Ended, run
+from tests.cli.running import Ended, run
 
 from .editing import base
 
 __all__ = ["cache_of_the_session"]
 
-PAGE = ROOT / "docs" / "impact.md"
 IMAGE = {"path": "spec.template.cliques[0].spec.podSpec.containers[0].image", "value": "router:2"}
 ROLE = {"path": "spec.template.cliques[0].spec.roleName", "value": "front"}
 
@@ -154,24 +151,3 @@ def test_a_user_s_rules_count() -> None:
 @pytest.mark.parametrize(("count", "expected"), [(0, "0 pods"), (1, "1 pod"), (2, "2 pods"), (12345, "12 345 pods")])
 def test_numbers_have_their_words(count: int, expected: str) -> None:
     assert number(count, "pod") == expected
-
-
-BLOCKS = re.findall(r"```\n\$ (.*?)\n(.*?)```", PAGE.read_text(), re.DOTALL) if PAGE.exists() else []
-
-
-@pytest.mark.parametrize(("line", "output"), BLOCKS, ids=[line for line, _ in BLOCKS])
-def test_the_page_shows_what_is_printed(line: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    editing, _, command = line.partition(" | ")
-    _, *programs, file = shlex.split(editing)
-    text = Path(file).read_text()
-    for program in programs:
-        _, old, new, _ = program.split("/")
-        assert re.search(old, text, re.MULTILINE), program
-        text = re.sub(old, new, text, flags=re.MULTILINE)
-    found = run(*shlex.split(command)[1:], stdin=text.encode())
-    assert found.err + found.out == output
-
-
-def test_the_page_shows_several() -> None:
-    assert len(BLOCKS) >= 3

@@ -28,7 +28,7 @@ from grove_operator.terminal import visible
 Examples:
   grove explain -f workload.yaml podgang/web-0                          the whole object, with the origin of each line
   grove explain -f workload.yaml podclique/web-0-a spec.minAvailable    one field: expression, inputs, patches
-  grove explain -f workload.yaml pod/web-0-a-x2x4z spec.schedulerName -o json
+  grove explain -f workload.yaml pod/web-0-a-pjj2r spec.schedulerName -o json
   grove explain -f workload.yaml hpa/web-0-a                            why there is none
   grove explain -f workload.yaml pcs/web spec.template                  what defaults did to the set itself""",
 )

@@ -28,7 +28,7 @@ Examples:
   grove lint new.yaml --old running.yaml       may this edit be made?
   grove lint workload.yaml -o json | jq .      for programs
   grove lint manifests/ -o github              annotations in a workflow of GitHub Actions
-  grove lint manifests/ -o sarif > grove.sarif for code scanning""",
+  grove lint manifests/ -o sarif > grove.sarif  for code scanning""",
 )
 @input_options
 @click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
