@@ -130,13 +130,18 @@ def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
             for entry in entries:
                 if entry.name[0] == ".":
                     continue
-                if entry.name.endswith((".yaml", ".yml")):
+                if entry.is_dir(follow_symlinks=False):  # a link may lead back up
+                    files += [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)] if deep else []
+                elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
                     files.append((entry.name, entry.path))
-                elif deep and entry.is_dir(follow_symlinks=False):  # a link may lead back up
-                    files += [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)]
     except OSError as error:
         raise UnreadableRules(f"{folder}: {_reason(error)}") from None
     return sorted(files)
+
+
+def _is_readable(path: str) -> bool:
+    """Whether it is a file, or a link that leads nowhere, which reading it tells. A pipe among them would be waited for without end."""
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _data(path: str) -> bytes:

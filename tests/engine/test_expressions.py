@@ -81,7 +81,7 @@ FILTERS = {
     "shelf.books | selectattr('author.country') | map(attribute='title')": ["Emma"],
     "shelf.books | rejectattr('author.country') | map(attribute='title')": ["Faust"],
     "shelf.books | rejectattr('pages', 'gt', 200) | map(attribute='title')": ["Faust"],
-    "shelf.books | select('none') | list": [],
+    "shelf.books | select('none') | map(attribute='title') | list": [],
     "[1, none, 'a'] | select('string')": ["a"],
     "[1, none, 'a'] | reject('none')": [1, "a"],
     "[1, 2, 3] | reject('in', [2])": [1, 3],

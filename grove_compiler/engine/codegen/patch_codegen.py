@@ -15,6 +15,7 @@ from grove_compiler.engine.expressions.scope import Code, Scope
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, as_expression
 from grove_compiler.engine.language.template_ast import Expression, Text
+from grove_compiler.engine.runtime.cost_budget import STEPS_OF_AN_OPERATION
 from grove_compiler.engine.runtime.patching import pointer
 
 
@@ -46,6 +47,8 @@ class PatchCodegen:
                 with self._shape([operation["path"]]):
                     self._operation(operation, self.patch.at("do", number), scope)
             block.indent = indent
+        if self.patch.source.metered and not around.traced:
+            block.add("o = identified(o)", self.patch.at("patch"))
 
     @contextmanager
     def _shape(self, paths: list[Any]) -> Iterator[None]:
@@ -75,6 +78,8 @@ class PatchCodegen:
 
     def _operation(self, operation: dict[str, Any], at: Place, scope: Scope) -> None:
         scope = self._loops(operation, at, scope)
+        if self.patch.source.metered:
+            self.block.add(f"spend({STEPS_OF_AN_OPERATION})", at)
         where = self._path(operation["path"], at.below("path"), scope)
         if operation["op"] == "remove":
             self._add(f"{self._call('remove', at)}o, {where},{self.block.mark(at.below('path'))})")

@@ -117,6 +117,8 @@ class RuleCodegen:
             block.add(f"owner = {function.templates.named('owner', code.python, expression)}", expression.at)
             function.scope, owner = function.scope.with_name("owner", Code("owner", ObjectRef, code.depth)), "owner"
         self._render(function, self._owned(rule, node) if node else None, patches)
+        if rule.source.metered and not function.traced:
+            block.add("o = identified(o)", rule.at("generate"))
         block.add(f"emit({function.index}, o, {function.positions}, {owner})", rule.at("generate"))
 
     def _condition(self, function: RuleFunction, _: Sequence[Rule]) -> None:

@@ -104,11 +104,13 @@ class TemplateCodegen(StatementCodegen):
             return self._list(node, scope, block, depth)
         assert not isinstance(node, Include)  # parts were put in when the template was parsed
         code = Code(repr(node.value), type(node.value)) if isinstance(node, Literal) else self.code(node, scope)
-        kind = types.without_none(code.type)
-        if types.is_model(kind) and isinstance(node, Text | Expression):
-            node.at.fail(f"a {kind.__name__} cannot stand in a manifest; name one of its attributes")
+        model = types.model_within(code.type) if isinstance(node, Text | Expression) else None
+        if model is not None:
+            node.at.fail(f"a {model.__name__} cannot stand in a manifest; name one of its attributes")
         if not self.traced:
-            return code
+            # What a list or a map holds shows only when the rule runs: `[name] + [clique]` is taken for texts. What ships has tests.
+            is_plain = isinstance(node, Literal) or types.without_none(code.type) in (str, int, float, bool)
+            return code if is_plain or not node.at.file.metered else replace(code, python=f"writable({code.python})")
         shape = block.shape if code.may_omit else "None"
         return replace(code, python=traced_value(code.python, node, scope, self.rule, shape))
 

@@ -37,6 +37,14 @@ def is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and annotation.__module__ not in ("builtins", "typing") and not is_mapping(annotation)
 
 
+def model_within(annotation: Any) -> Any:
+    """The class whose instances a value of this type is, or holds, however deep in lists and maps; None where there is none."""
+    annotation = without_none(annotation)
+    if is_model(annotation):
+        return annotation
+    return next((found for part in typing.get_args(annotation) if (found := model_within(part)) is not None), None)
+
+
 def is_mapping(annotation: Any) -> bool:
     """Whether it is a map by annotation: `dict[…]`, `Mapping[…]`."""
     origin = typing.get_origin(annotation) or annotation

@@ -33,6 +33,20 @@ class EvaluationError(Exception):
     """An expression that cannot be evaluated. The program adds the rule, its file and its line."""
 
 
+def writable(value: Any) -> Any:
+    """Returns a value that can stand in a manifest. Raises `EvaluationError` for one that is, or holds, a part of the model."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif not (part is None or part is OMIT or isinstance(part, str | int | float)):
+            raise EvaluationError(f"{describe(part)} cannot stand in a manifest; name one of its attributes")
+    return value
+
+
 def get_field(value: Any, name: str) -> Any:
     """`value.name`: a mapping's entry or a model's attribute; none for what is absent, or when `value` is none."""
     if value is None:

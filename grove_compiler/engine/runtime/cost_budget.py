@@ -15,6 +15,8 @@ MOST_STEPS = 10_000_000
 STEPS_OF_AN_OBJECT = 10_000
 CHARACTERS_OF_A_STEP = 64
 STEPS_OF_A_FINDING = 100
+STEPS_OF_AN_OPERATION = 20
+"""An operation of a patch copies the containers on its path. Paid as one step, two loops of 100,000 would take a minute to be stopped."""
 
 
 class CostBudget:

@@ -17,6 +17,7 @@ from grove_compiler.engine.runtime.access import (
     get_item,
     multiply,
     power,
+    writable,
 )
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.failure import FAILURES
@@ -26,11 +27,11 @@ from grove_compiler.engine.runtime.results import Condition, Deletion, Event, St
 def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> dict[str, Any]:
     """The names that generated code uses. Metered code pays by `budget`; decisions that fail call `failed(rule, error)`."""
     names: dict[str, Any] = {
-        "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat,
+        "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat, "spend": budget.spend, "writable": writable,
         "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
         "multiply": multiply, "power": power, "modulo": modulo, "merge": patching.merge, "pointer": patching.pointer,
         "patch_add": patching.patch_add, "patch_replace": patching.patch_replace, "patch_remove": patching.patch_remove,
-        "patch_test": patching.patch_test, "patch_merge": patching.patch_merge,
+        "patch_test": patching.patch_test, "patch_merge": patching.patch_merge, "identified": patching.identified,
         "Condition": Condition, "StatusPatch": StatusPatch, "Event": Event, "Deletion": Deletion, "event_name": event_name,
         "FAILURES": FAILURES, "failed": _reraise,
     }  # fmt: skip

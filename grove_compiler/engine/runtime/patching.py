@@ -57,6 +57,16 @@ def patch_remove(value: Any, path: Pointer) -> Any:
     return _change(value, path, path, take) if _exists(value, path) else value
 
 
+def identified(value: Any) -> Any:
+    """The object after a patch. Raises `EvaluationError` where it has lost what every object is known by."""
+    metadata = value.get("metadata")
+    place = metadata if isinstance(metadata, dict) else {}
+    for field, text in (("apiVersion", value.get("apiVersion")), ("kind", value.get("kind")), ("metadata.name", place.get("name"))):
+        if not isinstance(text, str) or not text:
+            raise EvaluationError(f"it leaves {describe(text)} in {field}, where every object has a text")
+    return value
+
+
 def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
     """The object as it is. Raises `EvaluationError` when it holds something else at the path."""
     present = value
