@@ -70,14 +70,14 @@ def _event(first: object) -> Manifest:
 
 
 def _class(name: str, **more: object) -> Manifest:
-    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": None, **more}
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, **more}
 
 
 FOUND = {
     "a default inside of what is sent": ("us", _service(None), _service(None)),
     "null over another's empty value in a Secret": ("them", _secret(""), _secret(None)),
     "an empty text for a time, which no server reads": ("us", _event(None), _event("")),
-    "a zero that nobody set and nobody owns": ("us", _class("${NAME}"), _class("${NAME}", description=None)),
+    "a zero that nobody set and nobody owns": ("us", _class("${NAME}"), _class("${NAME}", value=None)),
 }
 """Pairs that random ones from other seeds came upon: who wrote the first, and what we want."""
 
