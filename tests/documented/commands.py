@@ -15,7 +15,7 @@ import click
 
 from grove_operator.cli.commands import COMMANDS, grove
 
-from .pages import DOCS
+from ..docs.pages import DOCS
 
 ROOT = DOCS.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]

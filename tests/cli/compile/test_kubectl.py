@@ -1,4 +1,4 @@
-"""What kubectl takes of the compiler's output: owners need a UID (decisions §2). The pipes of the pages run in `tests/docs`."""
+"""What kubectl takes of the compiler's output: owners need a UID (decisions §2). The pipes of the pages run in `tests/documented`."""
 
 from __future__ import annotations
 

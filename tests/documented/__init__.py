@@ -1,0 +1,1 @@
+"""What the README, the pages and the help texts print as commands: all of it runs."""
