@@ -78,13 +78,8 @@ def test_another_spelling_keeps_every_hash(written: Any) -> None:
 
 def another_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """An upgrade: the same templates hash to something else."""
-    shipped = template_hash.template_hashes
-
-    def newer(templates: Any) -> tuple[list[str], str]:
-        each, all = shipped(templates)
-        return [f"{one}9" for one in each], f"{all}9"
-
-    monkeypatch.setattr(template_hash, "template_hashes", newer)
+    shipped = template_hash._text
+    monkeypatch.setattr(template_hash, "_text", lambda state: f"{shipped(state)}9")
 
 
 def test_another_hash_function_restarts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

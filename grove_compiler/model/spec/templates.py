@@ -145,7 +145,9 @@ class CliqueTemplate(_Template):
         """Returns the same clique with other `pod_parts`."""
         rest = {key: value for key, value in self.manifest.items() if key not in (*OUTSIDE_SPEC, "spec")}
         outer = {key: parts[key] for key in OUTSIDE_SPEC if key in parts}
-        return CliqueTemplate({**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._groups)
+        return CliqueTemplate(
+            {**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._groups
+        )
 
     # Each clique has a hash of its own, and not a place in a list of all, so that `explain` names the lines of this clique alone.
     @lazy
