@@ -36,7 +36,11 @@ class Listing(NamedTuple):
 
 
 class WatchEvent(NamedTuple):
-    """`type` is ADDED, MODIFIED, DELETED or BOOKMARK. `initial_end` marks the bookmark that ends the state a watch-list starts with."""
+    """`type` is ADDED, MODIFIED, DELETED or BOOKMARK. `initial_end` marks the bookmark that ends the state a watch-list starts with.
+
+    OPENED, which is no event of Kubernetes and has no object, is the first: the server has taken the watch. Of a kind to which nothing
+    happens it says nothing else for up to a minute.
+    """
 
     type: str
     object: Manifest

@@ -31,6 +31,8 @@ async def list_and_watch(
                 yield listing
             async with aclosing(cluster.watch(resource, namespace, labels=labels, resource_version=version)) as events:
                 async for event in events:
+                    if event.type == "OPENED":
+                        continue
                     backoff.reset()
                     version = resource_version_of(event.object)
                     yield event

@@ -138,7 +138,7 @@ class Source:
             self._listen_on(deadline)
             if event.type == "DELETED":
                 found.pop(Ref.of(event.object), None)
-            elif event.type != "BOOKMARK":
+            elif event.type not in ("BOOKMARK", "OPENED"):
                 found[Ref.of(event.object)] = self._kept(event.object)
             elif event.initial_end:
                 return self._listed(list(found.values()), resource_version_of(event.object))
@@ -147,6 +147,11 @@ class Source:
     async def _changes(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         async for event in events:
             self._listen_on(deadline)
+            if event.type == "OPENED":
+                # The server is there and knows our version. Whether it has more to tell is not known yet, so that this is no word from it:
+                # what waits for one since we lead (`doubt`) goes on waiting.
+                self.trouble = None
+                continue
             self._well()
             if event.type == "DELETED":
                 self._objects.gone(event.object)

@@ -82,6 +82,7 @@ class Watches:
         stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}")
         lines = Lines()
         try:
+            yield WatchEvent("OPENED", {})
             while chunk := await stream.chunk():
                 for line in lines.feed(chunk):
                     yield self._event(line, request)

@@ -69,6 +69,7 @@ async def _stream(
     watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], version: int, initial: bool
 ) -> AsyncIterator[WatchEvent]:
     try:
+        yield WatchEvent("OPENED", {})
         for manifest in state:
             yield wanted.show("ADDED", manifest, manifest["metadata"]["resourceVersion"])
         if initial:

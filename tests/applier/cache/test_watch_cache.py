@@ -124,6 +124,32 @@ async def test_it_serves_what_it_knew_while_it_cannot_reach_the_server() -> None
 
 
 @in_virtual_time
+async def test_a_broken_stream_is_no_doubt_any_more_once_it_is_opened_again_though_nothing_happens() -> None:
+    """Else nothing could be deleted for up to a minute: until the next bookmark of a kind to which nothing happens."""
+    cluster = MemoryCluster()
+    cluster.seed(config_map())
+    async with watching(cluster, watch_list=False) as cache:
+        cluster.fail("watch", Unreachable("no route"), times=2)
+        cluster.end_watches(Unreachable("reset"))
+        await until(lambda: bool(cache.doubts([("", "ConfigMap")])))
+        await until(lambda: not cache.doubts([("", "ConfigMap")]), 10)
+
+
+@in_virtual_time
+async def test_who_has_just_begun_to_lead_waits_for_a_word_of_the_server_that_is_newer_than_that() -> None:
+    cluster = MemoryCluster()
+    cluster.seed(config_map())
+    async with watching(cluster, watch_list=False) as cache:
+        await asyncio.sleep(5)
+        leads_since = asyncio.get_running_loop().time()
+        cluster.end_watches()
+        await asyncio.sleep(5)
+        assert cache.doubts([("", "ConfigMap")], leads_since), "a watch that is taken says nothing of what others wrote before"
+        cluster.bookmark()
+        await until(lambda: not cache.doubts([("", "ConfigMap")], leads_since))
+
+
+@in_virtual_time
 async def test_a_silent_stream_is_left_for_a_new_one() -> None:
     cluster = MemoryCluster()
     async with watching(cluster, stall=60.0) as cache:

@@ -268,7 +268,7 @@ async def test_a_watch_starts_with_the_state_and_goes_on_with_changes(cluster: A
                 await cluster.delete(maps, namespace, "a", uid=event.object["metadata"]["uid"])
             if event.type == "DELETED":
                 break
-    assert seen == ["ADDED", "BOOKMARK", "MODIFIED", "DELETED"]
+    assert seen == ["OPENED", "ADDED", "BOOKMARK", "MODIFIED", "DELETED"]
 
 
 async def test_a_watch_goes_on_where_a_list_ended(cluster: ApiCluster, maps: Resource, namespace: str) -> None:
@@ -276,6 +276,7 @@ async def test_a_watch_goes_on_where_a_list_ended(cluster: ApiCluster, maps: Res
     version = (await cluster.list(maps, namespace)).resource_version
     await cluster.apply(maps, config_map(namespace, "b"), manager="m")
     async with aclosing(cluster.watch(maps, namespace, labels=OURS, resource_version=version)) as events:
+        assert (await anext(events)).type == "OPENED"
         assert (await anext(events)).object["metadata"]["name"] == "b"
 
 

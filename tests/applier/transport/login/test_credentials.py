@@ -44,7 +44,7 @@ async def test_a_401_opens_a_watch_again_as_well(tmp_path: Path, server: Scripte
     server.on("GET", "/api/v1/namespaces/ns/configmaps", REFUSED, Answer(200, ""))
     async with connect(kubeconfig=kubeconfig(tmp_path, server, {"tokenFile": "token"}), retries=HASTY) as cluster:
         (tmp_path / "token").write_text("new")
-        assert [event async for event in cluster.watch(CONFIG_MAPS, "ns", resource_version="1")] == []
+        assert [event.type async for event in cluster.watch(CONFIG_MAPS, "ns", resource_version="1")] == ["OPENED"]
 
 
 async def test_without_newer_credentials_a_401_is_final(server: Scripted, cluster: ApiCluster) -> None:
