@@ -7,25 +7,36 @@ from typing import TypeVar
 
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
 from applier.loop import View
+from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
+from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import group_of
-from grove_compiler.step import Context, Key, Step, step
+from grove_compiler.step import GROUP, Context, Key, Step, step
 from grove_compiler.step import Gone as StepGone
 from grove_compiler.step import Hold as StepHold
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.statuses import status_writes
+from grove_operator.controller.troubles import Troubles, condition, event, status_as_it_is, whole, words
 
 Clock = Callable[[], float]
 R = TypeVar("R", Event, DeletionResult)
 
 
-class Desire:
-    """Is the function that a loop calls: from what it sees to what should be. `clock` gives seconds since the epoch."""
+WITHOUT_STATUS = ("ClusterTopology",)
+"""Kinds that have nothing to bear a condition in: people are told by events alone."""
 
-    def __init__(self, context: Context, clock: Clock) -> None:
-        self._context, self._clock = context, clock
+
+class Desire:
+    """Is the function that a loop calls: from what it sees to what should be. `clock` gives seconds since the epoch.
+
+    `wake` lets a key be looked at soon: that of a set whose replica is held, or is so no more, since the set's own key writes its status.
+    """
+
+    def __init__(self, context: Context, clock: Clock, wake: Callable[[Key], None] = lambda _: None) -> None:
+        self._context, self._clock, self._wake = context, clock, wake
+        self._troubles = Troubles()
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns what should be for a key. Raises `NotSynced` where the cache cannot answer: the loop looks again when it can."""
@@ -35,13 +46,35 @@ class Desire:
             raise objects.not_synced
         match outcome:
             case StepGone():
+                self._wake_set(key, self._troubles.release(key, gone=True))
                 return Gone()
             case StepHold():
-                return Hold(outcome.reason)
+                return self._hold(key, outcome, objects, now)
             case Step():
-                return self._graph(outcome, objects, now)
+                self._wake_set(key, self._troubles.release(key))
+                return self._graph(key, outcome, objects, now)
 
-    def _graph(self, made: Step, objects: LiveObjects, now: float) -> Graph:
+    def _wake_set(self, key: Key, is_news: bool) -> None:
+        if is_news and key.replica is not None:
+            self._wake(whole(key))
+
+    def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float) -> Hold:
+        """Leaves all as it is. What is about a set as a whole is written to it now, what is about a replica when the set is looked at."""
+        why = words(outcome)
+        self._wake_set(key, self._troubles.hold(key, why))
+        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        if live is None:
+            return Hold(why)
+        of = _ref(live)
+        statuses = [] if key.kind in WITHOUT_STATUS else status_writes([status_as_it_is(of, live)], [condition(of, why)], objects, now)
+        told = event(of, why)
+        return Hold(why, list(statuses), [EventWrite(ObjectReference.of(live), told.type, told.reason, told.message, told.name)])
+
+    def _graph(self, key: Key, made: Step, objects: LiveObjects, now: float) -> Graph:
+        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        if live is not None and (why := self._troubles.of(key)):
+            made.conditions.append(condition(_ref(live), why))
+            made.events.append(event(_ref(live), why))
         return Graph(
             desired_graph(Sources(made.graph, [])).objects.values(),
             statuses=list(status_writes(made.statuses, made.conditions, objects, now)),
@@ -49,6 +82,11 @@ class Desire:
             deletions=[Deletion(of, one.reason) for one, of in _of_live(made.deletions, objects)],
             requeue_after=None if made.look_again is None else max(made.look_again - now, 0.0),
         )
+
+
+def _ref(live: Manifest) -> ObjectRef:
+    metadata = live["metadata"]
+    return ObjectRef(live["apiVersion"], live["kind"], metadata.get("namespace", ""), metadata["name"], metadata.get("uid", ""))
 
 
 def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, ObjectReference]]:

@@ -57,7 +57,8 @@ class Operator:
     def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
         self.cache = WatchCache(cluster, watched(options.namespace))
         self.membership = Membership()
-        self._desire = Desire(context, clock)
+        queue = WorkQueue[Key](group=_group, pace=_pace)
+        self._desire = Desire(context, clock, queue.add)
         self._context, self._namespace = context, options.namespace
         written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
@@ -77,7 +78,7 @@ class Operator:
             self._desired,
             reconciler,
             keys=Keys(self.membership),
-            queue=WorkQueue[Key](group=_group, pace=_pace),
+            queue=queue,
             lease=options.lease,
             workers=options.workers,
             on_result=options.on_result,

@@ -36,9 +36,12 @@ class Lab:
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
         self.cache = WatchCache(self.cluster, WATCHED, chance=Random(1))
-        self.desire = Desire(context, lambda: EPOCH + asyncio.get_running_loop().time())
+        self.desire = Desire(context, lambda: EPOCH + asyncio.get_running_loop().time(), self.wake)
         self.reconciler = Reconciler[Key](self.cluster, self.cache, manager="grove-operator", members=members)
         self.loop = Loop[Key](self.cache, self.desired, self.reconciler, keys=keys, on_result=self.results.append)
+
+    def wake(self, key: Key) -> None:
+        self.loop.enqueue(key)
 
     def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         return self.desire(view, key)

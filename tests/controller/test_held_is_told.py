@@ -1,0 +1,86 @@
+"""What is held says so: the set bears a condition with the words of what is wrong, people are told once, and it goes when all is well."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from typing import Any
+
+from applier.ref import Manifest, Ref
+from applier.testing.virtual_time import in_virtual_time
+from tests.features.compiling import program_with
+from tests.step.world import context
+
+from .lab import Lab, running
+from .test_no_harm import FAILING, named
+
+SET = Ref("grove.io", "PodCliqueSet", "default", "set")
+
+
+def edit(lab: Lab, **change: Any) -> None:
+    """Changes fields of the set's spec or metadata, and nothing that it reports."""
+    live = copy.deepcopy(lab.cluster.store.objects[SET])
+    for key, value in change.items():
+        where = live["metadata"] if key == "labels" else live["spec"]["template"]["cliques"][0]["spec"]
+        where[key] = value
+    lab.edit(live)
+
+
+def status(lab: Lab) -> Manifest:
+    found: Manifest = lab.cluster.store.objects[SET].get("status") or {}
+    return found
+
+
+def stalled(lab: Lab) -> list[str]:
+    """What the condition says, where the set bears it."""
+    return [one["message"] for one in status(lab).get("conditions") or [] if (one["type"], one["status"]) == ("Stalled", "True")]
+
+
+def told(lab: Lab) -> list[str]:
+    return [one["message"] for one in lab.cluster.store.objects.values() if one["kind"] == "Event" and one["reason"] == "Held"]
+
+
+@in_virtual_time
+async def test_a_set_with_a_mistake_says_which_and_keeps_the_rest_of_its_status() -> None:
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    async with running(lab):
+        await asyncio.sleep(200)
+        before = status(lab)
+        assert before["replicas"] == 2 and before["hpaPodSelector"]
+        edit(lab, minAvailable=9)
+        await asyncio.sleep(200)
+        sentence = (
+            "everything stays as it is: spec.template.cliques[0].spec.minAvailable: must not be greater than replicas (1); "
+            "spec.template.cliques[0].spec.minAvailable: field is immutable"
+        )
+        assert stalled(lab)[0].startswith(sentence.partition(";")[0])
+        assert told(lab) == stalled(lab)
+        assert status(lab)["observedGeneration"] == 2
+        assert {key: status(lab)[key] for key in ("replicas", "hpaPodSelector", "currentGenerationHash")} == {
+            key: before[key] for key in ("replicas", "hpaPodSelector", "currentGenerationHash")
+        }
+        writes = len(lab.cluster.writes())
+        await asyncio.sleep(600)
+        assert len(lab.cluster.writes()) == writes
+        edit(lab, minAvailable=1)
+        await asyncio.sleep(200)
+        assert stalled(lab) == []
+        assert status(lab)["replicas"] == 2
+
+
+@in_virtual_time
+async def test_a_rule_that_fails_for_replicas_is_told_of_once_by_their_set() -> None:
+    lab = Lab(context(program=program_with(FAILING)))
+    lab.cluster.seed(named("set", replicas=5))
+    async with running(lab):
+        await asyncio.sleep(200)
+        edit(lab, labels={"tier": "gold"})
+        await asyncio.sleep(200)
+        (sentence,) = stalled(lab)
+        assert sentence.startswith("everything stays as it is: replica 0: ")
+        assert "own/label" in sentence
+        assert told(lab) == [sentence]
+        edit(lab, labels={})
+        await asyncio.sleep(200)
+        assert stalled(lab) == []
