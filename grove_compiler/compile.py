@@ -11,6 +11,7 @@ from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects, too_many
 
 __all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint"]
@@ -100,11 +101,16 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
         result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
         result.conditions = program.conditions(subject.scope, subject.kind, part)
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
+        findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []
     except TooManyObjects:
         finding = too_many(limit)
         _hold(result, subject.entry.locate(finding) if subject.entry else finding)
     except RuleFailure as failure:
         _hold(result, failure.diagnostic)
+    else:
+        result.findings += [finding for finding in findings if finding.severity == "warning"]
+        for finding in [finding for finding in findings if finding.severity == "error"]:
+            _hold(result, finding)
     return result
 
 
@@ -116,7 +122,7 @@ def waits_of(program: Program) -> After:
 def _hold(result: SubjectResult, finding: Diagnostic) -> None:
     """Leaves a subject without objects: half of them would look as if the rest were not wanted."""
     result.findings.append(finding)
-    result.hold = finding.message
+    result.hold = result.hold or finding.message
     result.nodes, result.conditions, result.generation_hash = [], [], ""
 
 

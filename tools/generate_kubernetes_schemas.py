@@ -32,7 +32,7 @@ DOUBLES = {("Container", "env"), ("Container", "ports"), ("PodSpec", "hostAliase
 DOUBLES |= {("EphemeralContainer", field) for field in ("env", "ports")}
 """Lists that have keys for those who merge them, and in which the server's validation takes equal ones all the same."""
 
-GATED = {("Lifecycle", "stopSignal")}
+GATED = {("Lifecycle", "stopSignal"), ("DeviceToleration", "effect"), ("DeviceToleration", "operator")}
 """Fields with an enum that a server drops unread, unless a feature gate is on that is off by default."""
 
 Json = dict[str, Any]

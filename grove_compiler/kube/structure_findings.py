@@ -113,6 +113,11 @@ class Findings:
         return nearest(word, known)
 
 
+def without_value(message: str) -> str:
+    """Returns a message of a check without the value that it quotes, for those of Secrets."""
+    return message.partition(", not ")[0]
+
+
 def describe(value: Any) -> str:
     """Returns the value with its JSON type, short enough for a line."""
     if value is None:

@@ -43,6 +43,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
 from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.sharing import device_request_names
 from grove_compiler.model.spec.topology import Topology
 
 ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
@@ -107,6 +108,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         lifts_gates,
         condition_since,
         dependencies,
+        device_request_names,
         domains,
         foreign_autoscalers,
         gang_of,

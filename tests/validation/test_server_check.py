@@ -1,4 +1,4 @@
-"""Lint says what the API server says: mutants of valid pod templates before both. `python -m tests.validation.server_check` takes more."""
+"""Lint says what the API server says: mutants of valid templates before both. `python -m tests.validation.server_check` takes more."""
 
 from __future__ import annotations
 
@@ -10,18 +10,30 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.kube.definitions import DEFINITIONS
-from tests.validation.server_check.__main__ import API_SERVER_FLAGS, MOST_MISSED
-from tests.validation.server_check.mutants import mutants, templates
+from tests.validation.server_check.__main__ import API_SERVER_FLAGS, MOST_MISSED, compare
+from tests.validation.server_check.mutants import mutants
+from tests.validation.server_check.subjects import SUBJECTS, Subject
 from tests.validation.server_check.verdicts import Judge
 
-TEMPLATES = templates()
-SEED, COUNT = 1, 300
+SEED = 1
+COUNTS = {"pods": 300, "autoscalers": 150, "claims": 150, "sets": 60}
 LEFT_OUT = {
-    ("PodSpec", "ephemeralContainers"),  # forbidden in a new pod, whatever they say
-    ("PodSpec", "nodeName"),  # no pod template of ours may name one
-    ("PodSpec", "overhead"),  # needs a RuntimeClass that exists
-    ("PodSpec", "runtimeClassName"),
-    ("TypedObjectReference", "namespace"),  # behind a feature gate that is off
+    "pods": {
+        ("PodSpec", "ephemeralContainers"),  # forbidden in a new pod, whatever they say
+        ("PodSpec", "nodeName"),  # no pod template of ours may name one
+        ("PodSpec", "overhead"),  # needs a RuntimeClass that exists
+        ("PodSpec", "runtimeClassName"),
+        ("TypedObjectReference", "namespace"),  # behind a feature gate that is off
+    },
+    "autoscalers": set[tuple[str, str]](),
+    "claims": {
+        ("CapacityRequirements", "requests"),  # behind feature gates that are off
+        ("DeviceConstraint", "distinctAttribute"),
+        ("DeviceSubRequest", "capacity"),
+        ("DeviceSubRequest", "tolerations"),
+        ("ExactDeviceRequest", "adminAccess"),  # needs a namespace that allows it
+        ("ExactDeviceRequest", "capacity"),
+    },
 }
 """Fields that no valid template has; mutants set them all the same."""
 
@@ -33,20 +45,19 @@ def judge(program: Program) -> Iterator[Judge]:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_both_take_the_templates_that_mutants_are_made_of(name: str, judge: Judge) -> None:
-    verdict = judge.judge(TEMPLATES[name])
+@pytest.mark.parametrize(("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.templates], ids=str)
+def test_both_take_the_templates_that_mutants_are_made_of(subject: Subject, name: str, judge: Judge) -> None:
+    verdict = judge.judge(subject, subject.templates[name])
     assert (verdict.lint, verdict.server) == ("", "")
 
 
 @pytest.mark.cluster
-def test_of_what_the_server_refuses_hardly_anything_passes_lint_and_nothing_else_is_refused(judge: Judge) -> None:
-    judged = [(mutant, judge.judge(mutant.pod_spec)) for mutant in mutants(SEED, COUNT)]
-    refused = [(mutant, verdict) for mutant, verdict in judged if verdict.server]
-    missed = [f"{mutant}: {verdict.server}" for mutant, verdict in refused if not verdict.lint]
-    assert [f"{mutant}: {verdict.lint}" for mutant, verdict in judged if verdict.lint and not verdict.server] == []
-    assert len(refused) > COUNT / 3
-    assert len(missed) <= MOST_MISSED * len(refused), "\n".join(missed)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_of_what_the_server_refuses_hardly_anything_passes_lint_and_nothing_else_is_refused(subject: Subject, judge: Judge) -> None:
+    result = compare(judge, subject, SEED, COUNTS[subject.name])
+    assert [f"{mutant}: {verdict.lint}" for mutant, verdict in result.wrong] == []
+    assert result.refused > result.count / 5
+    assert len(result.missed) <= MOST_MISSED * result.refused, "\n".join(f"{mutant}: {verdict.server}" for mutant, verdict in result.missed)
 
 
 def used(schema: dict[str, Any], value: Any) -> Iterator[tuple[str, str]]:
@@ -62,8 +73,10 @@ def used(schema: dict[str, Any], value: Any) -> Iterator[tuple[str, str]]:
             yield from used(schema["items"], item)
 
 
-def test_the_templates_have_every_field_of_the_pod_api() -> None:
-    have = {field for pod in TEMPLATES.values() for field in used({"ref": "core/v1.PodSpec"}, pod)}
+@pytest.mark.parametrize("subject", [subject for subject in SUBJECTS if not subject.stricter], ids=lambda subject: subject.name)
+def test_the_templates_have_every_field_of_their_api(subject: Subject) -> None:
+    schema = {"ref": subject.type}
+    have = {field for template in subject.templates.values() for field in used(schema, template)}
     reached: set[str] = set()
 
     def reach(schema: dict[str, Any]) -> None:
@@ -76,11 +89,11 @@ def test_the_templates_have_every_field_of_the_pod_api() -> None:
             if inner in schema:
                 reach(schema[inner])
 
-    reach({"ref": "core/v1.PodSpec"})
+    reach(schema)
     ours = {name for name in reached if not name.startswith("meta/") and not name.endswith(".EphemeralContainer")}
     fields = {(name.rpartition(".")[2], field) for name in ours for field in DEFINITIONS[name]["fields"]}
-    assert fields - have == LEFT_OUT
+    assert fields - have == LEFT_OUT[subject.name]
 
 
 def test_a_seed_makes_the_same_mutants_again() -> None:
-    assert [str(mutant) for mutant in mutants(7, 50)] == [str(mutant) for mutant in mutants(7, 50)]
+    assert [str(mutant) for mutant in mutants(7, 50, SUBJECTS[0])] == [str(mutant) for mutant in mutants(7, 50, SUBJECTS[0])]

@@ -17,6 +17,7 @@ from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import SLICED_VERBS
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import Rule, RuleSet
+from grove_compiler.engine.language.written_fields import has_user_part, written_fields
 from grove_compiler.engine.runtime.defaults import parse_default_path
 from grove_compiler.engine.runtime.failure import MODULE, RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -45,12 +46,13 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     check_decisions(rule_set, vocabulary.decisions)
     rules = ordering.in_apply_order(rule_set)
     module = ModuleCodegen()
-    codegen = RuleCodegen(_surroundings(rule_set, vocabulary, module, traced), counted)
+    around = _surroundings(rule_set, vocabulary, module, traced)
+    codegen = RuleCodegen(around, counted)
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
         codegen.write(index, rule, _patches_of(rule, rule_set))
     _report_idle_patches(rule_set)
-    infos = [_info(rule, rules, rule_set, vocabulary) for _, rule in usable]
+    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver) for _, rule in usable]
     source, lines = module.finish()
     code = None if rule_set.problems else _code_of(source)
     if not rule_set.problems and code is None:
@@ -106,7 +108,7 @@ def _report_idle_patches(rule_set: RuleSet) -> None:
                 patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
 
 
-def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary) -> RuleInfo:
+def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver) -> RuleInfo:
     loops = tuple((word, " ".join(text.split())) for word, text in rule.named("forEach").items())
     after = ordering.joins(rule, rules)
     about = rule.about(vocabulary.subjects)
@@ -115,6 +117,9 @@ def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabula
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
     details = {**_details(rule, rule_set), "about": about}
+    patches = _patches_of(rule, rule_set) if rule.verb == "generate" else []
+    if rule.verb == "generate" and has_user_part(rule, patches, rule_set):
+        details["written"] = written_fields(rule, patches, resolver)
     if rule.verb in SLICED_VERBS:
         details["sliced"] = rule.is_sliced(vocabulary)
     return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)

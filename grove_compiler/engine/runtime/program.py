@@ -17,6 +17,7 @@ from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
 FORMAT = f"grove-rules-7 {sys.implementation.cache_tag}"
@@ -43,6 +44,7 @@ class TooManyObjects(Exception):
 class Program:
     """Rules in the order in which they run, bound to a vocabulary. Stateless: one program compiles any number of inputs.
 
+    `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
     `decisions` holds, as attributes, the functions that `decide` rules became, for the model to call. They take their arguments by
     position, and raise `RuleFailure`.
     """
@@ -63,6 +65,7 @@ class Program:
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
 
     # -- kept and brought back ---------------------------------------------------------------------------------------------
@@ -86,6 +89,18 @@ class Program:
             raise ValueError(f"not a program that {FORMAT!r} compiled, or a damaged one")
         infos, code, places = marshal.loads(body)
         return cls([RuleInfo(*info) for info in infos], code, places, vocabulary)
+
+    def place_of(self, rule: str, path: FieldPath) -> tuple[str, int]:
+        """Returns file and line of what wrote the field at `path` in an object of a user-rendered rule, or else what is around it.
+
+        Patches are known after the template that they change, so of two that fit as well the later one did it.
+        """
+        info = next(one for one in self.rules if one.id == rule)
+        best, depth = (info.file, info.line), 0
+        for steps, file, line in info.details["written"]:
+            if depth <= len(steps) <= len(path) and all(map(_fits, steps, path)):
+                best, depth = (file, line), len(steps)
+        return best
 
     # -- what is declared --------------------------------------------------------------------------------------------------
 
@@ -226,6 +241,11 @@ def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[in
         append(Node(node, object, id, position + loop, owner, policy))
 
     return emit
+
+
+def _fits(written: str | int, step: str | int) -> bool:
+    """Tells whether a step of a template or a pointer may be that of an object: loops move items, and `-` is any of a list."""
+    return isinstance(step, int) if isinstance(written, int) or written == "-" or written.isdigit() else written == step
 
 
 def _nearest(value: Any, known: Any) -> str:

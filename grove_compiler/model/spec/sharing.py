@@ -51,3 +51,12 @@ def sharing_in(holder: Manifest, path: str) -> list[SharingRef]:
     """Returns the `resourceSharing` of a set's template, a clique or a scaling group, which stands at `path`."""
     entries = holder.get("resourceSharing") or []
     return [SharingRef(entry, index, f"{path}.resourceSharing[{index}]") for index, entry in enumerate(entries)]
+
+
+def device_request_names(claim: Manifest) -> list[str]:
+    """Returns what constraints and configurations of a claim's `devices` may name: its requests, and `REQUEST/ALTERNATIVE` (KEP-4816)."""
+    names = []
+    for request in claim.get("requests") or []:
+        name = str(request.get("name") or "")
+        names += [name, *(f"{name}/{one.get('name') or ''}" for one in request.get("firstAvailable") or [])]
+    return names

@@ -12,6 +12,9 @@ CONTAINERS = ("Container", "EphemeralContainer")
 GATED = ("ClusterTrustBundleProjection", "PodCertificateProjection")
 """What Kubernetes 1.35 drops unread unless a feature gate is on: whether it is right is for a server to say that reads it."""
 
+UNREAD = ("MetricIdentifier", "selector")
+"""An autoscaler hands a metric's selector on to whoever serves the metric, and the API server takes whatever it says."""
+
 
 @dataclass(slots=True, eq=False)
 class Struct:
@@ -60,7 +63,7 @@ def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
     fields = DEFINITIONS[type]["fields"]
     for name, value in struct.manifest.items():
         schema = fields.get(name)
-        if schema is None:
+        if schema is None or (struct.type, name) == UNREAD:
             continue
         if "ref" in schema:
             _collect_one(schema["ref"], value, struct, name, None, structs)

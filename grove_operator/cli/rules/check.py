@@ -12,6 +12,7 @@ from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
+from grove_operator.cli.rules.template_structure import wrong_templates
 from grove_operator.cli.rules.unknown_paths import unknown_paths
 from grove_operator.rulebook import SHIPPED, Rulebook
 
@@ -26,6 +27,7 @@ def check(book: Rulebook) -> list[Diagnostic]:
     shipped = load([source for source in sources if source.origin == SHIPPED])
     findings = [
         *unknown_paths(_own(result), result),
+        *wrong_templates(result),
         *_doubtful_ids(result, shipped),
         *_other_verbs(result, shipped),
         *_idle_templates(result, sources),

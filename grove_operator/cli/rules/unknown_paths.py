@@ -1,14 +1,14 @@
-"""Finds paths in the user's defaults and patches that name a field which their kind does not have."""
+"""Finds paths in the user's defaults and patches to what their kind does not have, and what is wrong with the values there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.ordering import matches
 from grove_compiler.engine.language.place import Place
-from grove_compiler.engine.language.rule import Rule, RuleSet, Template, find_field
-from grove_compiler.engine.language.template_ast import Literal, Text
+from grove_compiler.engine.language.rule import Rule, RuleSet
+from grove_compiler.engine.language.template_ast import TemplateNode
 from grove_compiler.engine.runtime.access import EvaluationError
 from grove_compiler.engine.runtime.defaults import parse_default_path
 from grove_compiler.engine.runtime.patching import pointer
@@ -16,6 +16,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import Schema
+from grove_operator.cli.rules.template_structure import resolver_of, schema_of, wrong_value
 
 Step = str | None
 """The name of a field; none for any item of a list."""
@@ -30,16 +31,21 @@ class _Unknown(Exception):
 
 
 def unknown_paths(rules: list[Rule], result: RuleSet) -> Iterator[Diagnostic]:
-    """Yields an error for each path below which an API server would store nothing. Of kinds without a schema here nothing is said."""
+    """Yields an error for each path below which an API server would store nothing, and what is wrong with the values at the others.
+
+    Of kinds without a schema here nothing is said.
+    """
+    resolver = resolver_of(result)
     for rule in rules:
         if rule.verb == "default":
-            yield from _of_default(rule)
+            yield from _of_default(rule, resolver)
         elif rule.verb == "patch":
-            yield from _of_patch(rule, result)
+            yield from _of_patch(rule, result, resolver)
 
 
-def _of_default(rule: Rule) -> Iterator[Diagnostic]:
+def _of_default(rule: Rule, resolver: Resolver) -> Iterator[Diagnostic]:
     kinds = {kind: schema for (_, kind), schema in KINDS.items() if kind in rule.words("of")}
+    value = resolver.parse(rule.keys.get("value"), rule.at("value"), ())
     for number, text in enumerate(rule.words("default")):
         at = rule.at("default", number) if isinstance(rule.keys["default"], list) else rule.at("default")
         try:
@@ -47,10 +53,10 @@ def _of_default(rule: Rule) -> Iterator[Diagnostic]:
         except ValueError:
             continue  # reported when it is compiled
         steps = [[step[1] if step[0] == "key" else None for step in path] for path in alternatives]
-        yield from _judged(steps, kinds, rule.keys.get("value"), at, rule.at("value"), guarded="when" in rule.keys)
+        yield from _judged(steps, kinds, value, at, guarded="when" in rule.keys)
 
 
-def _of_patch(rule: Rule, result: RuleSet) -> Iterator[Diagnostic]:
+def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagnostic]:
     kinds = dict(_schemas_of(rule, result))
     operations = rule.keys.get("do")
     for number, operation in enumerate(operations if isinstance(operations, list) else ()):
@@ -62,10 +68,13 @@ def _of_patch(rule: Rule, result: RuleSet) -> Iterator[Diagnostic]:
             steps: list[Step] = [*pointer(known)]
         except EvaluationError:
             continue
-        # Below an expression nothing is known; the step that it stands in is not either.
-        steps, value = (steps[:-1], None) if expression else (steps, operation.get("value"))
+        at = rule.at("do", number, "path")
         guarded = "when" in rule.keys or "when" in operation
-        yield from _judged([steps], kinds, value, rule.at("do", number, "path"), rule.at("do", number, "value"), guarded)
+        if expression:  # below it nothing is known; the step that it stands in is not either
+            yield from _judged([steps[:-1]], kinds, None, at, guarded)
+        else:
+            value = resolver.parse(operation.get("value"), rule.at("do", number, "value"), ())
+            yield from _judged([steps], kinds, value, at, guarded)
 
 
 def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
@@ -74,36 +83,25 @@ def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
         rules = [rule for rule in result.rules if rule.verb == "generate" and "/" in word and matches(word, rule.id)]
         names = {rule.template for rule in rules} if "/" in word else {one.name for one in result.templates.values() if one.kind == word}
         for name in names & result.templates.keys():
-            schema = _schema_of(result.templates[name])
+            schema = schema_of(result.templates[name])
             if schema is not None:
                 yield result.templates[name].kind, schema
 
 
-def _schema_of(template: Template) -> Schema | None:
-    field = find_field(template.node, "apiVersion")
-    written = field.value.value if field and isinstance(field.value, Literal) else ""
-    if field and isinstance(field.value, Text):  # a version that settings choose: what every version has is what `v1` has
-        written = field.value.text.partition("{{")[0] + "v1"
-    group = str(written) if "/" in str(written) else f"core/{written}"
-    try:
-        return DEFINITIONS[f"{group}.{template.kind}"]
-    except KeyError:
-        return None
-
-
-def _judged(paths: list[list[Step]], kinds: dict[str, Schema], value: Any, at: Place, value_at: Place, guarded: bool) -> list[Diagnostic]:
+def _judged(paths: list[list[Step]], kinds: dict[str, Schema], value: TemplateNode | None, at: Place, guarded: bool) -> list[Diagnostic]:
     """Returns what is wrong with paths, for each kind. A rule for several kinds that is `guarded` may mean only one of them."""
-    found = [[finding for path in paths for finding in _of_path(kind, schema, path, value, at, value_at)] for kind, schema in kinds.items()]
+    found = [[finding for path in paths for finding in _of_path(kind, schema, path, value, at)] for kind, schema in kinds.items()]
     return [] if guarded and not all(found) else [finding for of_kind in found for finding in of_kind]
 
 
-def _of_path(kind: str, schema: Schema, path: list[Step], value: Any, at: Place, value_at: Place) -> Iterator[Diagnostic]:
+def _of_path(kind: str, schema: Schema, path: list[Step], value: TemplateNode | None, at: Place) -> Iterator[Diagnostic]:
     try:
         there = _below(schema, path)
     except _Unknown as unknown:
         yield _error(f"{kind} has {unknown}", at, unknown.suggestion)
     else:
-        yield from _of_value(kind, there, value, value_at)
+        if there is not None and value is not None:
+            yield from wrong_value(kind, there, value)
 
 
 def _below(schema: Schema, path: list[Step]) -> Schema | None:
@@ -133,25 +131,6 @@ def _below(schema: Schema, path: list[Step]) -> Schema | None:
             raise _Unknown(f"no field {step!r} {where}", nearest(step, schema["fields"]))
         label += "[*]" if step is None else f".{step}" if label else step
     return schema
-
-
-def _of_value(kind: str, schema: Schema | None, value: Any, at: Place) -> Iterator[Diagnostic]:
-    """Yields the fields that a written value names and its type does not have. What expressions and parts bring is not known here."""
-    if schema is None:
-        return
-    schema = _resolved(schema)
-    if isinstance(value, dict) and schema["kind"] in ("object", "map"):
-        for key, part in value.items():
-            if key == "$value" or (not key.startswith("$") and "{{" not in key):
-                try:
-                    there = _below(schema, [key]) if key != "$value" else schema
-                except _Unknown as unknown:
-                    yield _error(f"{kind} has no field {key!r} here", at.below(key), unknown.suggestion)
-                else:
-                    yield from _of_value(kind, there, part, at.below(key))
-    elif isinstance(value, list) and schema["kind"] == "list":
-        for number, item in enumerate(value):
-            yield from _of_value(kind, schema["items"], item, at.below(number))
 
 
 def _resolved(schema: Schema) -> Schema:

@@ -1,4 +1,4 @@
-"""`grove rules check`: paths of defaults and patches that name what their kind does not have."""
+"""`grove rules check`: what templates, patches and defaults write and their kind does not have, or has in another type."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from grove_compiler.engine.language.load import load
+from grove_operator import rulebook
+from grove_operator.cli.rules.template_structure import wrong_templates
 
 from ..running import run
 
@@ -21,7 +25,7 @@ def findings(rule: str) -> list[dict[str, Any]]:
     """What the check says of this one rule, with line, path, and what was probably meant."""
     Path("mine/a.yaml").write_text(f"rule: my/rule\ndoc: D.\n{rule}\n")
     found: list[dict[str, Any]] = json.loads(run("rules", "check", "mine", "-o", "json").out)["findings"]
-    return [one for one in found if one["code"] == "rules/unknown-path"]
+    return [one for one in found if one["code"] == "rules/unknown-path" or one["code"].startswith("schema/")]
 
 
 UNKNOWN = {
@@ -42,12 +46,6 @@ UNKNOWN = {
         "Pod has no field 'img' at `spec.containers.0`",
         "image",
         4,
-    ),
-    "a field in a value": (
-        "patch: PodClique\ndo:\n- op: merge\n  path: /spec\n  value:\n    podSpec: {contaners: []}",
-        "PodClique has no field 'contaners' here",
-        "containers",
-        8,
     ),
     "a field of a version that settings choose": (
         "patch: ResourceClaimTemplate\ndo: [{op: add, path: /spec/speck, value: {}}]",
@@ -111,3 +109,77 @@ KNOWN = {
 @pytest.mark.parametrize("rule", KNOWN.values(), ids=KNOWN.keys())
 def test_a_path_that_may_be_right_is_let_be(rule: str) -> None:
     assert findings(rule) == []
+
+
+WRONG_VALUES = {
+    "a misspelt field of a patch": (
+        "patch: PodClique\ndo:\n- op: merge\n  path: /spec\n  value:\n    podSpec: {contaners: []}",
+        ("do[0].value.podSpec.contaners", 8, "containers"),
+    ),
+    "a wrong type in a patch": (
+        "patch: Pod\ndo: [{op: add, path: /spec/containers/-, value: {name: a, image: 5}}]",
+        ("do[0].value.image", 4, ""),
+    ),
+    "a wrong type of a default": (
+        "default: 'spec.template.cliques[*].spec.replicas'\nof: PodCliqueSet\nvalue: two",
+        ("value", 5, ""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("rule", "expected"), WRONG_VALUES.values(), ids=WRONG_VALUES.keys())
+def test_a_wrong_value_of_a_rule_is_an_error_at_its_line(rule: str, expected: tuple[str, int, str]) -> None:
+    (found,) = findings(rule)
+    assert (found["path"], found["line"], found.get("nearest", "")) == expected
+
+
+RULE = "generate: own.yaml\nowner: set.ref"
+HEAD = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: a}\n"
+
+
+def test_all_that_a_template_writes_wrongly_is_told_at_once_with_line_and_nearest(tmp_path: Path) -> None:
+    Path("mine/templates/parts").mkdir(parents=True)
+    Path("mine/templates/own.yaml").write_text(
+        HEAD
+        + "spec:\n  podSelecter: {}\n  podSelector: {$if: true, matchLabels: {a: 5}}\n"
+        + "  ingress:\n  - $for: n in [1]\n    from: [{$include: parts/peer.yaml}]\n"
+    )
+    Path("mine/templates/parts/peer.yaml").write_text("namespaceSelector: all\n")
+    found = [(one["code"], one["file"], one["line"], one.get("nearest", "")) for one in findings(RULE)]
+    assert found == [
+        ("schema/unknown-field", "templates/own.yaml", 5, "podSelector"),
+        ("schema/wrong-type", "templates/own.yaml", 6, ""),
+        ("schema/wrong-type", "templates/parts/peer.yaml", 1, ""),
+    ]
+    assert run("rules", "check", "mine").code == 1
+
+
+RIGHT_TEMPLATES = {
+    "what expressions give is not known": HEAD + "spec: {podSelector: '{{ set.spec }}', policyTypes: '{{ [1] }}'}\n",
+    "keys and merges that are expressions": HEAD + "spec: {$merge: set.spec, '{{ set.name }}': 1}\n",
+    "one of two items of the same name": (
+        "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  ports:\n"
+        "  - {$if: set.name, $value: {port: 80}}\n  - {$if: not set.name, $value: {port: 80}}\n"
+    ),
+    "a kind that we have no structure of": "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {any: thing}\n",
+}
+
+
+@pytest.mark.parametrize("template", RIGHT_TEMPLATES.values(), ids=RIGHT_TEMPLATES.keys())
+def test_a_template_that_may_be_right_is_let_be(template: str) -> None:
+    Path("mine/templates").mkdir()
+    Path("mine/templates/own.yaml").write_text(template)
+    assert findings(RULE) == []
+
+
+def test_the_value_in_a_template_of_a_secret_is_not_told() -> None:
+    Path("mine/templates").mkdir()
+    Path("mine/templates/own.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: 4711}\n")
+    ended = run("rules", "check", "mine")
+    assert "stringData.password" in ended.err
+    assert "4711" not in ended.err
+
+
+def test_shipped_templates_have_the_structure_of_their_kinds() -> None:
+    everything = load([source._replace(origin="user") for source in rulebook.read().sources()])
+    assert list(wrong_templates(everything)) == []

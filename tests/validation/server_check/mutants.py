@@ -1,4 +1,4 @@
-"""Mutants of valid pod templates over every field of the Pod API: of a wrong type, out of bounds, missing, doubled, contradictory.
+"""Mutants of valid templates over every field of their schema: of a wrong type, out of bounds, missing, doubled, contradictory.
 
 What there is to mutate follows from the schema that `compile` checks by. Each mutant has one change, and a seed makes the same mutants
 on every machine.
@@ -10,15 +10,11 @@ import copy
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from grove_compiler.kube.definitions import DEFINITIONS
+from tests.validation.server_check.subjects import Subject
 
-FOLDER = Path(__file__).parent / "templates"
-POD_SPEC = {"ref": "core/v1.PodSpec"}
 Path_ = tuple[str | int, ...]
 
 TEXTS = [
@@ -71,40 +67,35 @@ class Place:
 
 @dataclass
 class Mutant:
-    """A pod spec with one change, and what was changed, in words."""
+    """A template with one change, and what was changed, in words."""
 
     template: str
     path: Path_
     change: str
-    pod_spec: dict[str, Any]
+    value: Any
 
     def __str__(self) -> str:
         path = ".".join(map(str, self.path))
         return f"{self.template}: {path} {self.change}"
 
 
-def templates() -> dict[str, dict[str, Any]]:
-    """Returns the valid pod specs, by name."""
-    return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
-
-
-def mutants(seed: int, count: int) -> Iterator[Mutant]:
+def mutants(seed: int, count: int, subject: Subject) -> Iterator[Mutant]:
     """Returns so many mutants; each field of the API is as likely to be changed as any other."""
     chance = random.Random(seed)
-    pods = templates()
+    templates = subject.templates
     places: dict[tuple[str, str], list[Place]] = {}
-    for name, pod in pods.items():
-        for place in _places(name, pod, (), POD_SPEC, ("", "")):
+    for name, template in templates.items():
+        for place in _places(name, template, (), {"ref": subject.type}, ("", "")):
             places.setdefault(place.field, []).append(place)
     fields = sorted(places)
     made = 0
     while made < count:
         place = chance.choice(places[chance.choice(fields)])
-        pod = copy.deepcopy(pods[place.template])
-        change = _mutate(pod, place, places, pods, chance)
-        if change and pod != pods[place.template]:
+        value = copy.deepcopy(templates[place.template])
+        change = _mutate(value, place, places, templates, chance)
+        if change and value != templates[place.template]:
             made += 1
-            yield Mutant(place.template, place.path, change, pod)
+            yield Mutant(place.template, place.path, change, value)
 
 
 def _resolved(schema: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -135,15 +126,15 @@ def _at(value: Any, path: Path_) -> Any:
     return value
 
 
-def _mutate(pod: dict[str, Any], place: Place, places: Any, pods: Any, chance: random.Random) -> str:
-    """Changes the pod at a place and returns what was done; empty where nothing could be."""
+def _mutate(template: dict[str, Any], place: Place, places: Any, templates: Any, chance: random.Random) -> str:
+    """Changes the template at a place and returns what was done; empty where nothing could be."""
     schema, _ = _resolved(place.schema)
     kind = schema["kind"]
     ways = ["value", "value", "value", "type", "drop", "null"] if place.path else ["value"]
     way = chance.choice(ways)
     if not place.path:
-        return _object(pod, place, places, pods, chance)
-    holder, last = _at(pod, place.path[:-1]), place.path[-1]
+        return _object(template, place, places, templates, chance)
+    holder, last = _at(template, place.path[:-1]), place.path[-1]
     if way == "drop":
         del holder[last]
         return "left out"
@@ -154,20 +145,20 @@ def _mutate(pod: dict[str, Any], place: Place, places: Any, pods: Any, chance: r
         holder[last] = chance.choice(OTHER_TYPES[kind]) if kind in OTHER_TYPES else 5
         return f"= {holder[last]!r}"
     if kind == "object":
-        return _object(holder[last], place, places, pods, chance)
+        return _object(holder[last], place, places, templates, chance)
     if kind == "list":
-        return _list(holder[last], place, places, pods, chance)
+        return _list(holder[last], place, places, templates, chance)
     if kind == "map":
         return _map(holder[last], schema, place, chance)
-    holder[last] = _scalar(holder[last], schema, place, places, pods, chance)
+    holder[last] = _scalar(holder[last], schema, place, places, templates, chance)
     return f"= {str(holder[last])[:40]!r}"
 
 
-def _scalar(value: Any, schema: dict[str, Any], place: Place, places: Any, pods: Any, chance: random.Random) -> Any:
+def _scalar(value: Any, schema: dict[str, Any], place: Place, places: Any, templates: Any, chance: random.Random) -> Any:
     kind = schema["kind"]
     if chance.random() < 0.25:  # a value that is right somewhere else: what contradicts its neighbours
         other = chance.choice(places[place.field])
-        return copy.deepcopy(_at(pods[other.template], other.path))
+        return copy.deepcopy(_at(templates[other.template], other.path))
     if kind == "boolean":
         return not value
     if kind == "string":
@@ -177,7 +168,7 @@ def _scalar(value: Any, schema: dict[str, Any], place: Place, places: Any, pods:
     return chance.choice(choices.get(kind, TEXTS))
 
 
-def _object(value: dict[str, Any], place: Place, places: Any, pods: Any, chance: random.Random) -> str:
+def _object(value: dict[str, Any], place: Place, places: Any, templates: Any, chance: random.Random) -> str:
     schema, type_ = _resolved(place.schema)
     way = chance.choice(["graft", "graft", "graft", "empty", "unknown"])
     if way == "empty":
@@ -190,7 +181,7 @@ def _object(value: dict[str, Any], place: Place, places: Any, pods: Any, chance:
     known = places.get((type_, name))
     if known:
         other = chance.choice(known)
-        value[name] = copy.deepcopy(_at(pods[other.template], other.path))
+        value[name] = copy.deepcopy(_at(templates[other.template], other.path))
     else:
         value[name] = _sample(schema["fields"][name], chance)
     return f"with {name} = {str(value[name])[:60]}"
@@ -208,7 +199,7 @@ def _sample(schema: dict[str, Any], chance: random.Random) -> Any:
     )
 
 
-def _list(value: list[Any], place: Place, places: Any, pods: Any, chance: random.Random) -> str:
+def _list(value: list[Any], place: Place, places: Any, templates: Any, chance: random.Random) -> str:
     way = chance.choice(["empty", "double", "double", "shorter", "null item", "graft", "many"])
     if not value or way == "empty":
         value.clear()
@@ -224,7 +215,7 @@ def _list(value: list[Any], place: Place, places: Any, pods: Any, chance: random
         return "with a null item"
     if way == "graft":
         other = chance.choice(places[place.field])
-        value += copy.deepcopy(_at(pods[other.template], other.path))
+        value += copy.deepcopy(_at(templates[other.template], other.path))
         return f"with the items of {other.template}"
     value *= 15
     return "15 times over"

@@ -1,0 +1,64 @@
+"""Checks objects that rules of users have a part in against the structure of their kind: what only values decide, and no template shows.
+
+Objects that shipped rules make alone are not looked at: a test holds that their templates are right, and a thousand pods would cost every
+run a tenth of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Node
+from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.kube.structure import Schema, check
+from grove_compiler.kube.structure_findings import plural, without_value
+
+OWNERS = ("metadata", "ownerReferences")
+"""The program's own; their UIDs are known in a cluster only."""
+
+
+def check_rendered(nodes: Sequence[Node], program: Program, known: Sequence[Diagnostic] = ()) -> list[Diagnostic]:
+    """Returns what an API server would refuse, each mistake of a rule once, at the line of the template or the patch that is nearest to it.
+
+    Kinds whose structure we do not carry pass. Warnings that are `known` of the input are not repeated for what is made of it.
+    """
+    said = {finding.message for finding in known}
+    found: dict[tuple[str, str, str], tuple[Diagnostic, set[str]]] = {}
+    for node in nodes:
+        schema = _schema_of(node) if node.rule in program.user_rendered else None
+        for path, finding in check(node.object, schema, DEFINITIONS) if schema is not None else ():
+            is_part = bool(node.policy.get("operator")) and finding.code == "schema/required"  # the rest of the object is somebody else's
+            if is_part or path[:2] == OWNERS or (finding.severity == "warning" and finding.message in said):
+                continue
+            field = "".join(f"/{step}" for step in path if isinstance(step, str))
+            finding.file, finding.line = program.place_of(node.rule, path)
+            _, objects = found.setdefault((node.rule, field, finding.code), (finding, set()))
+            objects.add(node.id)
+            if len(objects) == 1:
+                _tell(finding, node)
+    for finding, objects in found.values():
+        if len(objects) > 1:
+            finding.message += f" (and the same in {plural(len(objects) - 1, 'other object')})"
+    return [finding for finding, _ in found.values()]
+
+
+def _tell(finding: Diagnostic, node: Node) -> None:
+    """Words a finding about an object for the author of its rule."""
+    message = finding.message
+    if node.object["kind"] == "Secret":
+        message = without_value(message)
+    if finding.code == "schema/wrong-type" and finding.hint:  # hints are for who writes YAML, and this was an expression
+        finding.hint = "what is one whole {{ }} keeps its type: `| string` makes a text of it, `| int` a number"
+    finding.message, finding.value, finding.type = f"{node.id}: {message}", None, ""
+
+
+def _schema_of(node: Node) -> Schema | None:
+    version = str(node.object.get("apiVersion"))
+    name = f"{version if '/' in version else f'core/{version}'}.{node.object['kind']}"
+    try:
+        DEFINITIONS[name]
+    except KeyError:
+        return None
+    return {"ref": name}

@@ -1,0 +1,110 @@
+"""Checks what templates and the values of rules write out against the structure of their kind, before anything is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_compiler.engine.language.includes import Resolver
+from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.rule import RuleSet, Template, find_field
+from grove_compiler.engine.language.template_ast import Field, ListNode, Literal, MapNode, TemplateNode, Text
+from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.kube.structure import Schema, check
+from grove_compiler.kube.structure_findings import without_value
+
+WHEN_RENDERED = {"schema/required", "schema/duplicate-item", "schema/too-few", "schema/too-many"}
+"""Questions about the whole of an object. Loops, guards, merges and patches decide them, so they are asked when it is rendered."""
+
+
+def resolver_of(result: RuleSet) -> Resolver:
+    """Returns what puts parts and constants into templates, as compiling does."""
+    return Resolver(result.templates, {name: constant.value for name, constant in result.constants.items()})
+
+
+def wrong_templates(result: RuleSet) -> Iterator[Diagnostic]:
+    """Yields what is wrong with the templates of whole objects, as far as we have the structure of their kinds.
+
+    Also templates that ship are looked at, for parts and constants of a user may stand in them; what ships is not reported.
+    """
+    resolver = resolver_of(result)
+    for template in result.templates.values():
+        schema = schema_of(template)
+        # A version that settings choose may mean another structure in each: such objects are checked when they are rendered.
+        if schema is not None and template.usable and isinstance(_api_version(template), Literal):
+            yield from wrong_value(template.kind, schema, resolver.parse(template.value, Place(template.source, ())))
+
+
+def schema_of(template: Template) -> Schema | None:
+    """Returns the structure of what a template renders; none for a kind that we do not know."""
+    version = _api_version(template)
+    written = str(version.value) if isinstance(version, Literal) else ""
+    if isinstance(version, Text):  # a version that settings choose: what every version has is what `v1` has
+        written = version.text.partition("{{")[0] + "v1"
+    try:
+        return DEFINITIONS[f"{written if '/' in written else f'core/{written}'}.{template.kind}"]
+    except KeyError:
+        return None
+
+
+def _api_version(template: Template) -> TemplateNode | None:
+    version = find_field(template.node, "apiVersion")
+    return version.value if version else None
+
+
+def wrong_value(kind: str, schema: Schema, node: TemplateNode) -> Iterator[Diagnostic]:
+    """Yields what is wrong with a value that has to have this structure, each at its line; of expressions nothing is known here.
+
+    To name a field that does not exist is an error: an API server would store nothing of it, or refuse the object.
+    """
+    sketch = Sketch()
+    value = sketch.value(node, ())
+    for path, finding in check(value, schema, DEFINITIONS) if value is not None else ():
+        if path in sketch.unknown or finding.code in WHEN_RENDERED or not sketch.places[path].file.metered:
+            continue
+        file, line, text = sketch.places[path].written
+        severity: Severity = "error" if finding.code == "schema/unknown-field" else finding.severity
+        message = f"in {kind}: {without_value(finding.message) if kind == 'Secret' else finding.message}"
+        yield Diagnostic(finding.code, severity, message, text, file, line, nearest=finding.nearest, hint=finding.hint)
+
+
+@dataclass(slots=True)
+class Sketch:
+    """Draws a template as a value: what is written out as it stands, each list's item once, and something in place of each expression.
+
+    `places` tells where the value at a path is written, `unknown` the paths of expressions.
+    """
+
+    places: dict[FieldPath, Place] = field(default_factory=dict)
+    unknown: set[FieldPath] = field(default_factory=set)
+
+    def value(self, node: TemplateNode, path: FieldPath) -> Any:
+        """Returns the value of a node that is drawn at `path`."""
+        self.places[path] = node.at
+        if isinstance(node, MapNode):
+            return dict(self._fields(node, path))
+        if isinstance(node, ListNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(_items(node))]
+        if isinstance(node, Literal):
+            return node.value
+        self.unknown.add(path)
+        return node
+
+    def _fields(self, node: MapNode, path: FieldPath) -> Iterator[tuple[Any, Any]]:
+        for entry in node.entries:
+            if isinstance(entry, Field) and isinstance(entry.key, Literal):
+                key = entry.key.value
+                yield key, self.value(entry.value, (*path, key))
+                self.places[(*path, str(key))] = entry.at
+
+
+def _items(node: ListNode) -> Iterator[TemplateNode]:
+    """Yields the values of items, those of parts among them."""
+    for item in node.items:
+        if item.spreads and isinstance(item.value, ListNode):
+            yield from _items(item.value)
+        else:
+            yield item.value
