@@ -9,6 +9,7 @@ from grove_compiler.kube import addresses, duration, names, pod_request, quantit
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
+from grove_compiler.model.checks.priority_classes import priority_classes
 from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
@@ -140,6 +141,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pods,
         replica_counts,
         replica_states,
+        priority_classes,
         scaled_gangs,
         scheduler_topologies,
         scheduler_uses,
