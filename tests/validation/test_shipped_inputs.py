@@ -14,8 +14,14 @@ from tests.shipped import program_without_pod_rules
 
 ACCEPTED = [case for case in read_cases() if not case.rejected]
 
-# A template in a namespace that the inputs do not show, and an MNNVL group of a clique without GPUs.
-REMARKS = {"sharing/template-exists", "validate/mnnvl-group-without-gpu"}
+# A template in a namespace that the inputs do not show, an MNNVL group of a clique without GPUs, and what works and is not what was meant.
+REMARKS = {
+    "sharing/template-exists",
+    "validate/mnnvl-group-without-gpu",
+    "validate/group-min-available-of-rolls",
+    "validate/clique-scaling-requests",
+    "validate/group-scaling-requests",
+}
 
 # Made to hold everything that a pod template can; these say what Grove overwrites.
 EXOTIC = "hash-"

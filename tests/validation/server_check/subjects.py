@@ -20,15 +20,17 @@ from tests.shipped import program
 
 FOLDER = Path(__file__).parent / "templates"
 POD_SPEC = {"containers": [{"name": "a", "image": "b"}]}
+CLIQUE = "spec.template.cliques[0].spec"
 ANY = ""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One kind of template. `set_with` gives the set with one in it, `objects` what an API server would be given beside the set.
+    """One kind of template, which stands at `place` in a set.
 
-    Only findings of `topics` (the part of a code before `/`, or any) stand for the API server's answers. Of a subject that is `stricter`
-    lint may refuse what the server takes: Grove has demands of its own.
+    `set_with` gives the set with one in it, `objects` what an API server would be given beside the set. Only findings of `topics` (the
+    part of a code before `/`, or any) stand for the API server's answers. Of a subject that is `stricter` lint may refuse what the server
+    takes: Grove has demands of its own.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Subject:
     topics: tuple[str, ...]
     set_with: Callable[[Any], Manifest]
     objects: Callable[[Any], list[Manifest]]
+    place: str = ""
     stricter: bool = False
 
     @property
@@ -75,14 +78,22 @@ def _everything(manifest: Any) -> list[Manifest]:
 
 
 SUBJECTS = [
-    Subject("pods", "core/v1.PodSpec", ("pod", "schema"), a_set, lambda spec: [_object("v1", "Pod", spec)]),
-    Subject("autoscalers", "grove.io/v1alpha1.AutoScalingConfig", (ANY,), lambda value: a_set(scaling=value), _autoscaler),
+    Subject("pods", "core/v1.PodSpec", ("pod", "schema"), a_set, lambda spec: [_object("v1", "Pod", spec)], f"{CLIQUE}.podSpec"),
+    Subject(
+        "autoscalers",
+        "grove.io/v1alpha1.AutoScalingConfig",
+        (ANY,),
+        lambda value: a_set(scaling=value),
+        _autoscaler,
+        f"{CLIQUE}.autoScalingConfig",
+    ),
     Subject(
         "claims",
         "resource.k8s.io/v1.ResourceClaimTemplateSpec",
         ("claim", "schema"),
         lambda value: a_set(resourceClaimTemplates=[{"name": "a", "templateSpec": value}]),
         lambda value: [_object("resource.k8s.io/v1", "ResourceClaimTemplate", value)],
+        "spec.template.resourceClaimTemplates[0].templateSpec",
     ),
     Subject("sets", "grove.io/v1alpha1.PodCliqueSet", (ANY,), lambda value: value, _everything, stricter=True),
 ]
