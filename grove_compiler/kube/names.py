@@ -65,6 +65,11 @@ def annotation_key(value: str) -> str:
     return qualified_name(value.lower())
 
 
+def bytes_of(entries: dict[str, str]) -> int:
+    """Returns the bytes of all keys and values of labels or annotations, as an API server counts them."""
+    return sum(len(key.encode()) + len(value.encode()) for key, value in entries.items())
+
+
 def environment_variable_name(value: str) -> str:
     """Judges the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
     if not value:

@@ -84,6 +84,7 @@ DECISIONS = _by_name(
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "amount": pod_request.amount,
     "annotation_key_wrong": names.annotation_key,
+    "bytes_of": names.bytes_of,
     "compare_quantities": quantity.compare,
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
