@@ -45,7 +45,9 @@ def judge(program: Program) -> Iterator[Judge]:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.templates], ids=str)
+@pytest.mark.parametrize(
+    ("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.templates], ids=lambda one: getattr(one, "name", one)
+)
 def test_both_take_the_templates_that_mutants_are_made_of(subject: Subject, name: str, judge: Judge) -> None:
     verdict = judge.judge(subject, subject.templates[name])
     assert (verdict.lint, verdict.server) == ("", "")
