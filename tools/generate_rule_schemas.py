@@ -143,7 +143,10 @@ def rule_schema() -> Schema:
     }
     # A chain of questions, and not `oneOf`: an editor then reports what is wrong with the rule that is meant, and not with all of them.
     every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), "constants", "disable")}
-    document: Schema = {"properties": every, "additionalProperties": False, "anyOf": [{"required": [verb]} for verb in verbs]}
+    # Reached only where no verb is there, so nothing is right. An `anyOf` would have editors ask for the first verb; `errorMessage` is the
+    # YAML language server's own, which heeds it beside `const` and not beside `not`.
+    no_verb = {"const": "a rule with a verb", "errorMessage": f"a rule has exactly one verb of {', '.join(verbs)}"}
+    document: Schema = {"properties": every, "additionalProperties": False, "allOf": [no_verb]}
     for word, name in reversed([*((verb, f"{verb}Rule") for verb in verbs), ("constants", "constants"), ("disable", "disable")]):
         document = {"if": {"required": [word]}, "then": {"$ref": f"#/definitions/{name}"}, "else": document}
     # Completion looks at `properties` only, so every key stands here once, whatever its verb.
