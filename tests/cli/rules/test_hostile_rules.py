@@ -30,7 +30,9 @@ def made(template: str, loop: str = "set.replicas") -> dict[str, str]:
 
 WRONG = {
     "a name taken away": (patched("op: remove, path: /metadata/name"), "a.yaml:3", "leaves none in metadata.name"),
-    "a name that is a number": (patched("op: replace, path: /metadata/name, value: 7"), "a.yaml:3", "leaves a number in metadata.name"),
+    "a name that is a number": (
+        patched("op: replace, path: /metadata/name, value: '{{ 7 }}'"), "a.yaml:3", "leaves a number in metadata.name",
+    ),
     "a kind taken away": (patched("op: remove, path: /kind"), "a.yaml:3", "leaves none in kind"),
     "metadata that is null": (patched("op: replace, path: /metadata, value: null"), "a.yaml:3", "leaves none in metadata.name"),
     "a name that is left out": (made("metadata: {name: '{{ omit }}'}"), "a.yaml:3", "leaves none in metadata.name"),
