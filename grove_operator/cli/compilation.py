@@ -71,8 +71,12 @@ def compile_files(files: Sequence[str], context: Context, *, keep_others: bool =
     if program is None:
         return None
     result = compile_inputs(inputs, program)
-    found = [one for one in result.diagnostics if not others or one.code != NO_SET]  # a chart need not have one
-    findings, _ = reader.silence(reader.problems + found, context.ignore)
+    found: Sequence[Diagnostic] = result.diagnostics
+    if others:
+        from grove_operator.cluster.classify import about_compiled
+
+        found = [one for one in about_compiled(found) if one.code != NO_SET]  # a chart need not have one
+    findings, _ = reader.silence([*reader.problems, *found], context.ignore)
     return Compilation(reader, rules, program, inputs, result, findings, others)
 
 

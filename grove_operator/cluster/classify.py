@@ -21,8 +21,8 @@ MADE_BY_COMPILING = {
 """Kinds of ours that are results: manifests of them are taken as they are, as `grove compile` printed them."""
 SUBJECTS = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
 """What is compiled and exists in a cluster as well, as the owner of what it becomes."""
-REFERENCES = {("resource.k8s.io", "ResourceClaimTemplate")}
-"""What sets refer to: written as it is, and known to the compiler."""
+REFERENCES = {("resource.k8s.io", "ResourceClaimTemplate"), ("autoscaling", "HorizontalPodAutoscaler")}
+"""What sets refer to, or what refers to them: written as it is, and known to the compiler."""
 
 
 class Item(NamedTuple):
@@ -70,6 +70,11 @@ def classify_documents(documents: Sequence[Document]) -> Classified:
     if result.compiled:
         result.compiled += [item.document for item in result.plain if _group_kind(item.manifest) in REFERENCES]
     return result
+
+
+def about_compiled(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Returns the compiler's findings without its word that it makes nothing of what is only known to it: that is written as it is."""
+    return [one for one in found if one.code != "input/ignored"]
 
 
 def _take_ours(result: Classified, document: Document, value: Manifest, *, alone: bool) -> None:

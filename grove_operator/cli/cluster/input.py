@@ -12,7 +12,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph as CompiledGraph
 from grove_operator.cli.cluster.options import Asked
 from grove_operator.cli.cluster.session import Failed, Reported, Session
-from grove_operator.cluster.classify import Classified, Item, classify_documents
+from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.cluster.scope import OtherNamespace, defined_scopes, in_namespace
 from grove_operator.reading.files import InputFile
@@ -69,7 +69,7 @@ class ClusterInput:
         settings = Settings(session.namespace, asked.pods, version, mnnvl_shape=asked.mnnvl_shape)
         snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
         result = compile_inputs(Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings), program)
-        found += result.diagnostics
+        found += about_compiled(result.diagnostics)
         return result.graph
 
     def _report(self, found: list[Diagnostic]) -> None:

@@ -77,3 +77,25 @@ def test_formats_without_manifests_are_refused(grove: Grove, output: str) -> Non
     ended = grove("compile", "-", "--pass-through", "-o", output, stdin=SET)
     assert ended.code == 2
     assert "use -o yaml or -o json" in ended.err
+
+
+JOB = SET.replace("replicas: 1\n  template", "replicas: 1\n  workloadType: Training\n  template", 1)
+AUTOSCALER = """\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: h, namespace: default}
+spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: grove.io/v1alpha1, kind: PodClique, name: demo-0-web}}
+---
+"""
+
+
+def test_an_autoscaler_of_a_training_workload_is_refused_though_it_is_passed_on(grove: Grove) -> None:
+    ended = grove("compile", "-", "--pass-through", stdin=AUTOSCALER + JOB)
+    assert (ended.code, ended.out) == (1, "")
+    assert "the HorizontalPodAutoscaler h scales PodClique/demo-0-web" in ended.err
+
+
+def test_an_autoscaler_of_something_else_is_passed_on_without_a_word(grove: Grove) -> None:
+    ended = grove("compile", "-", "--pass-through", "-o", "yaml", stdin=AUTOSCALER.replace("demo-0-web", "other") + JOB)
+    assert (ended.code, ended.err) == (0, "")
+    assert "HorizontalPodAutoscaler" in kinds(ended.out)
