@@ -261,6 +261,22 @@ class TestCompilingSeveral:
         found = self.compiled(broken, placed("a"), named("b"))
         assert {name: sound for name, (sound, _) in found.items()} == {"lab": False, "a": False, "b": True}
 
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            {**TOPOLOGY, "apiVersion": "grove.io/v9"},
+            {**TOPOLOGY, "spec": {"levels": "none"}},
+            {**TOPOLOGY, "spec": {"levels": [*TOPOLOGY["spec"]["levels"], TOPOLOGY["spec"]["levels"][0]]}},
+        ],
+        ids=["of an unknown version", "of a wrong structure", "with a level twice"],
+    )
+    def test_a_bad_topology_of_the_snapshot_holds_those_that_are_placed_by_it(self, broken: Manifest) -> None:
+        documents = [Document(manifest) for manifest in stored([placed("a"), named("b")])]
+        result = compile_inputs(Inputs(documents, stored([broken]), config=TAS), shipped_program())
+        held = {one.ref.name: bool(one.hold) for one in result.subjects if one.ref.kind == "PodCliqueSet"}
+        assert held == {"a": True, "b": False}
+        assert [one.ref.name for one in result.subjects if one.ref.kind == "PodCliqueSet" and one.nodes] == ["b"]
+
     def test_of_two_declarations_of_one_set_neither_counts(self) -> None:
         documents = [Document(manifest) for one in (named("a"), named("a")) for manifest in stored([one])]
         result = compile_inputs(Inputs(documents), shipped_program())
