@@ -54,7 +54,8 @@ class Retries:
 class RetryBudget:
     """What all requests of a cluster may spend on repeating, so that a dead server is not hammered.
 
-    `left` tries are there at once; `per_second` more come back as time goes by, up to `most`.
+    `left` tries are there at once; `per_second` more come back as time goes by, up to `most`. `busy_since` is when the server began to
+    refuse everything for haste; None while it takes something.
     """
 
     most: float = 200.0
@@ -62,9 +63,21 @@ class RetryBudget:
     now: Callable[[], float] = time.monotonic
     left: float = field(init=False)
     asked: float = field(init=False)
+    busy_since: float | None = None
 
     def __post_init__(self) -> None:
         self.left, self.asked = self.most, self.now()
+
+    def refused_for_haste(self) -> float:
+        """Notes a 429. Returns for how many seconds there has been nothing else."""
+        now = self.now()
+        if self.busy_since is None:
+            self.busy_since = now
+        return now - self.busy_since
+
+    def answered(self) -> None:
+        """Notes that the server took a request."""
+        self.busy_since = None
 
     def take(self) -> bool:
         """Whether one more try may be made."""
@@ -99,14 +112,17 @@ class Tries:
     def pause(self, error: ClusterError) -> float | None:
         """How many seconds to wait before the next try; None when there is to be none.
 
-        A server that says when to come back (429) is alive and costs nothing of the budget.
+        A server that says when to come back (429) is alive and costs nothing of the budget. One that says nothing else for as long as one
+        request may take says so to all of them: 100 objects, one after another since it asks for less, would else wait for hours. (kubectl
+        gives each object ten tries.)
         """
+        hasty = self.budget.refused_for_haste() if isinstance(error, TooManyRequests) else 0.0
         if not self._may_repeat(error):
             return None
         pause = self.backoff.next()
         if isinstance(error, ApiError) and error.retry_after is not None:
             pause = error.retry_after + random.uniform(0, self.retries.first)
-        if self.now() - self.started + pause > self.retries.deadline:
+        if max(self.now() - self.started, hasty) + pause > self.retries.deadline:
             return None
         if not isinstance(error, TooManyRequests) and not self.budget.take():
             return None

@@ -108,7 +108,9 @@ class Wire:
         while True:
             try:
                 sent = await self._renewal.ready()
-                return await attempt()
+                result = await attempt()
+                self.budget.answered()
+                return result
             except (Unauthorized, Untrusted):
                 if renewed or not await self._renewal.after(sent):
                     raise

@@ -77,6 +77,28 @@ def test_a_busy_server_costs_no_budget() -> None:
     assert budget.left == 1
 
 
+BUSY = TooManyRequests(429, "", "", retry_after=1.0)
+
+
+def test_a_server_that_is_too_busy_for_all_requests_is_waited_for_once() -> None:
+    clock = Clock()
+    budget = RetryBudget(now=clock)
+    first = Tries(Retries(deadline=10), budget, harmless=True, now=clock)
+    while (pause := first.pause(BUSY)) is not None:
+        clock.time += pause
+    assert 8 < clock.time < 10
+    assert Tries(Retries(deadline=10), budget, harmless=True, now=clock).pause(BUSY) is None
+
+
+def test_a_server_that_took_something_is_waited_for_again() -> None:
+    clock = Clock()
+    budget = RetryBudget(now=clock)
+    Tries(Retries(deadline=10), budget, harmless=True, now=clock).pause(BUSY)
+    clock.time = 60
+    budget.answered()
+    assert Tries(Retries(deadline=10), budget, harmless=True, now=clock).pause(BUSY) is not None
+
+
 def test_what_does_not_pass_is_not_tried_again() -> None:
     tries = Tries(Retries(), RetryBudget(now=Clock()), harmless=True, now=Clock())
     assert tries.pause(Unreachable("no such certificate", passing=False)) is None
