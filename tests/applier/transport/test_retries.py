@@ -245,6 +245,7 @@ async def test_a_server_that_goes_on_asking_for_an_hour_ends_with_what_it_asked_
     server: Scripted, cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refusals, "LONGEST_PAUSE", 0.02)
+    monkeypatch.setattr(cluster.wire.retries, "deadline", 1.0)
     server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}))
     error = await raised(lambda: read(cluster))
     assert isinstance(error, TooManyRequests)
