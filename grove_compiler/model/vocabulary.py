@@ -17,6 +17,7 @@ from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.availability import replica_states
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
+from grove_compiler.model.expanded.clique_roll import clique_roll
 from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts
 from grove_compiler.model.expanded.context import (
     gang_scheduler,
@@ -29,14 +30,25 @@ from grove_compiler.model.expanded.context import (
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
+from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, is_updating, live_object, old_status
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
+from grove_compiler.model.expanded.rolls import one_more_may_go
+from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
 from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
+from grove_compiler.model.expanded.termination import (
+    comes_next,
+    is_restarting,
+    member_breaches,
+    member_is_terminated,
+    replica_breaches,
+    replica_is_terminated,
+)
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
 from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
 from grove_compiler.model.inputs.configuration import Configuration
@@ -72,12 +84,16 @@ DECISIONS = _by_name(
     kai_queue,
     live_replicas,
     may_be_updated,
+    member_is_terminated,
     mnnvl_annotation,
+    one_more_may_go,
     ready_when,
+    replica_is_terminated,
     scale_in_order,
     scheduler_of,
     shared_claim_name,
     topology_is_wanted,
+    update_order,
     volcano_queue,
 )
 
@@ -109,6 +125,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         clique_is_breached,
         lifts_gates,
         condition_since,
+        clique_roll,
+        comes_next,
         dependencies,
         device_request_names,
         domains,
@@ -117,13 +135,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         gangs,
         gangs_with_domains,
         group_is_up_to_date,
+        group_roll,
         is_named_by_gang,
+        is_restarting,
         is_up_to_date,
         is_updating,
         leaving_pods,
         live_object,
         live_pods,
         lost_waits,
+        member_breaches,
+        member_is_updating,
         mnnvl_changes,
         mode_conflicts,
         name_collisions,
@@ -140,12 +162,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pod_names,
         pod_spec_path,
         pods,
+        replaced_with_member,
+        replica_breaches,
         replica_counts,
+        replica_is_updating,
         replica_states,
         priority_classes,
         scaled_gangs,
         scheduler_topologies,
         scheduler_uses,
+        set_update,
         shared_claims,
         sharing_levels,
         startup_cycles,

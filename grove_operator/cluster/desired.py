@@ -26,20 +26,22 @@ class Sources(NamedTuple):
     items: Sequence[Item]
 
 
-def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = ()) -> Graph:
+def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = (), is_operator: bool = False) -> Graph:
     """Everything as the applier takes it. Raises `applier.desired.Twice` when one object is asked for twice.
 
-    `selects` leaves objects out; those that waited for them no longer do. `force` names managers whose fields may be taken.
+    `selects` leaves objects out; those that waited for them no longer do. `force` names managers whose fields may be taken. Only the
+    operator gets what only the operator may write.
     """
-    objects = _Builder(sources, force).objects()
+    objects = _Builder(sources, force, is_operator).objects()
     return Graph(objects if selects is None else [desired for desired in objects if selects(desired.manifest)])
 
 
 class _Builder:
     """Objects one by one; what they share is looked up once."""
 
-    def __init__(self, sources: Sources, force: tuple[str, ...]) -> None:
+    def __init__(self, sources: Sources, force: tuple[str, ...], is_operator: bool) -> None:
         self.compiled, self.items = sources
+        self.is_operator = is_operator
         manifests = [item.manifest for item in self.items]
         self.policies = Policies(force)
         self.scaled = scaled_fields([*manifests, *(node.object for node in self.compiled.nodes)])
@@ -48,8 +50,11 @@ class _Builder:
 
     def objects(self) -> list[Desired]:
         # A part of an object that people write, under our name, would stand for the whole object, and take out the rest.
-        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if not node.policy.get("operator"))
+        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if self._is_ours(node))
         return [*map(self._plain, self.items), *made]
+
+    def _is_ours(self, node: Node) -> bool:
+        return self.is_operator or not node.policy.get("operator")
 
     def _plain(self, item: Item) -> Desired:
         manifest = item.manifest

@@ -76,7 +76,7 @@ class Desire:
             made.conditions.append(condition(_ref(live), why))
             made.events.append(event(_ref(live), why))
         return Graph(
-            desired_graph(Sources(made.graph, [])).objects.values(),
+            desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
             statuses=list(status_writes(made.statuses, made.conditions, objects, now)),
             events=[EventWrite(of, one.type, one.reason, one.message, one.name) for one, of in _of_live(made.events, objects)],
             deletions=[Deletion(of, one.reason) for one, of in _of_live(made.deletions, objects)],

@@ -81,7 +81,9 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
         name = controller.get("name") or ""
     else:
         return None
-    return Key(SET_KIND, ref.namespace, name, _replica_of(ref.name, name, labels.get(REPLICA_INDEX)))
+    # A revision is named after a hash, which may look like the index of a replica.
+    replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_INDEX))
+    return Key(SET_KIND, ref.namespace, name, replica)
 
 
 def _replica_of(name: str, set_name: str, label: str | None) -> int | None:

@@ -13,12 +13,15 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.model.expanded.availability import ReplicaState
+from grove_compiler.model.expanded.rolls import Roll
+from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.vocabulary import DECISIONS
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 
-from .sets import Manifest, clique, existing, existing_pod, group, pcs
+from .sets import Manifest, clique, existing, existing_pod, expand, group, pcs
 from .topologies import manifest_of
 
 Objects = dict[tuple[str, str], Manifest]
@@ -33,6 +36,9 @@ SHARING: dict[str, Any] = {
     "resourceSharing": [{"name": "t", "scope": "AllReplicas"}],
     "resourceClaimTemplates": [{"name": "t", "templateSpec": {"spec": {"devices": {"requests": [{"name": "d"}]}}}}],
 }
+SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
+GROUP = SET.replicas[0].scaling_groups[0]
+BREACH = Breach(0, "demo-0-a", since=0.0, was_whole=True, delay=60.0, pods=[])
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
@@ -150,6 +156,16 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "gate_is_lifted": [("true", gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
+    "update_order": [
+        ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(SET, 3, [], [])), [0, 1, 1, 3], [-3])
+    ],
+    "one_more_may_go": [("true", lambda program: program.decisions.one_more_may_go(Roll(3, 2, 0, 1, [])), False, True)],
+    "replica_is_terminated": [
+        ("false", lambda program: program.decisions.replica_is_terminated(SET, BREACH, BREACH.deadline), True, False)
+    ],
+    "member_is_terminated": [
+        ("false", lambda program: program.decisions.member_is_terminated(GROUP, BREACH, BREACH.deadline), True, False)
+    ],
     "gang_is_initialized": [("gang.has_all_pods", gates_once_initialized, False, True)],
     "shared_claim_name": [("template ~ '-of-' ~ owner", shared_claims, ["demo-all-t"], ["t-of-demo"])],
     "mnnvl_annotation": [("annotations | first", domains, ["demo-0-a-cd", "demo-0-a-mnnvl-claim"], [])],

@@ -18,6 +18,8 @@ from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_term
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
+BREACHED = "MinAvailableBreached"
+
 
 @dataclass(eq=False)
 class ReplicaState:
@@ -45,6 +47,22 @@ class ReplicaState:
         """How many of its scaling groups have the newest templates."""
         generation = self.set.generation_hash
         return sum(_status(manifest).get("currentPodCliqueSetGenerationHash") == generation for manifest in self.groups)
+
+    @lazy
+    def is_outdated(self) -> bool:
+        """Whether a clique or scaling group of it was up to date once, and is not with what is declared now."""
+        generations = {_status(manifest).get("currentPodCliqueSetGenerationHash") for manifest in (*self.cliques, *self.groups)}
+        return bool(generations - {None, self.set.generation_hash})
+
+    @lazy
+    def has_scheduled_pods(self) -> bool:
+        """Whether any of its pods has a node, as far as cliques and replicas of scaling groups report it."""
+        return any(_status(manifest).get("scheduledReplicas") for manifest in (*self.cliques, *self.groups))
+
+    @lazy
+    def is_breached(self) -> bool:
+        """Whether a clique or scaling group of it says that it is short of what it cannot do without."""
+        return any(is_true(manifest, BREACHED) for manifest in (*self.cliques, *self.groups))
 
     @lazy
     def is_updated(self) -> bool:
@@ -97,6 +115,11 @@ def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set:
         and status.get("currentPodCliqueSetGenerationHash") == set.generation_hash
         and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= least
     )
+
+
+def is_true(manifest: Manifest | None, condition: str) -> bool:
+    """Tells whether an object reports a condition as true."""
+    return any((one.get("type"), one.get("status")) == (condition, "True") for one in _status(manifest).get("conditions") or [])
 
 
 def _status(manifest: Manifest | None) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
@@ -25,6 +25,7 @@ class LivePod:
 
     name = declared(str, "metadata.name")
     labels = declared(dict[str, str], "metadata.labels")
+    _uid = declared(str, "metadata.uid")
     created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when it is unknown.")
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
@@ -32,6 +33,10 @@ class LivePod:
     _phase = declared(str, "status.phase")
     _conditions = declared(list[Manifest], "status.conditions")
     _containers = declared(list[Manifest], "status.containerStatuses")
+
+    @lazy
+    def ref(self) -> ObjectRef:
+        return ObjectRef("v1", "Pod", self.clique.set.namespace, self.name, self._uid)
 
     @lazy
     def index(self) -> int:
@@ -52,6 +57,11 @@ class LivePod:
     @lazy
     def is_ready(self) -> bool:
         return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._conditions)
+
+    @lazy
+    def is_unschedulable(self) -> bool:
+        """Whether its scheduler says that there is no room for it."""
+        return any(one.get("type") == "PodScheduled" and one.get("reason") == "Unschedulable" for one in self._conditions)
 
     @lazy
     def template_hash(self) -> str:

@@ -52,6 +52,8 @@ class PodCliqueSet:
     priority_class = declared(
         str, "spec.template.priorityClassName", "For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."
     )
+    update_strategy = declared(str, "spec.updateStrategy.type", "RollingRecreate or OnDelete; empty, which is the first, when absent.")
+    status = declared(Manifest, "status", "What was reported of it before.")
     termination_delay = optional(str, "spec.template.terminationDelay", "A duration as Go writes it (`4h0m0s`).")
     publish_not_ready = declared(
         bool,
@@ -81,6 +83,11 @@ class PodCliqueSet:
     def is_training(self) -> bool:
         """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
         return self.spec.get("workloadType") == "Training"
+
+    @lazy
+    def is_rolled(self) -> bool:
+        """Whether pods of older templates are replaced by us, one after the other, and not as people delete them."""
+        return self.update_strategy != "OnDelete"
 
     @lazy
     def placement(self) -> Placement:

@@ -1,0 +1,166 @@
+"""Gangs that stay short of what they cannot do without: since when, until when they have time, and which pods go then (shipped §7.6).
+
+Whole gangs are restarted, for their pods work together. The pods go and not the PodCliques: those keep what autoscalers and people set
+on them, which the shipped operator loses. Nothing remembers that a gang was restarted but the ages of its pods: its time begins when it
+became short of pods, or when its oldest pod was made, whichever is later. So nobody restarts it twice, whoever forgets what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.duration import seconds
+from grove_compiler.kube.timestamp import time
+from grove_compiler.model.expanded.availability import BREACHED, ReplicaState, replica_states
+from grove_compiler.model.expanded.live_object import live_object
+from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.structure import ExpandedSet, ScalingGroup
+from grove_compiler.model.lazy import lazy, remembered
+
+STARTING_SECONDS = 5.0
+"""A condition that changed later than this after its object was made tells of something that was different before (shipped §7.6)."""
+
+
+def replica_is_terminated(set: ExpandedSet, breach: Breach, at: float) -> bool:
+    """Decides whether a replica of the set that is short of pods is restarted at a time."""
+    raise NotImplementedError
+
+
+def member_is_terminated(group: ScalingGroup, breach: Breach, at: float) -> bool:
+    """Decides whether a replica of a scaling group that is short of pods is restarted at a time, and none other with it."""
+    raise NotImplementedError
+
+
+@dataclass(eq=False)
+class Breach:
+    """A replica of a set, or of a scaling group, that is short of pods. `name` is the object that says so, first `since` this time.
+
+    Times are seconds since the epoch, `delay` is how long it may last. `was_whole` is false while it has never been anything else, as at
+    the start.
+    """
+
+    index: int
+    name: str
+    since: float
+    was_whole: bool
+    delay: float
+    pods: list[LivePod] = field(repr=False)
+
+    @lazy
+    def began(self) -> float:
+        """From when its time counts: that of its oldest pod, if it was restarted since."""
+        return max([self.since, *([min(self._ages)] if self._ages else [])])
+
+    @lazy
+    def deadline(self) -> float:
+        """When its time is up."""
+        return self.began + self.delay
+
+    @lazy
+    def is_restarted(self) -> bool:
+        """Whether its pods are those of after its time was up once."""
+        return bool(self._ages) and min(self._ages) >= self.since + self.delay
+
+    @lazy
+    def is_news(self) -> bool:
+        """Whether people should know of the deadline: of a start that takes its time they know, and of a restart they were told."""
+        return self.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
+
+    @lazy
+    def serves(self) -> bool:
+        """Whether any pod of it is ready, so that there is something to lose."""
+        return any(pod.is_ready for pod in self.pods)
+
+    @lazy
+    def _ages(self) -> list[float]:
+        return [created for pod in self.pods if (created := time(pod.created or None)) is not None]
+
+
+@remembered
+def replica_breaches(set: ExpandedSet) -> list[Breach]:
+    """Returns the replicas of a set that have been whole and are short of pods, those first whose time is up first.
+
+    A replica that lacks a PodClique is left alone: its step makes it.
+    """
+    delay = _delay(set)
+    if delay is None:
+        return []
+    found = []
+    for state in replica_states(set):
+        reports = [] if any(one is None for one in state.cliques) else list(_reports_of(state))
+        if reports:
+            since, name, was_whole = min(reports)
+            pods = [pod for clique in set.replicas[state.index].all_cliques for pod in live_pods(clique)]
+            found.append(Breach(state.index, name, since, was_whole, delay, pods))
+    return sorted(found, key=lambda breach: (breach.deadline, breach.index))
+
+
+@remembered
+def member_breaches(group: ScalingGroup) -> list[Breach]:
+    """Returns the replicas of a scaling group that have been on nodes and are short of pods."""
+    delay = _delay(group.set)
+    if delay is None:
+        return []
+    found = []
+    for member in group.members:
+        reports = [report for clique in member.cliques for report in _reports([live_object(clique)], "PodCliqueScheduled")]
+        if reports:
+            since, name, was_whole = min(reports)
+            pods = [pod for clique in member.cliques for pod in live_pods(clique)]
+            found.append(Breach(member.index, name, since, was_whole, delay, pods))
+    return found
+
+
+def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
+    """Tells whether no other replica of the set is to be waited for: one whose time was up earlier, or one that was just restarted."""
+    others = [one for one in replica_breaches(set) if one.index != breach.index]
+    is_due_earlier = any(one.deadline <= now and (one.deadline, one.index) < (breach.deadline, breach.index) for one in others)
+    return not is_due_earlier and not any(one.is_restarted and now < one.deadline for one in others)
+
+
+@remembered
+def is_restarting(group: ScalingGroup) -> bool:
+    """Tells whether the replica of the set was restarted because of this scaling group, which has not recovered since."""
+    delay = _delay(group.set)
+    reports = list(_reports([live_object(group)], BREACHED)) if delay is not None else []
+    pods = [pod for clique in group.replica.all_cliques for pod in live_pods(clique)]
+    return any(Breach(group.replica.index, name, since, True, delay or 0.0, pods).is_restarted for since, name, _ in reports)
+
+
+Report = tuple[float, str, bool]
+"""Since when an object says that it is short of pods, its name, and whether it ever said otherwise."""
+
+
+def _reports_of(state: ReplicaState) -> Iterable[Report]:
+    yield from _reports(state.cliques, "PodCliqueScheduled")
+    yield from _reports(state.groups, BREACHED)
+
+
+def _reports(manifests: Iterable[Manifest | None], sign: str) -> Iterable[Report]:
+    """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out."""
+    for manifest in manifests:
+        breach = _condition(manifest, BREACHED)
+        since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
+        if manifest is None or since is None:
+            continue
+        was_whole, had_pods = _has_changed(manifest, breach), _condition(manifest, sign)
+        if was_whole or (sign != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
+            yield since, manifest["metadata"]["name"], was_whole
+
+
+def _has_changed(manifest: Manifest, condition: Manifest) -> bool:
+    """Whether a condition is another than it was at first."""
+    changed, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
+    return changed is not None and (created is None or changed > created + STARTING_SECONDS)
+
+
+def _condition(manifest: Manifest | None, type: str) -> Manifest:
+    conditions = ((manifest or {}).get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == type), {})
+
+
+def _delay(set: ExpandedSet) -> float | None:
+    """How long a gang may be short of pods. A training workload's restarts are counted, and so are none of these."""
+    return None if set.is_training or not set.termination_delay else float(seconds(set.termination_delay))

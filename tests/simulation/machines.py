@@ -1,0 +1,63 @@
+"""Scheduler and nodes of a simulation, as far as an operator can tell: pods get a node, run, become ready, fail, and end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from applier.ref import Manifest, is_being_deleted
+from tests.simulation.world import POD, World
+
+BROKEN = "broken"
+"""A pod whose first container has an image with this word in it never becomes ready."""
+
+
+@dataclass(eq=False)
+class Machines:
+    """Moves every pod one stage on at each `tick`.
+
+    There is room for so many pods at a time. Those whose UIDs are among the `failing` are not ready for as long.
+    """
+
+    world: World
+    room: int = 1000
+    failing: set[str] = field(default_factory=set)
+
+    def tick(self) -> bool:
+        """Moves all pods on, and says whether any did."""
+        before = self.world.version
+        for pod in self.world.all(POD):
+            if is_being_deleted(pod):
+                self.world.end(pod)
+        for pod in self.world.all(POD):
+            if not is_being_deleted(pod):
+                self._move(pod)
+        return self.world.version != before
+
+    def fail(self, prefix: str) -> None:
+        """The pods whose names begin so are not ready any more, and do not recover."""
+        self.failing |= {pod["metadata"]["uid"] for pod in self.world.pods(prefix)}
+
+    def _move(self, pod: Manifest) -> None:
+        spec, status = pod["spec"], pod.get("status", {})
+        if spec.get("schedulingGates"):
+            self._say(pod, "Pending", scheduled="SchedulingGated")
+        elif not spec.get("nodeName"):
+            if sum("nodeName" in other["spec"] for other in self.world.all(POD)) >= self.room:
+                self._say(pod, "Pending", scheduled="Unschedulable")
+            else:
+                self._say({**pod, "spec": {**spec, "nodeName": "node"}}, "Pending")
+        elif status.get("phase") != "Running":
+            self._say(pod, "Running", started=True)
+        else:
+            is_broken = BROKEN in spec["containers"][0]["image"] or pod["metadata"]["uid"] in self.failing
+            self._say(pod, "Running", started=True, ready=not is_broken)
+
+    def _say(self, pod: Manifest, phase: str, *, scheduled: str = "", started: bool = False, ready: bool = False) -> None:
+        conditions = [
+            {"type": "PodScheduled", "status": "False" if scheduled else "True", **({"reason": scheduled} if scheduled else {})},
+            {"type": "Ready", "status": str(ready)},
+        ]
+        containers = [{"name": one["name"], "started": started, "ready": ready} for one in pod["spec"]["containers"]] if started else []
+        status = {"phase": phase, "conditions": conditions, "containerStatuses": containers}
+        if pod.get("status") != status:
+            self.world.report(pod, **status)

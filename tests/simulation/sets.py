@@ -1,0 +1,46 @@
+"""The set that simulations run: that of the recorded cases, with a clique outside scaling groups and a group of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from applier.ref import Manifest
+from tests.model.sets import clique, group, pcs
+
+NAME = "demo"
+FRONT, PRE, DEC = range(3)
+
+
+def demo(replicas: int = 1, front: int = 2, members: int = 3, **template: Any) -> Manifest:
+    """The front clique needs 1 of its pods, and the group 1 of its replicas, each of two pods `pre` and one `dec`."""
+    cliques = [clique("front", front, 1), clique("pre", 2), clique("dec", 1)]
+    return pcs(cliques, [group("sg", ["pre", "dec"], members, 1)], replicas=replicas, **template)
+
+
+def image(tag: str, *cliques: int) -> Callable[[Manifest], None]:
+    """An edit: the pods of these cliques, all unless some are named, run another image."""
+
+    def edit(set: Manifest) -> None:
+        for index in cliques or (FRONT, PRE, DEC):
+            set["spec"]["template"]["cliques"][index]["spec"]["podSpec"]["containers"][0]["image"] = tag
+
+    return edit
+
+
+def strategy(type: str) -> Callable[[Manifest], None]:
+    """An edit: pods are replaced in another way."""
+
+    def edit(set: Manifest) -> None:
+        set["spec"]["updateStrategy"] = {"type": type}
+
+    return edit
+
+
+def replicas(count: int) -> Callable[[Manifest], None]:
+    """An edit of the number of replicas of a set, a PodClique or a scaling group."""
+
+    def edit(one: Manifest) -> None:
+        one["spec"]["replicas"] = count
+
+    return edit

@@ -1,0 +1,71 @@
+"""OnDelete: templates are there at once, pods are replaced as people delete them, and never by us (shipped §7.5b)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation.sets import FRONT, PRE, demo, image, replicas, strategy
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready
+from tests.simulation.world import CLIQUE, GROUP, POD
+
+
+@pytest.fixture
+def edited() -> Simulation:
+    """A set whose pods are replaced by hand, after an edit of two cliques."""
+    manifest = demo()
+    strategy("OnDelete")(manifest)
+    simulation = running(manifest)
+    simulation.edit(image("new", FRONT, PRE))
+    simulation.settle()
+    return simulation
+
+
+def test_no_pod_is_deleted_by_us(edited: Simulation) -> None:
+    assert edited.operator.deleted == []
+    assert edited.images() == {"busybox"}
+
+
+def test_podcliques_have_the_new_template_at_once(edited: Simulation) -> None:
+    images = {one["metadata"]["name"]: one["spec"]["podSpec"]["containers"][0]["image"] for one in edited.world.all(CLIQUE)}
+    assert {name: image for name, image in images.items() if image != "new"} == {f"demo-0-sg-{index}-dec": "busybox" for index in range(3)}
+
+
+def test_a_pod_that_somebody_deletes_comes_back_with_the_new_template(edited: Simulation) -> None:
+    edited.world.delete(POD, edited.world.pods("demo-0-front")[0]["metadata"]["name"])
+    edited.settle()
+    assert edited.images("demo-0-front") == {"busybox", "new"}
+    assert edited.status(CLIQUE, "demo-0-front")["updatedReplicas"] == 1
+    assert_all_ready(edited)
+
+
+def test_the_update_is_told_to_be_over_as_soon_as_it_begins(edited: Simulation) -> None:
+    for status in (edited.status(), edited.status(CLIQUE, "demo-0-sg-1-dec"), edited.status(GROUP, "demo-0-sg")):
+        progress = status["updateProgress"]
+        assert progress["updateEndedAt"] == progress["updateStartedAt"]
+    assert "currentlyUpdating" not in edited.status()["updateProgress"]
+
+
+def test_what_runs_is_told_and_not_what_is_declared(edited: Simulation) -> None:
+    """As recorded of the shipped operator."""
+    front, dec = (edited.status(CLIQUE, name) for name in ("demo-0-front", "demo-0-sg-0-dec"))
+    generation = edited.status()["currentGenerationHash"]
+    assert front["currentPodCliqueSetGenerationHash"] != generation == dec["currentPodCliqueSetGenerationHash"]
+    assert (front["updatedReplicas"], dec["updatedReplicas"]) == (0, 1)
+    assert front["updateProgress"]["podCliqueSetGenerationHash"] == generation
+
+
+def test_once_all_are_replaced_by_hand_the_set_is_up_to_date(edited: Simulation) -> None:
+    for pod in edited.world.pods():
+        edited.world.delete(POD, pod["metadata"]["name"])
+        edited.settle()
+    assert edited.status()["updatedReplicas"] == 1
+    assert edited.status(CLIQUE, "demo-0-front")["currentPodCliqueSetGenerationHash"] == edited.status()["currentGenerationHash"]
+
+
+def test_scaling_in_takes_pods_of_the_old_template_first(edited: Simulation) -> None:
+    edited.world.delete(POD, edited.world.pods("demo-0-front")[0]["metadata"]["name"])
+    edited.settle()
+    edited.edit(replicas(1), kind=CLIQUE, name="demo-0-front")
+    edited.settle()
+    assert edited.images("demo-0-front") == {"new"}

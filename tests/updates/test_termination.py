@@ -1,0 +1,187 @@
+"""Gang termination: what stays short of pods is restarted as a whole, in time, once, and not behind anybody's back."""
+
+from __future__ import annotations
+
+from tests.simulation.sets import demo, image, replicas
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready, assert_no_orphan
+from tests.simulation.world import CLIQUE, GROUP, POD
+
+TERMINATED = "GangTermination"
+MINUTE = 60.0
+
+
+def frail(replicas: int = 1, min_available: int = 1) -> Simulation:
+    """A set whose gangs have a minute to recover."""
+    manifest = demo(replicas=replicas, terminationDelay="1m0s")
+    manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = min_available
+    return running(manifest)
+
+
+def told(simulation: Simulation) -> list[str]:
+    """The reasons of all events, in the order in which they were told."""
+    return [one.partition(":")[0] for one in simulation.world.told.values()]
+
+
+def deadline(simulation: Simulation) -> float:
+    """In how many seconds the operator wants to look again."""
+    return min(simulation.operator.look_again.values()) - simulation.world.now
+
+
+def of_replica(simulation: Simulation) -> list[str]:
+    return sorted({name.split("-")[1] for name in simulation.deleted(TERMINATED)})
+
+
+def test_a_replica_of_a_group_that_can_do_without_it_is_restarted_alone() -> None:
+    """As recorded of the shipped operator: `gang-termination`."""
+    simulation = frail()
+    simulation.machines.fail("demo-0-sg-0-dec")
+    simulation.settle()
+    assert simulation.deleted(TERMINATED) == []
+    simulation.wait(MINUTE)
+    assert {name.rpartition("-")[0] for name in simulation.deleted(TERMINATED)} == {"demo-0-sg-0-pre", "demo-0-sg-0-dec"}
+    assert len(simulation.deleted(TERMINATED)) == 3
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)
+
+
+def test_the_replica_of_the_set_goes_where_its_group_cannot_do_without() -> None:
+    simulation = frail(min_available=3)
+    simulation.machines.fail("demo-0-sg-1-dec")
+    simulation.settle()
+    simulation.wait(MINUTE)
+    assert len(simulation.deleted(TERMINATED)) == 11
+    assert_all_ready(simulation)
+
+
+def test_it_is_looked_at_when_the_deadline_has_come_and_not_before() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    assert 50 < deadline(simulation) <= 60
+    simulation.wait(deadline(simulation) - 5)
+    assert simulation.deleted(TERMINATED) == []
+    simulation.wait(deadline(simulation))
+    assert len(simulation.deleted(TERMINATED)) == 11
+
+
+def test_what_recovers_in_time_is_left_alone() -> None:
+    """As recorded of the shipped operator: `breach-recovered`."""
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.wait(MINUTE / 2)
+    simulation.machines.failing.clear()
+    simulation.settle()
+    simulation.wait(10 * MINUTE)
+    assert simulation.operator.deleted == []
+    assert simulation.operator.look_again == {}
+
+
+def test_what_never_ran_is_not_restarted() -> None:
+    simulation = Simulation(room=5)
+    simulation.world.apply(demo(terminationDelay="1m0s"))
+    simulation.settle()
+    for _ in range(3):
+        simulation.wait(10 * MINUTE)
+    assert simulation.deleted(TERMINATED) == []
+
+
+def test_277_people_are_warned_and_told() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    assert told(simulation) == ["GangTerminationPending"]
+    simulation.wait(MINUTE)
+    assert told(simulation) == ["GangTerminationPending", "GangTerminated"]
+    [_, message] = simulation.world.told.values()
+    assert "Replica 0 is restarted: demo-0-front has been short of pods since" in message
+
+
+def test_a_start_that_takes_its_time_is_no_news() -> None:
+    assert told(frail(replicas=2)) == []
+
+
+def test_a_gang_is_restarted_once_and_again_only_after_as_long() -> None:
+    simulation = frail()
+    simulation.edit(image("broken"))
+    simulation.settle()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    passes = []
+    for _ in range(8):
+        before = len(simulation.deleted(TERMINATED))
+        simulation.wait(MINUTE / 4)
+        passes.append(len(simulation.deleted(TERMINATED)) - before)
+    assert sum(count > 0 for count in passes) <= 2
+
+
+def test_of_two_replicas_that_serve_still_one_is_restarted_at_a_time() -> None:
+    """The shipped operator restarts both at once, and then parts of them again."""
+    manifest = demo(replicas=2, front=3, terminationDelay="1m0s")
+    manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 2
+    simulation = running(manifest)
+    for replica in range(2):
+        for pod in simulation.world.pods(f"demo-{replica}-front")[:2]:
+            simulation.machines.failing.add(pod["metadata"]["uid"])
+    simulation.settle()
+    simulation.world.now += MINUTE
+    simulation.run_operator()
+    assert of_replica(simulation) == ["0"]
+    simulation.settle()
+    assert of_replica(simulation) == ["0", "1"]
+    assert len(simulation.deleted(TERMINATED)) == 2 * 12, "each pod once"
+    assert_all_ready(simulation)
+
+
+def test_replicas_that_serve_nobody_have_nothing_to_lose_and_go_at_once() -> None:
+    simulation = frail(replicas=2)
+    simulation.machines.fail("demo")
+    simulation.settle()
+    simulation.world.now += MINUTE
+    simulation.run_operator()
+    assert of_replica(simulation) == ["0", "1"]
+
+
+def test_a_scaled_clique_keeps_its_scale() -> None:
+    """The shipped operator deletes the PodClique, and what an autoscaler had set with it."""
+    simulation = frail()
+    simulation.edit(replicas(4), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.wait(MINUTE)
+    assert len(simulation.world.pods("demo-0-front")) == 4
+    assert_all_ready(simulation)
+
+
+def test_a_group_says_so_until_it_has_recovered() -> None:
+    simulation = frail(min_available=3)
+    simulation.machines.fail("demo-0-sg-1-dec")
+    simulation.settle()
+    simulation.world.now += MINUTE
+    simulation.run_operator()
+    conditions = {one["type"]: one["status"] for one in simulation.status(GROUP, "demo-0-sg")["conditions"]}
+    assert conditions == {"MinAvailableBreached": "True", "GangTerminationInProgress": "True"}
+    simulation.settle()
+    conditions = {one["type"]: one["status"] for one in simulation.status(GROUP, "demo-0-sg")["conditions"]}
+    assert conditions == {"MinAvailableBreached": "False"}
+
+
+def test_a_group_that_is_updated_is_not_restarted_meanwhile() -> None:
+    simulation = frail()
+    simulation.edit(image("broken"))
+    simulation.settle()
+    simulation.wait(10 * MINUTE)
+    assert simulation.deleted(TERMINATED) == []
+
+
+def test_what_a_node_took_with_it_is_made_again_without_a_restart() -> None:
+    """As recorded of the shipped operator: `node-deleted`."""
+    simulation = frail()
+    for pod in (simulation.world.pods("demo-0-sg-0-dec")[0], simulation.world.pods("demo-0-sg-1-pre")[0]):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    simulation.wait(10 * MINUTE)
+    assert simulation.operator.deleted == []
+    assert_all_ready(simulation)
