@@ -65,11 +65,11 @@ def afresh(simulation: Simulation) -> Simulation:
     fresh = Simulation()
     fresh.world.apply({**simulation.world.get(SET, NAME), "status": {}, "metadata": {"name": NAME, "namespace": "default"}})
     fresh.settle()
-    for kind in (CLIQUE, GROUP):
+    for kind in (GROUP, CLIQUE):
         for one in fresh.world.all(kind):
             name = one["metadata"]["name"]
             fresh.edit(replicas(simulation.world.get(kind, name)["spec"]["replicas"]), kind=kind, name=name)
-        fresh.settle()  # a group that has more replicas now has more PodCliques
+        fresh.settle()  # a group with another number of replicas has other PodCliques
     fresh.settle()
     return fresh
 

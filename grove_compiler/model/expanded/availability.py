@@ -19,6 +19,7 @@ from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 
 BREACHED = "MinAvailableBreached"
+HASH = "currentPodCliqueSetGenerationHash"
 
 
 @dataclass(eq=False)
@@ -51,8 +52,9 @@ class ReplicaState:
     @lazy
     def is_outdated(self) -> bool:
         """Whether a clique or scaling group of it was up to date once, and is not with what is declared now."""
-        generations = {_status(manifest).get("currentPodCliqueSetGenerationHash") for manifest in (*self.cliques, *self.groups)}
-        return bool(generations - {None, self.set.generation_hash})
+        statuses = [_status(manifest) for manifest in (*self.cliques, *self.groups)]
+        told = [one.get(HASH) for one in statuses if "updateProgress" in one or HASH in one]
+        return any(hash != self.set.generation_hash for hash in told)
 
     @lazy
     def has_scheduled_pods(self) -> bool:

@@ -13,6 +13,8 @@ from grove_compiler.model.expanded.set_update import replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
 
+HASHES = ("currentPodTemplateHash", "currentPodCliqueSetGenerationHash")
+
 
 @dataclass(eq=False)
 class CliqueRoll:
@@ -45,9 +47,22 @@ class CliqueRoll:
         """Whether nothing is left to be replaced by us. Where pods are replaced by hand, nothing ever is."""
         if not self.is_active:
             return not self.clique.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        label = (live_object(self.clique)["metadata"].get("labels") or {}).get(POD_HASH_LABEL)
-        is_whole = label == self.clique.pod_template_hash and not self._outdated
-        return is_whole and self._roll.serving >= self.clique.min_available
+        return not self._is_behind and self._roll.serving >= self.clique.min_available
+
+    @lazy
+    def old_hashes(self) -> Manifest:
+        """Which templates the status said that all pods have, but what is known to be wrong: some may be of those that were between.
+
+        Without this, an edit that is taken back would find that all is as it should be, since nothing was told yet of the first one.
+        """
+        old = old_status(self.clique)
+        wrong = (self.clique.pod_template_hash, self.clique.set.generation_hash) if self._is_behind else ()
+        return {name: hash for name in HASHES if (hash := old.get(name)) not in (None, *wrong)}
+
+    @lazy
+    def _is_behind(self) -> bool:
+        label = ((live_object(self.clique).get("metadata") or {}).get("labels") or {}).get(POD_HASH_LABEL)
+        return label != self.clique.pod_template_hash or bool(self._outdated)
 
     @lazy
     def selection(self) -> Selection:

@@ -13,6 +13,8 @@ from grove_compiler.model.expanded.set_update import replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, remembered
 
+HASH = "currentPodCliqueSetGenerationHash"
+
 
 @dataclass(eq=False)
 class GroupRoll:
@@ -36,7 +38,7 @@ class GroupRoll:
         """Whether an update of the group begins now; what was counted for an earlier one counts no more (grove #400)."""
         if not self.group.set.is_rolled:
             return self.is_old
-        is_late = bool(self.old.get("updateEndedAt")) and any(map(is_outdated, self.group.members))
+        is_late = bool(self.old.get("updateEndedAt")) and self._is_behind
         return self.is_active and (self.is_old or is_late)
 
     @lazy
@@ -44,7 +46,18 @@ class GroupRoll:
         """Whether nothing is left to be replaced by us. Where pods are replaced by hand, nothing ever is."""
         if not self.is_active:
             return not self.group.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        return not any(map(is_outdated, self.group.members)) and self.roll.serving >= self.group.min_available
+        return not self._is_behind and self.roll.serving >= self.group.min_available
+
+    @lazy
+    def old_hashes(self) -> Manifest:
+        """Which templates the status said that all replicas have, but what is known to be wrong (see `CliqueRoll.old_hashes`)."""
+        old = old_status(self.group).get(HASH)
+        is_wrong = old == self.group.set.generation_hash and self._is_behind
+        return {} if old is None or is_wrong else {HASH: old}
+
+    @lazy
+    def _is_behind(self) -> bool:
+        return any(map(is_outdated, self.group.members))
 
     @lazy
     def selection(self) -> Selection:
