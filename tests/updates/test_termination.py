@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.simulation.sets import demo, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan
@@ -186,3 +188,15 @@ def test_what_a_node_took_with_it_is_made_again_without_a_restart() -> None:
     simulation.wait(10 * MINUTE)
     assert simulation.operator.deleted == []
     assert_all_ready(simulation)
+
+
+@pytest.mark.parametrize("after", range(0, 60, 6))
+def test_a_crash_after_any_write_restarts_no_pod_twice(after: int) -> None:
+    simulation = frail(min_available=3)
+    simulation.machines.fail("demo-0-sg-1-dec")
+    simulation.settle()
+    simulation.operator.writes_left = after
+    simulation.wait(MINUTE)
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)
+    assert len(simulation.deleted(TERMINATED)) == 11
