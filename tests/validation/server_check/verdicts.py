@@ -12,7 +12,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.api.crd import crds
@@ -72,7 +72,7 @@ class Judge:
 
     def _post(self, path: str, manifest: Manifest) -> str:
         """Returns why the server refuses; empty where it does not."""
-        self._connection.request("POST", path.replace(" ", "%20"), json.dumps(manifest), self._headers)
+        self._connection.request("POST", quote(path, safe="/?="), json.dumps(manifest), self._headers)
         response = self._connection.getresponse()
         text = response.read()
         if response.status < 300:
