@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
-from applier.loop import View
+from applier.loop import Result, View
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
@@ -54,6 +54,11 @@ class Desire:
                 self._wake_set(key, self._troubles.release(key))
                 return self._graph(key, outcome, objects, now)
 
+    def look_at(self, result: Result[Key]) -> None:
+        """Takes down what the server refused, for the set to say so."""
+        if self._troubles.look_at(result):
+            self._wake(whole(result.key))
+
     def _wake_set(self, key: Key, is_news: bool) -> None:
         if is_news and key.replica is not None:
             self._wake(whole(key))
@@ -62,19 +67,20 @@ class Desire:
         """Leaves all as it is. What is about a set as a whole is written to it now, what is about a replica when the set is looked at."""
         why = words(outcome)
         self._wake_set(key, self._troubles.hold(key, why))
+        trouble = self._troubles.of(key)
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
-        if live is None:
+        if live is None or trouble is None:
             return Hold(why)
         of = _ref(live)
-        statuses = [] if key.kind in WITHOUT_STATUS else status_writes([status_as_it_is(of, live)], [condition(of, why)], objects, now)
-        told = event(of, why)
+        statuses = [] if key.kind in WITHOUT_STATUS else status_writes([status_as_it_is(of, live)], [condition(of, trouble)], objects, now)
+        told = event(of, trouble)
         return Hold(why, list(statuses), [EventWrite(ObjectReference.of(live), told.type, told.reason, told.message, told.name)])
 
     def _graph(self, key: Key, made: Step, objects: LiveObjects, now: float) -> Graph:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
-        if live is not None and (why := self._troubles.of(key)):
-            made.conditions.append(condition(_ref(live), why))
-            made.events.append(event(_ref(live), why))
+        if live is not None and (trouble := self._troubles.of(key)):
+            made.conditions.append(condition(_ref(live), trouble))
+            made.events.append(event(_ref(live), trouble))
         return Graph(
             desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
             statuses=list(status_writes(made.statuses, made.conditions, objects, now)),

@@ -31,6 +31,7 @@ WATCHED = (
     Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
     Wanted(COMPUTE_DOMAIN, optional=True),
     Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+    Wanted(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
     Wanted(Kind("", "v1", "Service"), labels=OURS),
     Wanted(Kind("", "v1", "Secret"), labels=OURS),
     Wanted(Kind("", "v1", "ServiceAccount"), labels=OURS),

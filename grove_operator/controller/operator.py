@@ -59,6 +59,7 @@ class Operator:
         self.membership = Membership()
         queue = WorkQueue[Key](group=_group, pace=_pace)
         self._desire = Desire(context, clock, queue.add)
+        self._on_result = options.on_result
         self._context, self._namespace = context, options.namespace
         written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
@@ -81,7 +82,7 @@ class Operator:
             queue=queue,
             lease=options.lease,
             workers=options.workers,
-            on_result=options.on_result,
+            on_result=self._look_at,
         )
 
     async def run(self) -> None:
@@ -93,6 +94,10 @@ class Operator:
     def stop(self, grace: float = 25.0) -> None:
         """Lets what is in work end, and begins nothing more."""
         self.loop.stop(grace)
+
+    def _look_at(self, result: Result[Key]) -> None:
+        self._desire.look_at(result)
+        self._on_result(result)
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         if self._is_going(view, key.namespace):

@@ -7,53 +7,76 @@ for any kind of object know that waiting will not help.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from applier.errors import Forbidden, Invalid
+from applier.loop import Result
+from applier.outcome import Action
 from grove_compiler.engine.runtime.results import Condition, Event, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.step import Hold, Key
 
-CONDITION, REASON = "Stalled", "Held"
+CONDITION = "Stalled"
+HELD, REFUSED = "Held", "Refused"
 MOST_FINDINGS = 5
 
 
-class Troubles:
-    """Remembers which keys are held. A set bears one condition for itself and all of its replicas, written by its own key.
+class Trouble(NamedTuple):
+    """Why something is not as it should be: `reason` is one word in CamelCase, `words` a sentence, `where` the replica that it is about."""
 
-    It speaks of the first held replica alone: a bad rule holds all 500 of them, and a condition that counted them would be written 500
-    times. What is remembered is worked out anew by the next look at each key, so that nothing is lost when the program starts again.
+    reason: str
+    words: str
+    where: str
+
+
+class Troubles:
+    """Remembers which keys are held, and of which the server refuses something. A set bears one condition for itself and its replicas.
+
+    It speaks of the first replica alone: a bad rule holds all 500 of them, and a condition that counted them would be written 500 times.
+    What is remembered is worked out anew by the next look at each key, so that nothing is lost when the program starts again. Each
+    method that takes something down tells whether the set has something else to say by that.
     """
 
     def __init__(self) -> None:
-        self._held: dict[Key, dict[int, str]] = {}
+        self._known: dict[Key, dict[tuple[int, str], str]] = {}  # by set; by replica, -1 for the set itself, and reason
 
     def hold(self, key: Key, why: str) -> bool:
-        """Takes down that a replica of a set is held. Tells whether the set has something else to say by that."""
-        before = self.of(key)
-        self._held.setdefault(whole(key), {})[_index(key)] = why
-        return self.of(key) != before
+        """Takes down that a key is held."""
+        return self._note(key, HELD, f"everything stays as it is: {why}")
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
-        """Takes down that a key is not held any more. Tells whether the set has something else to say by that.
-
-        With a set that is `gone` all that was known of its replicas is forgotten.
-        """
-        before = self.of(key)
+        """Takes down that a key is not held any more. With a set that is `gone` all that was known of its replicas is forgotten."""
         if gone and key.replica is None:
-            self._held.pop(key, None)
-        elif held := self._held.get(whole(key)):
-            held.pop(_index(key), None)
-            if not held:
-                del self._held[whole(key)]
-        return self.of(key) != before
+            return self._known.pop(key, None) is not None
+        return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
 
-    def of(self, key: Key) -> str:
-        """Returns why a set is held, or the first replica of it; empty when nothing is."""
-        held = self._held.get(whole(key))
-        if not held:
-            return ""
-        first = min(held)
-        return f"replica {first}: {held[first]}" if first >= 0 else held[first]
+    def look_at(self, result: Result[Key]) -> bool:
+        """Takes down what the server refused for what it is: it would refuse it again. What merely failed is tried again and not told."""
+        if result.held or result.error is not None:
+            return False
+        refused = [one for one in result.outcomes if one.action is Action.FAILED and isinstance(one.error, (Invalid, Forbidden))]
+        why = f"the server refuses {refused[0].step.ref}: {refused[0].reason}" if refused else ""
+        return self._note(result.key, REFUSED, why)
+
+    def of(self, key: Key) -> Trouble | None:
+        """Returns what keeps a set from being as it should, or the first of its replicas; none when nothing does."""
+        known = self._known.get(whole(key))
+        if not known:
+            return None
+        index, reason = first = min(known)
+        return Trouble(reason, known[first], f"replica {index}: " if index >= 0 else "")
+
+    def _note(self, key: Key, reason: str, message: str) -> bool:
+        before, place = self.of(key), (-1 if key.replica is None else key.replica, reason)
+        known = self._known.setdefault(whole(key), {})
+        if message:
+            known[place] = message
+        else:
+            known.pop(place, None)
+        if not known:
+            del self._known[whole(key)]
+        return self.of(key) != before
 
 
 def words(hold: Hold) -> str:
@@ -66,14 +89,14 @@ def words(hold: Hold) -> str:
     return "; ".join([*sentences, *more])
 
 
-def condition(of: ObjectRef, why: str) -> Condition:
-    """Returns the condition that an object bears while it, or a replica of it, stays as it is."""
-    return Condition(of, CONDITION, "True", REASON, f"everything stays as it is: {why}", "")
+def condition(of: ObjectRef, trouble: Trouble) -> Condition:
+    """Returns the condition that an object bears as long as it, or a replica of it, cannot be as it should."""
+    return Condition(of, CONDITION, "True", trouble.reason, trouble.where + trouble.words, "")
 
 
-def event(of: ObjectRef, why: str) -> Event:
-    """Returns the event that tells of it: one for the same words, however often a key is looked at."""
-    return Event(of, "Warning", REASON, f"everything stays as it is: {why}", event_name(of, REASON, why), "")
+def event(of: ObjectRef, trouble: Trouble) -> Event:
+    """Returns the event that tells of it: one for the same words, however often and whatever replica is looked at."""
+    return Event(of, "Warning", trouble.reason, trouble.words, event_name(of, trouble.reason, trouble.words), "")
 
 
 def status_as_it_is(of: ObjectRef, live: Manifest) -> StatusPatch:
@@ -86,7 +109,3 @@ def status_as_it_is(of: ObjectRef, live: Manifest) -> StatusPatch:
 def whole(key: Key) -> Key:
     """Returns the key of the set that a replica belongs to; the key itself for any other."""
     return key._replace(replica=None)
-
-
-def _index(key: Key) -> int:
-    return -1 if key.replica is None else key.replica

@@ -53,7 +53,8 @@ def running(replicas: int, context: Context, name: str) -> list[Manifest]:
             for reference in live["metadata"].get("ownerReferences") or []:
                 reference["uid"] = uids[f"{reference['kind']}/{NAMESPACE}/{reference['name']}"]
             if live["kind"] == "Pod":
-                live["spec"]["nodeName"], live["status"] = "node", {"phase": "Running"}
+                live["spec"] = {**live["spec"], "nodeName": "node", "schedulingGates": []}  # else nothing would be reported of them yet
+                live["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
             objects.append(live)
     return objects
 
@@ -80,8 +81,13 @@ def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str
     keys = [Key("PodCliqueSet", NAMESPACE, "big", index * 17 % REPLICAS) for index in range(ROUNDS)]
     first, _ = milliseconds(view, keys[:1], context)
     usual, rendered = milliseconds(view, keys, context)
-    rows = [["first of a generation", f"{first:.2f}", str(rendered)], ["any other", f"{usual:.2f}", str(rendered)]]
-    print(f"One pod of {2 * REPLICAS:,} changes\n\n{table(['step of its replica', 'CPU ms', 'objects rendered'], rows)}\n")
+    whole, own = milliseconds(view, [keys[0]._replace(replica=None)] * 9, context)
+    rows = [
+        ["of its replica, first of a generation", f"{first:.2f}", str(rendered)],
+        ["of its replica, any other", f"{usual:.2f}", str(rendered)],
+        [f"of the set, which counts {REPLICAS:,} replicas", f"{whole:.2f}", str(own)],
+    ]
+    print(f"One pod of {2 * REPLICAS:,} changes\n\n{table(['step', 'CPU ms', 'objects rendered'], rows)}\n")
     return [f"{usual:.2f} ms"] if usual >= MOST_MS else []
 
 

@@ -38,7 +38,11 @@ class Lab:
         self.cache = WatchCache(self.cluster, WATCHED, chance=Random(1))
         self.desire = Desire(context, lambda: EPOCH + asyncio.get_running_loop().time(), self.wake)
         self.reconciler = Reconciler[Key](self.cluster, self.cache, manager="grove-operator", members=members)
-        self.loop = Loop[Key](self.cache, self.desired, self.reconciler, keys=keys, on_result=self.results.append)
+        self.loop = Loop[Key](self.cache, self.desired, self.reconciler, keys=keys, on_result=self.look_at)
+
+    def look_at(self, result: Result[Key]) -> None:
+        self.desire.look_at(result)
+        self.results.append(result)
 
     def wake(self, key: Key) -> None:
         self.loop.enqueue(key)

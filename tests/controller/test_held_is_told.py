@@ -6,6 +6,7 @@ import asyncio
 import copy
 from typing import Any
 
+from applier.errors import Invalid
 from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
 from tests.features.compiling import program_with
@@ -78,9 +79,31 @@ async def test_a_rule_that_fails_for_replicas_is_told_of_once_by_their_set() -> 
         edit(lab, labels={"tier": "gold"})
         await asyncio.sleep(200)
         (sentence,) = stalled(lab)
-        assert sentence.startswith("everything stays as it is: replica 0: ")
+        assert sentence.startswith("replica 0: everything stays as it is: ")
         assert "own/label" in sentence
-        assert told(lab) == [sentence]
+        assert told(lab) == [sentence.removeprefix("replica 0: ")]
         edit(lab, labels={})
         await asyncio.sleep(200)
         assert stalled(lab) == []
+
+
+@in_virtual_time
+async def test_a_pod_that_the_server_refuses_is_told_of_in_its_words_until_it_takes_it() -> None:
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    words = 'Pod "x" is invalid: spec.containers[0].resources: Forbidden: HugePages require cpu or memory'
+    refuses = [True]
+    lab.cluster.fail(
+        lambda request: refuses[0] and request.resource.plural == "pods" and request.writes, Invalid(422, "Invalid", words), times=-1
+    )
+    async with running(lab):
+        await asyncio.sleep(20)
+        (one,) = [one for one in status(lab)["conditions"] if one["type"] == "Stalled"]
+        assert (one["reason"], one["status"]) == ("Refused", "True")
+        assert one["message"].startswith("replica 0: the server refuses Pod/default/set-0-")
+        assert words in one["message"]
+        refuses[0] = False
+        await asyncio.sleep(600)
+        assert stalled(lab) == []
+        pods = [one for one in lab.objects("set") if one["kind"] == "Pod"]
+        assert len(pods) == 4
