@@ -37,11 +37,12 @@ class Lab:
         self.results: list[Result[Key]] = []
         self.cache = WatchCache(self.cluster, WATCHED, chance=Random(1))
         self.desire = Desire(context, lambda: EPOCH + asyncio.get_running_loop().time(), self.wake)
+        self.take_down = self.desire.look_at  # tests put other functions in the place of `desire`
         self.reconciler = Reconciler[Key](self.cluster, self.cache, manager="grove-operator", members=members)
         self.loop = Loop[Key](self.cache, self.desired, self.reconciler, keys=keys, on_result=self.look_at)
 
     def look_at(self, result: Result[Key]) -> None:
-        self.desire.look_at(result)
+        self.take_down(result)
         self.results.append(result)
 
     def wake(self, key: Key) -> None:
