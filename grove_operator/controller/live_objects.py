@@ -37,7 +37,7 @@ WATCHED = (
     Wanted(Kind("", "v1", "ServiceAccount"), labels=OURS),
     Wanted(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
     Wanted(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
-    Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler"), labels=OURS),
+    Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # whosever: none may scale a part of a training set (GREP-0285)
 )
 """The kinds that every step may ask for, and those that it makes: what is left over of them has to be seen to be deleted.
 
