@@ -34,7 +34,12 @@ PROFILES = [{"name": name} for name in ("kai-scheduler", "volcano", "default-sch
 SCHEDULERS = {"scheduler": {"profiles": PROFILES, "defaultProfileName": "default-scheduler"}}
 SHARING: dict[str, Any] = {
     "resourceSharing": [{"name": "t", "scope": "AllReplicas"}],
-    "resourceClaimTemplates": [{"name": "t", "templateSpec": {"spec": {"devices": {"requests": [{"name": "d"}]}}}}],
+    "resourceClaimTemplates": [
+        {
+            "name": "t",
+            "templateSpec": {"spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "gpu.example.com"}}]}}},
+        }
+    ],
 }
 SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
 GROUP = SET.replicas[0].scaling_groups[0]
