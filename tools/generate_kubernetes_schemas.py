@@ -78,7 +78,7 @@ def tables(documents: dict[str, Json]) -> dict[str, dict[str, Json]]:
             result.setdefault(place, {})[type_] = table = struct(schemas[name], below)
             for field in table["fields"]:
                 if (type_, field) in GATED:
-                    table["fields"][field] = {"kind": "string"}
+                    table["fields"][field] = {name: value for name, value in table["fields"][field].items() if name in ("kind", "default")}
                 if (type_, field) in DOUBLES:
                     table["fields"][field]["doubles"] = True
             fresh = [other for other in below if other not in seen]

@@ -137,7 +137,8 @@ def test_warnings_are_passed_on_and_hinder_nothing() -> None:
     old = inputs(base())
     old.documents += unknown
     found = impact(old, new, shipped_program())
-    assert ([one.code for one in found.findings], found.is_known, found.touches) == (["input/ignored"], True, True)
+    told = ["input/ignored", "validate/clique-scaling-requests"]
+    assert ([one.code for one in found.findings], found.is_known, found.touches) == (told, True, True)
 
 
 def test_more_edits_than_can_be_told_apart_are_listed_without_their_effects() -> None:

@@ -197,13 +197,13 @@ class Clique:
     def live_hash(self) -> str:
         """The hash of the template that its PodClique had last; empty while there is no PodClique."""
         # A set of which nothing is recorded can only run what is declared, and most steps are of such: they need not look.
-        live = self.set.snapshot.live(self.ref) if self.set.revisions else None
+        live = self.set.snapshot.live(self.ref) if self.set.snapshot and self.set.revisions else None
         return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
 
     @lazy
     def _waiting(self) -> CliqueTemplate | None:
         """The recorded template that it keeps for now; none where it runs what is declared, or may."""
-        if self.live_hash in ("", self.pod_template_hash):
+        if not self.live_hash or self.live_hash == self.pod_template_hash:  # in this order: without one, no hash has to be worked out
             return None
         recorded = self.set.recorded_template(self.declared, self.live_hash)
         return None if recorded is None or self.set.decisions.of(may_be_updated)(self) else recorded

@@ -15,8 +15,9 @@ from .conftest import config_map, served
 
 
 async def seen(cluster: MemoryCluster, count: int, **options: Any) -> list[WatchEvent]:
-    """The first events of a watch."""
+    """The first events of a watch, after it was opened."""
     events = cluster.watch(served(cluster), **options)
+    assert (await anext(events)).type == "OPENED"
     return [await anext(events) for _ in range(count)]
 
 
@@ -68,6 +69,7 @@ async def test_a_version_that_is_too_old_is_gone() -> None:
 
 async def test_bookmarks_say_how_far_the_history_went(cluster: MemoryCluster) -> None:
     events = cluster.watch(served(cluster), resource_version=str(cluster.store.version))
+    assert (await anext(events)).type == "OPENED"
     waiting = asyncio.ensure_future(anext(events))
     while not cluster.store.watchers:
         await asyncio.sleep(0)

@@ -212,7 +212,7 @@ async def test_a_label_that_the_server_copies_makes_no_member(cluster: ApiCluste
     await run(cluster, kubectls(namespace), service, slice_of_ours)
     slices = await cluster.resource(Kind("discovery.k8s.io", "v1", "EndpointSlice"))
     async for event in cluster.watch(slices, namespace, initial=True):
-        if (copy := event.object["metadata"]).get("name", "ours") != "ours":
+        if event.object and (copy := event.object["metadata"]).get("name", "ours") != "ours":
             break
     assert copy["labels"][PART_OF] == kubectls(namespace).id
     assert said(await run(cluster, kubectls(namespace), service)) == {"ours": "pruned"}

@@ -74,7 +74,10 @@ spec:
         cliqueNames: [worker]
         replicas: 2
         minAvailable: 1
-        scaleConfig: {minReplicas: 1, maxReplicas: 3}
+        scaleConfig:
+          minReplicas: 1
+          maxReplicas: 3
+          metrics: [{type: Pods, pods: {metric: {name: requests}, target: {type: AverageValue, averageValue: "5"}}}]
 """)
 
 WRONG_VALUES: list[Any] = [None, "", "x" * 300, -1, 2**63, 1.5, True, [], {}, [[]], [None], {"": None}, {"a": {"b": []}}]
