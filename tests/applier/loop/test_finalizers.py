@@ -18,6 +18,14 @@ def held_by(world: Lab, name: str, *finalizers: str) -> None:
     world.cluster.seed({**old, "metadata": {**old["metadata"], "finalizers": list(finalizers)}})
 
 
+async def deleted_by_somebody(world: Lab, name: str) -> str:
+    """Deletes an object that is there, and lets the loop see it; the UID that it had."""
+    uid = uid_of(world.cluster.store.objects[ref(name)])
+    await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", name, uid=uid)
+    await asyncio.sleep(1)
+    return uid
+
+
 @in_virtual_time
 async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_those_of_others() -> None:
     world = lab(finalizers=[OURS])
@@ -37,10 +45,8 @@ async def test_a_guard_keeps_what_somebody_else_deletes_until_it_is_no_longer_wa
     world.cluster.seed(some("set", 1))
     async with running(world):
         held_by(world, "set-0", OURS)
-        old = world.cluster.store.objects[ref("set-0")]
-        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set-0", uid=uid_of(old))
-        await asyncio.sleep(1)
-        assert uid_of(world.cluster.store.objects[ref("set-0")]) == uid_of(old)
+        old = await deleted_by_somebody(world, "set-0")
+        assert uid_of(world.cluster.store.objects[ref("set-0")]) == old
         world.cluster.seed(some("set", 0))
         await asyncio.sleep(1)
         assert world.made() == []
@@ -52,7 +58,5 @@ async def test_what_somebody_else_deletes_is_let_go_and_made_again() -> None:
     world.cluster.seed(some("set", 1))
     async with running(world):
         held_by(world, "set-0", OURS)
-        old = world.cluster.store.objects[ref("set-0")]
-        await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set-0", uid=uid_of(old))
-        await asyncio.sleep(1)
-        assert uid_of(world.cluster.store.objects[ref("set-0")]) != uid_of(old)
+        old = await deleted_by_somebody(world, "set-0")
+        assert uid_of(world.cluster.store.objects[ref("set-0")]) != old
