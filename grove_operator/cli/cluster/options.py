@@ -120,7 +120,8 @@ def _verbosity(_: click.Context, __: click.Parameter, value: str) -> int:
     return int(number)
 
 
-def _optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
+def optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """A namespace that a server could have, or none."""
     return _namespace(context, parameter, value) if value else ""
 
 
@@ -135,7 +136,7 @@ _TARGET = (
         default="",
         metavar="NAME",
         type=GIVEN,
-        callback=_optional_namespace,
+        callback=optional_namespace,
         help="Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none.",
     ),
     click.option("--context", default="", metavar="NAME", type=GIVEN, help="A context of the kubeconfig other than the current one."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grove_operator.cli.cluster.options import GIVEN, Target
+from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
 from grove_operator.cli.options import rules_option
 
@@ -41,7 +41,9 @@ Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster
 )
 @click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
 @rules_option
-@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Look after one namespace only.")
+@click.option(
+    "-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Look after one namespace only."
+)
 @click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
 @click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
 @click.option("--workers", default=0, type=click.IntRange(min=0), metavar="N", help="Keys in work at a time (16).")
@@ -50,7 +52,6 @@ def command(config: str | None, rules: tuple[str, ...], namespace: str, kubeconf
 
     It makes what `grove compile` prints, with Pods, lifts their gates when a gang is whole, and reports in the statuses.
     """
-    document = _configuration(config) if config else None
     gc.set_threshold(COLLECT_AFTER, 20, 100)
 
     async def work(session: Session) -> int:
@@ -60,8 +61,10 @@ def command(config: str | None, rules: tuple[str, ...], namespace: str, kubeconf
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import WORKERS, Operator, Options
 
+        # What is wrong with files is told before anything is asked of a server, which may not be there.
+        document, program = _configuration(config) if config else None, program_of(rules)
         settings = Settings(pods=True, kube_version=await session.version())
-        shared = Context(program_of(rules), settings, document)
+        shared = Context(program, settings, document)
         _refuse_errors(shared)
         log = Log(sys.stderr, shared.config.manifest)
         options = Options(namespace, _lease(session, shared), workers or WORKERS, on_result=log.result)
