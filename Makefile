@@ -42,6 +42,7 @@ bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by si
 	$(BIN)/python -m tests.benchmarks.size
 	$(BIN)/python -m tests.benchmarks.disaggregated
 	$(BIN)/python -m tests.benchmarks.step
+	$(BIN)/python -m tests.benchmarks.admission
 	$(BIN)/python -m tests.benchmarks.fit
 	$(BIN)/python -m tests.benchmarks.compare
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grove_operator.cli.operator.run import command as run
+from grove_operator.cli.operator.webhooks import command as webhooks
 
 
 @click.group("operator")
@@ -13,3 +14,4 @@ def command() -> None:
 
 
 command.add_command(run)
+command.add_command(webhooks)

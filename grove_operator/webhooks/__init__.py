@@ -1,0 +1,1 @@
+"""Admission: what an API server asks before it takes a PodCliqueSet or a topology."""

@@ -1,0 +1,178 @@
+"""Answers AdmissionReviews about what the rules judge: the same defaults and the same findings as `grove lint` has.
+
+Pure but for the view, which answers from a cache: nothing is asked of a cluster, so that an answer takes a few milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from grove_compiler.compile import Inputs, lint
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.record import record
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context
+from grove_operator.findings import wording
+
+API_VERSION = "admission.k8s.io/v1"
+UNPROCESSABLE = 422
+LONGEST_WARNING, LONGEST_WARNINGS = 256, 4096
+"""Characters of one warning and of all. What is longer an API server cuts off or leaves out (KEP-1693)."""
+JUDGED = ("spec", "labels", "annotations")
+"""What rules of validation look at. An edit of anything else, such as a finalizer, is nobody's to refuse."""
+
+
+class NoReview(ValueError):
+    """Says that a request is no AdmissionReview. The text is one line for the answer 400."""
+
+
+@record
+class Request:
+    """What an API server asks: may `object` take the place of `old`? Each is empty where there is none."""
+
+    uid: str
+    operation: str
+    namespace: str
+    object: Manifest
+    old: Manifest
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether rules are to be asked: not for what goes away, and not for an edit that changes nothing they look at."""
+        if self.operation not in ("CREATE", "UPDATE") or (self.old.get("metadata") or {}).get("deletionTimestamp"):
+            return False
+        return not self.old or _judged_parts(self.object) != _judged_parts(self.old)
+
+
+@record
+class Judge:
+    """All that an answer depends on beside the request. `view` is what exists; `config` is the document that `context` was made of."""
+
+    context: Context
+    config: Document | None = None
+    view: Objects | None = None
+
+    def validate(self, review: Any) -> Manifest:
+        """Returns the answer to an AdmissionReview: allowed, or every error at once; with the warnings. Raises `NoReview`."""
+        request = read_request(review)
+        return answer(request, self.findings(request) if request.is_judged else [])
+
+    def default(self, review: Any) -> Manifest:
+        """Returns the answer of the mutating webhook: a JSON Patch that adds the defaults. Raises `NoReview`.
+
+        What is wrong with an object its validation tells, which comes next and tells all of it; so nothing is added to it here.
+        """
+        request = read_request(review)
+        defaulted = self._defaulted(request) if request.operation in ("CREATE", "UPDATE") else request.object
+        if defaulted == request.object:
+            return answer(request, [])
+        return answer(request, [], _patch(request.object, defaulted))
+
+    def findings(self, request: Request) -> list[Diagnostic]:
+        """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would."""
+        settings = self.context.settings
+        settings = replace(settings, namespace=request.namespace or settings.namespace)
+        old = [Document(request.old)] if request.old else []
+        view = _Without(self.view, request.object) if self.view is not None else None
+        return lint(Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view), self.context.program)
+
+    def _defaulted(self, request: Request) -> Manifest:
+        decoded = self.context.decode(request.object)
+        return decoded.manifest if decoded is not None and not decoded.findings else request.object
+
+
+class _Without:
+    """What exists but for the object that is judged: its old state stands in the request, and a cache may still hold its namesake."""
+
+    def __init__(self, view: Objects, object: Manifest) -> None:
+        self._view = view
+        metadata = object.get("metadata") or {}
+        self._name = group_of(object["apiVersion"]), object["kind"], metadata.get("namespace") or "", metadata.get("name") or ""
+        self.by_owner, self.by_label = view.by_owner, view.by_label
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """See `Objects.get`."""
+        return None if (group, kind, namespace, name) == self._name else self._view.get(group, kind, namespace, name)
+
+
+def read_request(review: Any) -> Request:
+    """Returns what an AdmissionReview asks. Raises `NoReview` where it is none that can be answered."""
+    if not isinstance(review, Mapping) or review.get("kind") != "AdmissionReview":
+        raise NoReview("the body is no AdmissionReview")
+    if review.get("apiVersion") != API_VERSION:
+        raise NoReview(f"the AdmissionReview is of {review.get('apiVersion')!r}; {API_VERSION} is answered")
+    request = review.get("request")
+    if not isinstance(request, Mapping):
+        raise NoReview("the AdmissionReview has no request")
+    texts = {key: request.get(key) or "" for key in ("uid", "operation", "namespace")}
+    wrong = [key for key, value in texts.items() if not isinstance(value, str)]
+    objects = {key: request.get(key) or {} for key in ("object", "oldObject")}
+    wrong += [key for key, value in objects.items() if value and not _is_manifest(value)]
+    if wrong or not texts["uid"] or not texts["operation"]:
+        raise NoReview(f"the request's {wrong[0] if wrong else 'uid or operation'} is missing or of a wrong type")
+    if texts["operation"] in ("CREATE", "UPDATE") and not (objects["object"] and (objects["oldObject"] or texts["operation"] == "CREATE")):
+        raise NoReview(f"a request to {texts['operation']} comes with what the object would be, and an UPDATE with what it was")
+    old = objects["oldObject"] if texts["operation"] == "UPDATE" else {}
+    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old)
+
+
+def answer(request: Request, findings: list[Diagnostic], patch: bytes = b"") -> Manifest:
+    """Returns the AdmissionReview that answers a request: refused where there is an error."""
+    errors = list(dict.fromkeys(_text(finding) for finding in findings if finding.severity == "error"))
+    response: Manifest = {"uid": request.uid, "allowed": not errors}
+    if errors:
+        # kubectl prints these, one on a line with its field, and other clients the message.
+        causes = [{"message": _without_field(one), "field": one.path} for one in findings if one.severity == "error"]
+        status = {"code": UNPROCESSABLE, "reason": "Invalid", "message": _message(errors), "details": {"causes": causes}}
+        response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}
+    if patch:
+        import base64
+
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
+    warnings = _warnings(list(dict.fromkeys(_text(finding) for finding in findings if finding.severity != "error")))
+    if warnings:
+        response["warnings"] = warnings
+    return {"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response}
+
+
+def _text(finding: Diagnostic) -> str:
+    """Returns one finding as a sentence: the field, what is wrong with it, what would be right."""
+    return f"{finding.path}: {_without_field(finding)}" if finding.path else _without_field(finding)
+
+
+def _without_field(finding: Diagnostic) -> str:
+    text = wording(finding)
+    if finding.nearest:
+        text += f'; did you mean "{finding.nearest}"?'
+    return f"{text} ({finding.hint})" if finding.hint else text
+
+
+def _message(errors: list[str]) -> str:
+    """Returns one error as it is, several one on a line: kubectl prints the text as it comes."""
+    return errors[0] if len(errors) == 1 else f"{len(errors)} errors:\n" + "\n".join(f"  {error}" for error in errors)
+
+
+def _warnings(texts: list[str]) -> list[str]:
+    short = [text if len(text) <= LONGEST_WARNING else text[: LONGEST_WARNING - 1] + "…" for text in texts]
+    most = LONGEST_WARNINGS // LONGEST_WARNING
+    return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint tells"]
+
+
+def _patch(before: Manifest, after: Manifest) -> bytes:
+    import json
+
+    import jsonpatch
+
+    return json.dumps(jsonpatch.make_patch(before, after).patch, separators=(",", ":")).encode()
+
+
+def _judged_parts(manifest: Manifest) -> list[Any]:
+    return [(manifest if part == "spec" else manifest.get("metadata") or {}).get(part) for part in JUDGED]
+
+
+def _is_manifest(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))

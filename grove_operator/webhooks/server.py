@@ -1,0 +1,100 @@
+"""Serves the webhooks over HTTPS, on aiohttp."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import Unknown
+from grove_operator.webhooks.certificate import Certificate
+from grove_operator.webhooks.review import Judge, NoReview
+
+DEFAULT_SETS = "/webhooks/default-podcliqueset"
+VALIDATE_SETS = "/webhooks/validate-podcliqueset"
+VALIDATE_TOPOLOGIES = "/webhooks/validate-clustertopology"
+"""The paths of the shipped operator (shipped semantics §6), so that its webhook configurations lead here as well."""
+
+LARGEST_BODY = 16 << 20
+"""Bytes. etcd takes 1.5 MB and an API server 3 MB of an object; a review holds the new and the old one, and JSON may double them."""
+LONGEST_READ = 10.0
+"""Seconds for the body to arrive: an API server gives an answer that long at most, and sends the question at once."""
+LONGEST_QUESTION = 64
+"""Characters of a request's own words that are told in the log."""
+
+Tell = Callable[[str], None]
+Answer = Callable[[object], Manifest]
+
+
+class WebhookServer:
+    """Answers reviews until `stop`. `judge` gives the one to ask at this moment; `is_ready` is set once it knows the cluster.
+
+    Whatever goes wrong is an answer that is no review, which an API server takes as its `failurePolicy` says: never as allowed.
+    `tell` is given one line about each failure of ours.
+    """
+
+    def __init__(self, judge: Callable[[], Judge], certificate: Certificate, tell: Tell) -> None:
+        self.is_ready = False
+        self._certificate, self._tell = certificate, tell
+        self._application = web.Application(client_max_size=LARGEST_BODY)
+        self._application.add_routes(
+            [
+                web.post(DEFAULT_SETS, self._answering(lambda review: judge().default(review))),
+                web.post(VALIDATE_SETS, self._answering(lambda review: judge().validate(review))),
+                web.post(VALIDATE_TOPOLOGIES, self._answering(lambda review: judge().validate(review))),
+                web.get("/healthz", self._health),
+                web.get("/readyz", self._readiness),
+            ]
+        )
+        self._runner: web.AppRunner | None = None
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Begins to listen and returns the port, which the system chooses for 0. Raises `OSError` where that is not possible."""
+        self._renewal = asyncio.create_task(self._certificate.keep_fresh(self._tell), name="certificate")
+        self._runner = web.AppRunner(self._application, access_log=None, handle_signals=False)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host or None, port, ssl_context=self._certificate.tls)
+        await site.start()
+        bound: int = self._runner.addresses[0][1]
+        return bound
+
+    async def stop(self) -> None:
+        """Answers what was asked already, and listens no more."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _answering(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            try:
+                async with asyncio.timeout(LONGEST_READ):
+                    body = await request.read()
+            except TimeoutError:
+                return _refused(408, f"the body did not arrive within {LONGEST_READ:.0f} s")
+            try:
+                # Some milliseconds of computing, so it is done here: a thread would wait for the same interpreter.
+                return web.json_response(answer(json.loads(body)))
+            except (NoReview, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+                return _refused(400, str(error) if isinstance(error, NoReview) else "the body is no JSON that can be read")
+            except Unknown as error:
+                return _refused(503, f"not known yet: {error}")
+            except Exception as error:
+                self._tell(f"{request.path[:LONGEST_QUESTION]}: {type(error).__name__}: {error}")
+                return _refused(500, "an internal error, which the log of the webhook tells")
+
+        return handle
+
+    async def _health(self, _: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _readiness(self, _: web.Request) -> web.Response:
+        return web.Response(text="ok\n") if self.is_ready else _refused(503, "starting: the cluster is still being read")
+
+
+def _refused(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=text + "\n")

@@ -1,0 +1,150 @@
+"""`grove operator webhooks` behind a real API server: what people see in kubectl."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from applier.testing.control_plane import ControlPlane
+from grove_operator.webhooks.server import DEFAULT_SETS, VALIDATE_SETS
+from tests.applier.transport.certificates import authority, needs_openssl, signed
+from tests.cli.conftest import cache_of_the_session
+from tests.cli.running import ROOT, run
+from tests.webhooks.conftest import Manifest
+
+pytestmark = [pytest.mark.cluster, needs_openssl]
+
+__all__ = ["cache_of_the_session"]
+
+
+@pytest.fixture
+def crds(control_plane: ControlPlane) -> None:
+    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=run("crds").out)
+    control_plane.kubectl("wait", "--for=condition=Established", "crd", "podcliquesets.grove.io", "--timeout=60s")
+
+
+@pytest.fixture
+def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """The webhooks as a program of their own, asked for what is in the test's namespace."""
+    ca, served = authority(tmp_path), tmp_path / "served"
+    served.mkdir()
+    pair = signed(ca, "webhook")
+    (served / "tls.crt").write_text(pair.certificate.read_text())
+    (served / "tls.key").write_text(pair.key.read_text())
+    command = [sys.executable, "-m", "grove_operator", "operator", "webhooks", "--port", "0", "--cert-dir", str(served)]
+    arguments = [*command, "--kubeconfig", str(control_plane.kubeconfig)]
+    process = subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    assert process.stderr is not None
+    try:
+        port = re.search(r"listening port=(\d+)", process.stderr.readline())
+        assert port is not None
+        assert process.stderr.readline().startswith("ready")
+        bundle = base64.b64encode(ca.certificate.read_bytes()).decode()
+        configurations = [configuration(kind, f"https://127.0.0.1:{port[1]}", bundle, namespace) for kind in ("Mutating", "Validating")]
+        control_plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
+        yield process
+    finally:
+        for kind in ("mutating", "validating"):
+            control_plane.kubectl("delete", f"{kind}webhookconfiguration", f"grove-{namespace}", "--ignore-not-found")
+        process.terminate()
+        process.wait(20)
+
+
+def configuration(kind: str, url: str, bundle: str, namespace: str) -> Manifest:
+    path = DEFAULT_SETS if kind == "Mutating" else VALIDATE_SETS
+    rule = {"apiGroups": ["grove.io"], "apiVersions": ["v1alpha1"], "operations": ["CREATE", "UPDATE"], "resources": ["podcliquesets"]}
+    webhook = {
+        "name": f"pcs.{kind.lower()}.webhooks.grove.io",
+        "clientConfig": {"url": url + path, "caBundle": bundle},
+        "rules": [rule],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+    }
+    metadata = {"name": f"grove-{namespace}"}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": metadata,
+        "webhooks": [webhook],
+    }
+
+
+@pytest.fixture
+def there(workload: Manifest, namespace: str) -> Manifest:
+    """The set, in the test's namespace."""
+    workload["metadata"] = {"name": "chat", "namespace": namespace}
+    return workload
+
+
+def apply(control_plane: ControlPlane, manifest: Manifest) -> tuple[int, str]:
+    ended = control_plane.kubectl("apply", "-f", "-", input=json.dumps(manifest), check=False)
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.usefixtures("admission")
+def test_kubectl_shows_every_error_with_its_field(control_plane: ControlPlane, there: Manifest) -> None:
+    worker = there["spec"]["template"]["cliques"][0]["spec"]
+    worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
+    code, told = apply(control_plane, there)
+    assert (code, sorted(told.splitlines())[:2]) == (
+        1,
+        [
+            "* spec.template.cliques[0].spec.minAvailable: Invalid value: 3: must not be greater than replicas (2): "
+            "the gang could never start",
+            '* spec.template.cliques[0].spec.podSpec.restartPolicy: Unsupported value: "always": must be one of Always, Never, OnFailure, '
+            'not "always"; did you mean "Always"?',
+        ],
+    )
+
+
+@pytest.mark.usefixtures("admission")
+def test_a_set_is_stored_with_our_defaults(control_plane: ControlPlane, there: Manifest, namespace: str) -> None:
+    assert apply(control_plane, there)[0] == 0
+    stored = json.loads(control_plane.kubectl("get", "pcs", "chat", "-n", namespace, "-o", "json").stdout)["spec"]["template"]
+    assert (stored["terminationDelay"], stored["cliques"][0]["spec"]["podSpec"]["restartPolicy"]) == ("4h0m0s", "Always")
+
+
+@pytest.mark.usefixtures("admission")
+def test_applying_it_again_changes_nothing(control_plane: ControlPlane, there: Manifest, namespace: str) -> None:
+    generations = []
+    for _ in range(2):
+        assert apply(control_plane, there)[0] == 0
+        generations.append(control_plane.kubectl("get", "pcs", "chat", "-n", namespace, "-o", "jsonpath={.metadata.generation}").stdout)
+    assert generations == ["1", "1"]
+
+
+@pytest.mark.usefixtures("admission")
+def test_an_edit_that_is_not_allowed_is_refused(control_plane: ControlPlane, there: Manifest) -> None:
+    assert apply(control_plane, there)[0] == 0
+    there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
+    code, told = apply(control_plane, there)
+    assert code == 1
+    assert "spec.template.cliques.spec.minAvailable: Invalid value: 1: cannot change" in told
+
+
+def test_a_set_that_was_stored_before_and_is_wrong_can_go(
+    crds: None, control_plane: ControlPlane, there: Manifest, namespace: str, request: pytest.FixtureRequest
+) -> None:
+    there["metadata"]["finalizers"] = ["somebody.example/keeps"]
+    there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
+    assert apply(control_plane, there)[0] == 0
+    request.getfixturevalue("admission")
+    control_plane.kubectl("delete", "pcs", "chat", "-n", namespace, "--wait=false")
+    patch = '{"metadata": {"finalizers": null}}'
+    assert control_plane.kubectl("patch", "pcs", "chat", "-n", namespace, "--type=merge", "-p", patch, check=False).returncode == 0
+
+
+def test_without_the_webhooks_nothing_is_let_in(control_plane: ControlPlane, there: Manifest, admission: subprocess.Popen[str]) -> None:
+    admission.terminate()
+    assert admission.wait(20) == 0
+    assert "failed calling webhook" in apply(control_plane, there)[1]

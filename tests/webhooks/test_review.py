@@ -1,0 +1,182 @@
+"""What an API server is answered: the findings of `grove lint`, all at once, and nothing that would keep an object from going away."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context
+from grove_operator.webhooks.review import LONGEST_WARNING, Judge, NoReview, read_request
+from tests.validation.case_files import FILES, name_of, read_case
+from tests.webhooks.conftest import Manifest, asked
+
+SERVED = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
+ALONE = [path for path in FILES if [one.value.get("kind") for one in read_case(path).documents] in [[kind] for kind in SERVED]]
+"""The cases of one object that a server stores: what else stands in a file with it, is in the cluster by then."""
+
+
+def response(review: Manifest) -> Manifest:
+    answer: Manifest = review["response"]
+    return answer
+
+
+def without_cliques(workload: Manifest) -> Manifest:
+    edited = copy.deepcopy(workload)
+    edited["spec"]["template"]["cliques"] = []
+    return edited
+
+
+@pytest.mark.parametrize("path", ALONE, ids=name_of)
+def test_a_case_of_validation_has_the_findings_that_linting_it_has(path: Path, program: Program) -> None:
+    case = read_case(path)
+    expected = case.findings(program)
+    config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
+    settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
+    snapshot = case.head.get("snapshot", [])
+    judge = Judge(Context(program, settings, config), config, ObjectList(snapshot))
+    value = case.documents[0].value
+    # What stands in a snapshot already is an update offline; a server says so itself.
+    old = case.old.value if case.old else next((one for one in snapshot if _name(one) == _name(value)), None)
+    namespace = (value.get("metadata") or {}).get("namespace") or "default"
+    request = read_request(asked("UPDATE" if old else "CREATE", value, old, namespace=namespace))
+    found = judge.findings(request)
+    assert [(one.code, one.severity, one.path, one.message) for one in found] == [
+        (one.code, one.severity, one.path, one.message) for one in expected
+    ]
+
+
+def test_most_cases_of_validation_are_compared() -> None:
+    assert len(ALONE) > len(FILES) * 0.8, (len(ALONE), len(FILES))
+
+
+def test_a_set_that_is_right_is_allowed(judge: Judge, workload: Manifest) -> None:
+    assert response(judge.validate(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
+
+
+def test_every_error_is_told_at_once_with_its_field(judge: Judge, workload: Manifest) -> None:
+    worker = workload["spec"]["template"]["cliques"][0]["spec"]
+    worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
+    causes = response(judge.validate(asked("CREATE", workload)))["status"]["details"]["causes"]
+    assert sorted(cause["field"] for cause in causes) == [
+        "spec.template.cliques[0].spec.minAvailable",
+        "spec.template.cliques[0].spec.podSpec.restartPolicy",
+    ]
+
+
+def test_the_message_has_a_line_for_each_of_several_errors(judge: Judge, workload: Manifest) -> None:
+    worker = workload["spec"]["template"]["cliques"][0]["spec"]
+    worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
+    first, *rest = response(judge.validate(asked("CREATE", workload)))["status"]["message"].split("\n")
+    assert (first, [line.split(":")[0].strip() for line in sorted(rest)]) == (
+        "2 errors:",
+        ["spec.template.cliques[0].spec.minAvailable", "spec.template.cliques[0].spec.podSpec.restartPolicy"],
+    )
+
+
+def test_the_nearest_right_word_is_in_the_message(judge: Judge, workload: Manifest) -> None:
+    workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "always"
+    assert 'did you mean "Always"?' in response(judge.validate(asked("CREATE", workload)))["status"]["message"]
+
+
+def test_an_update_is_judged_by_what_it_changes(judge: Judge, workload: Manifest) -> None:
+    old = copy.deepcopy(workload)
+    old["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
+    assert not response(judge.validate(asked("UPDATE", workload, old)))["allowed"]
+
+
+@pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
+def test_what_goes_away_is_not_judged(operation: str, judge: Judge, workload: Manifest) -> None:
+    assert response(judge.validate(asked(operation, None, without_cliques(workload))))["allowed"]
+
+
+def test_a_finalizer_can_be_taken_off_a_set_that_was_never_right(judge: Judge, workload: Manifest) -> None:
+    old = without_cliques(workload)
+    old["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["grove.io/x"]}
+    new = copy.deepcopy(old)
+    del new["metadata"]["finalizers"]
+    assert response(judge.validate(asked("UPDATE", new, old)))["allowed"]
+
+
+def test_an_edit_of_nothing_that_rules_look_at_is_allowed_whatever_the_set_is(judge: Judge, workload: Manifest) -> None:
+    old = without_cliques(workload)
+    new = copy.deepcopy(old)
+    new["metadata"]["finalizers"] = ["somebody.example/keeps"]
+    assert response(judge.validate(asked("UPDATE", new, old)))["allowed"]
+
+
+def test_a_set_is_judged_as_new_although_a_cache_still_holds_one_of_its_name(judge: Judge, workload: Manifest) -> None:
+    gone = copy.deepcopy(workload)
+    gone["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
+    behind = Judge(judge.context, None, ObjectList([gone]))
+    assert response(behind.validate(asked("CREATE", workload)))["allowed"]
+
+
+def test_warnings_let_a_set_pass(judge: Judge, workload: Manifest) -> None:
+    autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
+    workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
+    answer = response(judge.validate(asked("CREATE", workload)))
+    assert (answer["allowed"], len(answer["warnings"])) == (True, 1)
+
+
+def test_a_warning_is_no_longer_than_an_api_server_passes_on(judge: Judge, workload: Manifest) -> None:
+    autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
+    workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
+    assert all(len(text) <= LONGEST_WARNING for text in response(judge.validate(asked("CREATE", workload)))["warnings"])
+
+
+def test_defaults_are_those_that_a_compilation_sets(judge: Judge, workload: Manifest) -> None:
+    answer = response(judge.default(asked("CREATE", workload)))
+    patch = json.loads(base64.b64decode(answer["patch"]))
+    defaulted = judge.context.decode(workload)
+    assert defaulted is not None
+    assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
+
+
+def test_defaulting_twice_adds_nothing(judge: Judge, workload: Manifest) -> None:
+    defaulted = judge.context.decode(workload)
+    assert defaulted is not None
+    assert response(judge.default(asked("CREATE", defaulted.manifest))) == {"uid": "42", "allowed": True}
+
+
+def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Judge, workload: Manifest) -> None:
+    workload["spec"]["replicas"] = "two"
+    assert response(judge.default(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (None, "no AdmissionReview"),
+        ([], "no AdmissionReview"),
+        ({"kind": "Pod"}, "no AdmissionReview"),
+        ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}, "v1beta1"),
+        ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}, "no request"),
+        (asked("CREATE", {"apiVersion": "v1", "kind": "Pod"}, uid=7), "uid"),
+        (asked("CREATE", {"apiVersion": "v1", "kind": "Pod"}, uid=""), "uid"),
+        (asked("CREATE", None), "CREATE"),
+        (asked("UPDATE", {"apiVersion": "v1", "kind": "Pod"}), "UPDATE"),
+        (asked("CREATE", {"apiVersion": 1, "kind": "Pod"}), "object"),
+        (asked("CREATE", {"spec": {}}), "object"),
+    ],
+)
+def test_what_is_no_review_is_refused_with_what_is_wrong(body: Any, says: str) -> None:
+    with pytest.raises(NoReview, match=says):
+        read_request(body)
+
+
+def _name(manifest: Manifest) -> tuple[str, str]:
+    return manifest["kind"], (manifest.get("metadata") or {}).get("name") or ""
+
+
+def _cpu() -> Manifest:
+    return {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}

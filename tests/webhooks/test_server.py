@@ -1,0 +1,192 @@
+"""The webhooks over HTTPS: whatever comes is answered or refused, and never allowed by mistake."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+import pytest
+
+from grove_operator.webhooks import server as server_module
+from grove_operator.webhooks.certificate import Certificate, NoCertificate
+from grove_operator.webhooks.review import Judge
+from grove_operator.webhooks.server import LARGEST_BODY, VALIDATE_SETS, WebhookServer
+from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+from tests.webhooks.conftest import Manifest, asked
+
+pytestmark = needs_openssl
+
+
+class Serving(NamedTuple):
+    """A server that runs, how to reach it, and what it told."""
+
+    server: WebhookServer
+    url: str
+    client: aiohttp.ClientSession
+    told: list[str]
+
+    async def post(self, body: bytes | Manifest, path: str = VALIDATE_SETS) -> tuple[int, str]:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        async with self.client.post(self.url + path, data=data, headers={"Content-Type": "application/json"}) as answer:
+            return answer.status, await answer.text()
+
+
+@pytest.fixture
+def ca(tmp_path: Path) -> Pair:
+    return authority(tmp_path)
+
+
+def install(pair: Pair, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    shutil.copy(pair.certificate, folder / "tls.crt")
+    shutil.copy(pair.key, folder / "tls.key")
+    return folder
+
+
+@asynccontextmanager
+async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
+    told: list[str] = []
+    server = WebhookServer(lambda: judge, Certificate(str(install(signed(ca, "webhook"), folder))), told.append)
+    port = await server.start("127.0.0.1", 0)
+    tls = ssl.create_default_context(cafile=str(ca.certificate))
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
+        try:
+            yield Serving(server, f"https://127.0.0.1:{port}", client, told)
+        finally:
+            await server.stop()
+
+
+@pytest.fixture
+async def serving(judge: Judge, ca: Pair, tmp_path: Path) -> AsyncIterator[Serving]:
+    async with running(judge, ca, tmp_path / "certificates") as one:
+        yield one
+
+
+async def test_a_review_is_answered_with_its_uid(serving: Serving, workload: Manifest) -> None:
+    status, text = await serving.post(asked("CREATE", workload))
+    assert (status, json.loads(text)["response"]) == (200, {"uid": "42", "allowed": True})
+
+
+async def test_defaults_have_a_path_of_their_own(serving: Serving, workload: Manifest) -> None:
+    _, text = await serving.post(asked("CREATE", workload), server_module.DEFAULT_SETS)
+    assert json.loads(text)["response"]["patchType"] == "JSONPatch"
+
+
+BODIES: dict[str, tuple[bytes, int]] = {
+    "nothing": (b"", 400),
+    "no JSON": (b"{", 400),
+    "bytes that are no text": (b'{"kind": "\xff\xfe"}', 400),
+    "JSON that is no review": (b"[1, 2]", 400),
+    "a number": (b"7", 400),
+    "a review without a request": (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', 400),
+    "JSON nested too deeply": (b"[" * 200_000, 400),
+    "a body that is too large": (b" " * (LARGEST_BODY + 1), 413),
+}
+
+
+@pytest.mark.parametrize(("body", "status"), BODIES.values(), ids=BODIES)
+async def test_what_is_no_review_is_refused(body: bytes, status: int, serving: Serving) -> None:
+    assert (await serving.post(body))[0] == status
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", VALIDATE_SETS, 405), ("POST", "/", 404), ("PUT", VALIDATE_SETS, 405)])
+async def test_other_methods_and_paths_are_refused(method: str, path: str, status: int, serving: Serving) -> None:
+    async with serving.client.request(method, serving.url + path) as answer:
+        assert answer.status == status
+
+
+async def test_an_object_that_is_nonsense_is_not_allowed(serving: Serving, workload: Manifest) -> None:
+    workload["spec"] = [{"a": [None]}]
+    status, text = await serving.post(asked("CREATE", workload))
+    assert (status, json.loads(text)["response"]["allowed"]) == (200, False)
+
+
+async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Manifest, tmp_path: Path) -> None:
+    class Broken(Judge):
+        def validate(self, review: Any) -> Manifest:
+            raise ZeroDivisionError("by zero")
+
+    async with running(Broken(None), ca, tmp_path / "certificates") as serving:  # type: ignore[arg-type]
+        status, text = await serving.post(asked("CREATE", workload))
+        assert (status, "Traceback" in text, serving.told) == (500, False, [f"{VALIDATE_SETS}: ZeroDivisionError: by zero"])
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "LONGEST_READ", 0.05)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.sleep(30)
+
+    async with serving.client.post(serving.url + VALIDATE_SETS, data=slowly()) as answer:
+        assert answer.status == 408
+
+
+async def test_it_is_alive_before_it_is_ready(serving: Serving) -> None:
+    seen = []
+    for path in ("/healthz", "/readyz"):
+        async with serving.client.get(serving.url + path) as answer:
+            seen.append(answer.status)
+    assert seen == [200, 503]
+
+
+async def test_it_is_ready_once_the_cluster_is_known(serving: Serving) -> None:
+    serving.server.is_ready = True
+    async with serving.client.get(serving.url + "/readyz") as answer:
+        assert answer.status == 200
+
+
+async def test_a_new_certificate_counts_for_new_connections(ca: Pair, tmp_path: Path) -> None:
+    told: list[str] = []
+    folder = install(signed(ca, "first"), tmp_path / "served")
+    certificate = Certificate(str(folder))
+    before = await _subject(certificate, ca)
+    install(signed(ca, "second"), folder)
+    await _until_told(certificate, told)
+    assert (before, await _subject(certificate, ca), told) == ("first", "second", ["the certificate was renewed"])
+
+
+async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: Pair, tmp_path: Path) -> None:
+    told: list[str] = []
+    folder = install(signed(ca, "first"), tmp_path / "served")
+    certificate = Certificate(str(folder))
+    shutil.copy(signed(ca, "other").key, folder / "tls.key")
+    await _until_told(certificate, told)
+    assert (await _subject(certificate, ca), told[0].split(":")[0]) == (
+        "first",
+        "the changed certificate cannot be used, the former one stays",
+    )
+
+
+@pytest.mark.parametrize("missing", ["tls.crt", "tls.key"])
+def test_a_missing_file_is_named(missing: str, ca: Pair, tmp_path: Path) -> None:
+    folder = install(signed(ca, "first"), tmp_path / "served")
+    (folder / missing).unlink()
+    with pytest.raises(NoCertificate, match=missing):
+        Certificate(str(folder))
+
+
+async def _subject(certificate: Certificate, ca: Pair) -> str:
+    """The common name that a new connection is shown."""
+    listening = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=certificate.tls)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=ssl.create_default_context(cafile=str(ca.certificate)))
+        shown = dict(part[0] for part in writer.get_extra_info("peercert")["subject"])
+        writer.close()
+    return str(shown["commonName"])
+
+
+async def _until_told(certificate: Certificate, told: list[str]) -> None:
+    task = asyncio.create_task(certificate.keep_fresh(told.append, interval=0.01))
+    async with asyncio.timeout(10):
+        while not told:
+            await asyncio.sleep(0.01)
+    task.cancel()
