@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from grove_compiler.engine.runtime.failure import RuleFailure
@@ -11,13 +11,14 @@ from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects, too_many
 
 __all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SubjectResult:
     """What became of one set or topology: its own objects and conditions, or the reason why it has none.
 
@@ -35,7 +36,7 @@ class SubjectResult:
     generation_hash: str = ""
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Result:
     """What became of each subject, in the order in which their objects are made, and everything that is wrong, in that of the input.
 

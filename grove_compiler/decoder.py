@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.runtime.failure import RuleFailure
@@ -12,12 +12,11 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
-from grove_compiler.kube.structure import Finding, check_and_prune
-from grove_compiler.kube.structure_prune import original_path
-from grove_compiler.source.document import Document
+from grove_compiler.kube.structure import Finding, check_and_prune, original_path
+from grove_compiler.record import record
+from grove_compiler.source.document import Document, objects_in
 
 SET_KIND = "PodCliqueSet"
 CONFIGURATION_KIND = "OperatorConfiguration"
@@ -26,7 +25,7 @@ AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Decoded:
     """A manifest whose structure was checked, without its faulty parts, after defaulting.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.decoder import SET_KIND
@@ -16,9 +15,10 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Scaling:
     """A request to give an object another number of replicas: a PodCliqueSet, a PodCliqueScalingGroup or a PodClique."""
 

@@ -14,6 +14,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from grove_compiler.record import record
+
 GROVE = "grove.io/v1alpha1"
 SCHEDULER = "scheduler.grove.io/v1alpha1"
 CONFIGURATION = "operator.config.grove.io/v1alpha1"
@@ -68,7 +70,7 @@ class Crd:
     selector: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Structure:
     """Keys for the structural table of an annotated type; a `kind` or `ref` among them replaces what its JSON Schema says."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.record import record
 
 SHIPPED = "grove"
 
@@ -40,7 +41,7 @@ class RuleSource(NamedTuple):
         return self.file.removeprefix("templates/")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Subject:
     """A kind of input that rules may be about: the names that it brings, and those of validations on update besides."""
 
@@ -48,7 +49,7 @@ class Subject:
     update_roots: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Vocabulary:
     """The names that rules may use besides their own.
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from grove_compiler.engine.tracing.provenance import Condition
 from grove_compiler.engine.tracing.tracking import Input
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 How = Literal["file", "default", "schema", "absent", "configuration", "setting", "snapshot"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Default:
     """A value that a default rule put in, and what it read to find it."""
 
@@ -23,7 +24,7 @@ class Default:
     inputs: tuple[Input, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Given:
     """One manifest that was put in. `value` is what it is after defaulting, `written` what the document has.
 
@@ -59,7 +60,7 @@ class Given:
         return self.document.file, *self.document.place((*self.at, *path))
 
 
-@dataclass(slots=True, eq=False)
+@record
 class InputSource:
     """An input's value and who says it.
 

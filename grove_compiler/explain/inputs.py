@@ -16,8 +16,7 @@ from grove_compiler.explain.input_source import Default, Given, InputSource, add
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.object_list import objects_in
-from grove_compiler.source.document import Document
+from grove_compiler.source.document import Document, objects_in
 
 CONFIGURATION = "configuration"
 SETTINGS = "settings"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from grove_compiler.fit.manifests import Sourced
 from grove_compiler.gangs.clique import device_of
 from grove_compiler.kube.pod_request import Amounts, HostPort
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -24,7 +25,7 @@ class Taint(NamedTuple):
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ClusterNode:
     """A v1 Node as a scheduler sees it. `used` is what running pods have set aside, `ports` what they took of its ports.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from grove_compiler.gangs.gang import LevelName
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 
 
 class DomainKey(NamedTuple):
@@ -26,7 +27,7 @@ class DomainKey(NamedTuple):
         return self.labels[-1]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Scope:
     """Pods that share a constraint: the gang, a group of its podgroups, or one podgroup, which is where the pods are.
 
@@ -58,7 +59,7 @@ class Scope:
         return [scope for scope in self.walk() if scope.level == "podgroup"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Gang:
     """One PodGang. `set_name` and `replica` say whose it is; replicas of a scaling group beyond its minimum name their `base` gang.
 

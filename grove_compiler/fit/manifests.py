@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.gangs.clique import key_of, section
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.object_list import objects_in
-from grove_compiler.source.document import Document
+from grove_compiler.record import record
+from grove_compiler.source.document import Document, objects_in
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Sourced:
     """An object of a file; `at` is its path there, which is not the root for an item of a `List`."""
 

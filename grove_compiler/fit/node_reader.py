@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode, Taint
@@ -13,6 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.pod_request import PODS, Amounts, amounts, host_ports, request
 from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 USUAL_PODS = 110
@@ -22,7 +23,7 @@ PREFIX = 3
 """So many names are told before the rest is counted."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Nodes:
     """What a nodes file says."""
 

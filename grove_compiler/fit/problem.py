@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode
@@ -17,6 +16,7 @@ from grove_compiler.fit.gang import DomainKey, Gang, Scope
 from grove_compiler.gangs.gang import LEVELS, LevelName
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import EVERY_IP, Amounts, HostPort, host_ports, request
+from grove_compiler.record import record
 
 Vector = tuple[int, ...]
 PORT = "host port "
@@ -65,7 +65,7 @@ class PodType:
         self.need: Vector = ()
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Place:
     """A scope in numbers: its pods need one domain of `required`. `demand` is what all of them ask for together."""
 
@@ -99,7 +99,7 @@ class Place:
         return self.required and self.required.key, tuple(sorted((place.shape for place in self.places), key=repr))
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Leaf(Place):
     """A podgroup: `count` pods of one type. `slot` is unique among the leaves of a problem."""
 

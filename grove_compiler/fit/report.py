@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.fit.gang import Gang
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
+from grove_compiler.record import record
 
 
 class Short(NamedTuple):
@@ -32,7 +33,7 @@ class Tight(NamedTuple):
     asked: int
 
 
-@dataclass(slots=True, eq=False)
+@record
 class LevelReport:
     """Whether a gang fits when only constraints down to this level hold. `level` is `nodes` for no topology constraint at all.
 
@@ -49,7 +50,7 @@ class LevelReport:
     tight: Tight | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Extra:
     """Pods beyond the minimum: so many were asked for and placed after every gang's minimum was."""
 
@@ -57,7 +58,7 @@ class Extra:
     placed: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record
 class GangReport:
     """The verdict on one gang, beside all gangs before it that fit.
 
@@ -87,7 +88,7 @@ class GangReport:
         return next((level for level in self.levels if level.verdict != FITS), None)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SetReport:
     """A set's replicas: how many there are, how many have a base gang that fits, and how many of which all gangs fit."""
 
@@ -98,7 +99,7 @@ class SetReport:
     whole: int
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Report:
     """The whole answer. `extra_verdict` is whether all pods beyond the minimum fit, too, once every gang does."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.fit.greedy import Greedy
 from grove_compiler.fit.problem import Family, Leaf, Place, PodType, Vector
 from grove_compiler.fit.room import Room, Take, bits
 from grove_compiler.fit.symmetry import Symmetry
+from grove_compiler.record import record
 
 MOST_ITEMS = 150
 """Searches with more scopes and podgroups than this are not begun; they would not end."""
@@ -19,7 +20,7 @@ class OutOfSteps(Exception):
     """The search ended without an answer."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Steps:
     """How much looking is left. One step is one look at one node."""
 
@@ -43,7 +44,7 @@ class Steps:
         self.used += share.used
 
 
-@dataclass(slots=True, eq=False)
+@record
 class _Item:
     """One decision: which domain a scope takes, or on which nodes the pods of a podgroup go. `parent` is the index of its scope."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.record import record
 
 CLIQUE_KIND = "PodClique"
 SET = "app.kubernetes.io/part-of"
@@ -29,7 +29,7 @@ Key = tuple[str, str]
 """Namespace and name."""
 
 
-@dataclass(eq=False)  # without slots: `devices` is worked out once, and only where somebody asks
+@record(slots=False)  # without slots: `devices` is worked out once, and only where somebody asks
 class Clique:
     """Holds the facts of one PodClique.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
 
 from grove_compiler.gangs.clique import SET, Clique, Key, key_of, labels_of, maps, section
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 
 GANG_KIND = "PodGang"
 LevelName = Literal["gang", "group", "podgroup"]
@@ -30,7 +31,7 @@ class Level(NamedTuple):
     preferred: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Gang:
     """Holds the facts of one PodGang.
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.gangs.clique import Clique, read_cliques
 from grove_compiler.gangs.gang import Gang, read_gangs
 from grove_compiler.graph.node import Node
+from grove_compiler.record import record
 
 SET_KIND = "PodCliqueSet"
 LONGEST_CHAIN = 8
 """A claim, its PodClique, its scaling group, the set; a chain of owners that is longer runs in a circle."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Replica:
     """Holds one replica of a set. A clique that belongs to no gang stands in one without a name."""
 
@@ -26,7 +27,7 @@ class Replica:
         return [clique for gang in self.gangs for clique in gang.cliques]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SetObjects:
     """Holds what one set owns. `owner` is the set's id, empty for objects that no set owns; `kinds` counts objects."""
 

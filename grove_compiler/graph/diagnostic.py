@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from grove_compiler.record import record
 
 Severity = Literal["error", "warning"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Diagnostic:
     """One finding about an input or a rule.
 

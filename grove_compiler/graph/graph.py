@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node
 from grove_compiler.graph.order import After, Order, group_of
+from grove_compiler.record import record
 
 __all__ = ["After", "Graph"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Graph:
     """Objects in apply order.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from grove_compiler.gangs.gang import GANG_KIND
 from grove_compiler.impact.fate import What
 from grove_compiler.impact.impact import SetImpact
 from grove_compiler.impact.pods import WHAT, Amounts
+from grove_compiler.record import record
 
 GANG_WORDS: tuple[What, ...] = ("made", "changed", "deleted")
 
@@ -28,7 +29,7 @@ class RestartStep(NamedTuple):
     pods: int
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Account:
     """Counts objects by what becomes of them and by kind, then pods, GPUs, MIG devices and gangs; `restarts` are in their order."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, Decoder
@@ -12,11 +12,11 @@ from grove_compiler.gangs.clique import section
 from grove_compiler.graph import field_path
 from grove_compiler.graph.field_path import ABSENT, FieldPath
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.object_list import is_list, objects_in
 from grove_compiler.kube.semantic_difference import Change, object_differences
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.podcliqueset import LAST_APPLIED
-from grove_compiler.source.document import Document
+from grove_compiler.record import record
+from grove_compiler.source.document import Document, is_list, objects_in
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -25,7 +25,7 @@ SERVER_METADATA = ("creationTimestamp", "finalizers", "generation", "managedFiel
 """What servers and operators write into every object, and no file has."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Given:
     """A manifest of the input as it is written, with its defaults, and where it stands."""
 
@@ -38,7 +38,7 @@ class Given:
 GivenObjects = dict[Key, Given]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Edit:
     """One change of the input. With an empty path the whole manifest is added (`before` is `ABSENT`) or taken away.
 

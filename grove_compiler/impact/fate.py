@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from grove_compiler.gangs.clique import CLIQUE_KIND, Clique, read_clique
@@ -12,6 +12,7 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.graph.order import group_of
 from grove_compiler.kube.semantic_difference import object_differences, pod_template_differences
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.record import record
 
 What = Literal["made", "changed", "replaced", "deleted", "left"]
 ROLLING_RECREATE, ON_DELETE = "RollingRecreate", "OnDelete"
@@ -25,7 +26,7 @@ Part = tuple[str, int]
 """A replica of a scaling group: the group's name and the index."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Fate:
     """One object that an edit touches. `fields` are the paths that differ.
 
@@ -44,7 +45,7 @@ class Fate:
         return str(self.node.object["kind"])
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Rollout:
     """Says which pods of a set an edit replaces: `templates` are the cliques of which it makes other pods.
 

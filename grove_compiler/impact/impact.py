@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.compile import Inputs, Result
@@ -16,6 +16,7 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
 from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Rollout, by_id, fates, part_of, rollout
 from grove_compiler.impact.pods import Pods, pods_of
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 SetPlace = tuple[str, str]
@@ -28,7 +29,7 @@ MOST_CAUSES = 16
 """More edits than this are told, but not compiled one by one."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SetImpact:
     """What becomes of one set, or of objects that belong to none: then `place` is empty.
 
@@ -47,7 +48,7 @@ class SetImpact:
         return any(fate.what != "left" for fate in self.fates)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Cause:
     """One edit, and what it does by itself; `alone` is none when that is not known (`reason` says why)."""
 
@@ -56,7 +57,7 @@ class Cause:
     reason: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Impact:
     """Everything that an edit does. With errors among `findings` nothing is known: `forbidden` are those that only an update has."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, Clique, read_clique
 from grove_compiler.graph.node import Node
 from grove_compiler.impact.fate import Fate, Rollout, by_id
+from grove_compiler.record import record
 
 Amounts = dict[str, int]
 """Pods, or GPUs, by what becomes of them."""
@@ -15,7 +16,7 @@ WHAT = ("made", "restarted", "deleted")
 """Those that come, those that are deleted and come again, those that go."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ReplicaRestart:
     """What restarts in one replica of the set. Standalone cliques and scaling groups go on side by side.
 
@@ -31,7 +32,7 @@ class ReplicaRestart:
         return [*self.cliques, *(clique for parts in self.groups.values() for part in parts.values() for clique in part)]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Pods:
     """What an edit does to the pods of one set. `restarts` are in the order in which they happen, one replica after the other."""
 

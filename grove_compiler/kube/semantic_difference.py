@@ -7,7 +7,6 @@ version of Kubernetes' types hashes the same template anew. Rolled by hashes, po
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -21,6 +20,7 @@ from grove_compiler.kube.go_dump import FIELDS
 from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.kube.quantity import parse as parse_quantity
 from grove_compiler.kube.structure import Schema
+from grove_compiler.record import record
 
 ANYTHING: Schema = {"kind": "any"}
 POD_TEMPLATE: Schema = {"ref": "core/v1.PodTemplateSpec"}
@@ -46,7 +46,7 @@ Three are left out on purpose: scheduler, restart policy and grace period of a s
 ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "resource.Quantity": "0"}
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Change:
     """A field and its values; `ABSENT` where there is none."""
 

@@ -7,15 +7,17 @@ never runs: the rule that says `decide: <name>` does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
 from typing import ParamSpec, TypeVar
+
+from grove_compiler.record import record
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class DecisionRules:
     """The rules of a program that decide something, by the name of the decision."""
 

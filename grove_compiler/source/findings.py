@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.record import record
 from grove_compiler.source.document import Place, line_starts, nearest
 
 if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Limits:
     """Bounds on one input file; what goes beyond them is an error, never a slow or an exhausted process.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.object_list import objects_in
-from grove_compiler.source.document import Document
+from grove_compiler.record import record
+from grove_compiler.source.document import Document, objects_in
 
 API_GROUP = "grove.io"
 MADE_BY_COMPILING = {
@@ -44,7 +44,7 @@ class _Problem(NamedTuple):
     type: str = "Required value"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Classified:
     """`compiled` goes to the compiler; `plain` is written as it is; `subjects`, of both, own what they become."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from applier.ref import Manifest, Ref, uid_of
+from grove_compiler.record import record
 
 KIND_ORDER = ("PodCliqueScalingGroup", "PodGang", "PodClique", "Pod")
 """What people look at first, and then all other kinds by name."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Branch:
     """One object with what it owns."""
 

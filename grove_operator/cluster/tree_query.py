@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ApplierError, ClusterError, NotFound
 from applier.ref import Manifest
+from grove_compiler.record import record
 from grove_operator.cluster.tree import Branch, grow
 from grove_operator.short_names import SHORT_NAMES
 
@@ -25,7 +25,7 @@ class NotThere(NoSuchObject):
     """The server knows the kind, and has no such object."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Forest:
     """A tree, the kinds that were read for it, and what could not be read, one sentence each."""
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
+from grove_compiler.record import record
 from grove_operator.reading.files import UnreadableInput
 
 INPUT = "input.yaml"
@@ -33,7 +33,7 @@ MARKS = {INPUT, EXPECTED, EXPECTED_FINDINGS, ASSERTS}
 """One of these makes a folder a case, so that a case without its input is told and not overlooked."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Case:
     """A folder that is a case, by the path under which it was found. `files` are the names of what is in it."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 
 Change = Literal["missing", "unexpected", "changed", "reordered"]
 NOTHING: Any = None
 Key = tuple[str, str, str, str, int]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Difference:
     """One field, or one whole object when `path` is empty, that is not as expected.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -12,10 +12,11 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.names import dns1123_label
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Options:
     """`rules` are folders, relative to that of the case. `kinds` are those that are compared; none means every kind.
 

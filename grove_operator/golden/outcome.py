@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.record import record
 from grove_operator.golden.differences import Difference
 
 Status = Literal["passed", "failed", "updated", "broken"]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Placed:
     """A difference, and the place of what was expected: `file:line` as far as it stands in a file."""
 
@@ -24,7 +25,7 @@ class Placed:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Outcome:
     """`differences` fail a case; `problems` are mistakes in the case or its rules, for which nothing could be compared.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs
@@ -12,6 +11,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
@@ -26,7 +26,7 @@ from grove_operator.reading.files import InputFile, UnreadableInput, read_one
 from grove_operator.reading.inputs import InputReader
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Made:
     """What a case compiled to, as far as it is compared."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from applier.ref import Manifest, is_being_deleted, uid_of
 from grove_compiler.gangs.clique import labels_of, maps, section
+from grove_compiler.record import record
 
 CLIQUE_LABEL = "grove.io/podclique"
 """Names a pod's PodClique. Shipped Grove goes by the beginning of the pod's name, so that `a` also counts the pods of `ab` (§14, 46)."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Parents:
     """The PodCliques that must be up first: of each by name, how many pods have to be ready, and the UIDs of those that are."""
 

@@ -8,10 +8,9 @@ from typing import Any
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
-from grove_compiler.graph.object_list import objects_in
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
-from grove_compiler.source.document import Document
+from grove_compiler.source.document import Document, objects_in
 
 Shape = Any
 """A type, a list of one shape, or a map of fields to shapes. Fields that it does not name may hold anything."""

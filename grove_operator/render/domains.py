@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, pod_claims, quoted_names
 from grove_compiler.gangs.clique import Key, key_of, section
 from grove_compiler.gangs.gang import GANG_KIND, LevelName, read_gang
 from grove_compiler.graph.node import Manifest, Node
+from grove_compiler.record import record
 
 DomainType = Literal["topology", "mnnvl"]
 Scope = Literal["", "gang", "scaling group", "clique"]
@@ -18,7 +19,7 @@ SCOPES: Mapping[LevelName, Scope] = {"gang": "gang", "group": "scaling group", "
 """A level of a PodGang in the words of people who write sets."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Domain:
     """Objects that share a part of the cluster.
 

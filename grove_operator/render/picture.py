@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_compiler.record import record
 from grove_operator.render.domains import Domain, find_domains
 from grove_operator.render.edges import Edge, edges_of, merged, startup_edges, without_detours
 from grove_operator.render.gangs import find_gangs
@@ -15,7 +16,7 @@ DECLARED = -1
 """The level of what stands in the user's files and not in the graph."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Vertex:
     """One object of a picture.
 
@@ -36,7 +37,7 @@ class Vertex:
     note: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Picture:
     """Vertices in apply order, those that were declared first; the edges between them; topology and MNNVL domains; the start-up order."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -24,9 +23,10 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Compiled:
     """Rules in the order in which they run, the module that runs them, and where its lines come from, as `LinePlaces` takes it."""
 

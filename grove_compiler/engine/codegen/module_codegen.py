@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from grove_compiler.record import record
 
 Position = tuple[str, int, str]
 """File, line, and the path in the document."""
@@ -11,7 +13,7 @@ Position = tuple[str, int, str]
 _MARK = re.compile(r"  #@(\d+)$", re.MULTILINE)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ModuleCodegen:
     """Collects the lines of the generated module.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
@@ -15,12 +15,13 @@ from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.template_ast import Expression, Text
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.record import record
 
 INNER = 1000
 """The depth of the names that a template or a patch binds itself: deeper than any loop of a rule."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Block:
     """The statements of one rule under construction: lines at the current indentation, and what each loop level starts with.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from grove_compiler.record import record
 
-@dataclass(slots=True, eq=False)
+
+@record
 class Code:
     """A compiled expression, or a name in scope as the expression that holds it.
 
@@ -37,7 +39,7 @@ class Code:
         return "(" in self.python
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Scope:
     """Names by the word that rules use."""
 

@@ -6,7 +6,7 @@ So they cost nothing when rules run: what is left is a template as if somebody h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from jinja2 import nodes
@@ -29,9 +29,10 @@ from grove_compiler.engine.language.template_ast import (
 from grove_compiler.engine.runtime.access import as_text
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Resolver:
     """Parses templates, with all that they include. `constants` are put in as the values that they are."""
 

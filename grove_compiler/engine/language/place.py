@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 Report = Callable[[str, int, FieldPath, str, str], None]
 """Takes a mistake: file, line, path in the document, what is wrong, and the word that was probably meant."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class RuleFile:
     """One document of one file. `broken` says whether a mistake was reported since it was made.
 
@@ -35,7 +35,7 @@ class RuleFile:
         self.report(self.file, self.line(path), path, message, suggestion)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Place:
     """A part of a document. `included` is the place that includes it, where it stands in a part of templates."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.language.keys import SLICED_VERBS, Verb
@@ -11,9 +11,10 @@ from grove_compiler.engine.language.place import Place, RuleFile
 from grove_compiler.engine.language.template_ast import Field, Literal, MapNode, TemplateNode
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Rule:
     """One document of a rules file. `keys` holds it as read; `source` knows the lines.
 
@@ -77,7 +78,7 @@ class Rule:
         return [str(part) for part in (value if isinstance(value, list) else [] if value is None else [value])]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Template:
     """One template: its document as `value` and as a tree, in which parts are not yet included.
 
@@ -107,7 +108,7 @@ class Template:
         return str(kind.value.value) if kind and isinstance(kind.value, Literal) and not self.is_part and not self.is_status else ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Constant:
     """A name that stands for a value everywhere, where it is written, and whose it is."""
 
@@ -116,7 +117,7 @@ class Constant:
     origin: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class RuleSet:
     """All rules and templates in force, in the order in which they are written, and everything that was found wrong with them.
 

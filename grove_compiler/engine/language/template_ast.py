@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.engine.language.keys import ITEM_KEYS, MAP_KEYS, is_name
 from grove_compiler.engine.language.place import Place
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
+from grove_compiler.record import record
 
 _LOOP = re.compile(r"\s*(\w+)\s+in\s+(.*\S)\s*", re.DOTALL)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Literal:
     """A scalar without expressions. Of every node, `path` is where it stands in what is rendered, `at` where it is written."""
 
@@ -23,7 +23,7 @@ class Literal:
     at: Place
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Text:
     """A scalar with `{{ }}` in it."""
 
@@ -32,7 +32,7 @@ class Text:
     at: Place
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Expression:
     """An expression without braces, as in `$merge`. `label` is what people are shown of it where it is not written so."""
 
@@ -42,7 +42,7 @@ class Expression:
     label: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Include:
     """A part of other templates, by its name, in place of itself."""
 
@@ -51,7 +51,7 @@ class Include:
     at: Place
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Field:
     """An entry of a map; the key may hold expressions."""
 
@@ -65,7 +65,7 @@ Entry = Field | Expression | Include
 """What a map is made of: fields, merges, and parts that bring more of both."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class MapNode:
     """A map: names, and entries in the order in which they are written."""
 
@@ -76,7 +76,7 @@ class MapNode:
     at: Place
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Item:
     """A list's item, repeated by its loop and guarded by its condition. Of one that `spreads`, the value is a list of more items."""
 
@@ -88,7 +88,7 @@ class Item:
     spreads: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ListNode:
     """A list of items."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.record import record
 
 DefaultPath = list[list[list[str]]]
 """Alternatives, each a list of steps: `["key", name]` goes into a field, `["each"]` into every item of a list."""
@@ -56,7 +56,7 @@ def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int
     return manifest
 
 
-@dataclass(slots=True, eq=False)
+@record
 class _Walk:
     """One alternative of a path on its way through a manifest."""
 

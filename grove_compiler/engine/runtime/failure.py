@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.engine.runtime.access import EvaluationError
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.record import record
 
 MODULE = "<grove rules>"
 """The file name of generated code in tracebacks."""
@@ -23,7 +23,7 @@ Not `Exception`: a limit that is exceeded and the failure of a decision pass thr
 """
 
 
-@dataclass(slots=True, eq=False)
+@record
 class RuleInfo:
     """What is known of a rule once it is compiled.
 
@@ -54,7 +54,7 @@ class RuleFailure(Exception):
         super().__init__(f"{diagnostic.place}: {diagnostic.message}")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class LinePlaces:
     """Where in the rules the lines of the generated module come from.
 

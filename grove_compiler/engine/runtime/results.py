@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.record import record
 
 LONGEST_NAME = 253
 """Of an object, by RFC 1123: `metadata.name` of an Event is a DNS subdomain."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Condition:
     """A status condition that the rules computed for an object. Times are the applier's business."""
 
@@ -22,7 +21,7 @@ class Condition:
     rule: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class StatusPatch:
     """Fields of an object's status. `body` is what stands below `status`; `loop` are the positions of the rule's loops."""
 
@@ -32,7 +31,7 @@ class StatusPatch:
     loop: tuple[int, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Event:
     """An occurrence to tell people once. `name` is that of the Event object; `type` is Normal or Warning."""
 
@@ -44,7 +43,7 @@ class Event:
     rule: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Deletion:
     """An object that has to go although it is wanted: its next incarnation is."""
 

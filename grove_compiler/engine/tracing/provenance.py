@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,13 +27,14 @@ from grove_compiler.engine.tracing.tracked_model import TrackedModel
 from grove_compiler.engine.tracing.tracking import LISTED, PASSED, READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
+from grove_compiler.record import record
 
 __all__ = ["Condition", "Loop", "Omission", "Operation", "Origin", "Trace", "Traced", "Tracer"]
 
 Thunk = Callable[[], Any]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Condition:
     """One part of a `when` or an `$if` that was evaluated. `subject` is what it is about, when it does not hold.
 
@@ -50,7 +51,7 @@ class Condition:
     path: FieldPath
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Operation:
     """What a patch did, and to which field; `-` at the end of the path is a list's end."""
 
@@ -61,7 +62,7 @@ class Operation:
     line: int
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Omission:
     """An expression that gave `omit`. `path` is where it stands in its document, which is nearly where the field would be."""
 
@@ -71,7 +72,7 @@ class Omission:
     inputs: tuple[Input, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Loop:
     """One `forEach` of the rule: which item it is, and what the list of items rests on."""
 
@@ -81,7 +82,7 @@ class Loop:
     inputs: tuple[Input, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Trace:
     """How one object came about. `fields` holds every scalar and every empty container."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import patching
@@ -23,6 +23,7 @@ from grove_compiler.engine.tracing.tracking import (
     tracked_scalar,
 )
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.record import record
 
 
 class Origin(NamedTuple):
@@ -33,7 +34,7 @@ class Origin(NamedTuple):
     expression: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Traced:
     """A scalar or an empty container of an object, and where it comes from.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.expanded.startup import Wait, waits
 from grove_compiler.model.spec.mnnvl import CLIQUE, DEFAULT_DEVICE_CLASS, DEVICE_CLASS, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ModeConflict:
     """A clique that two modes put into a domain."""
 
@@ -19,7 +18,7 @@ class ModeConflict:
     second: Membership
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ClassConflict:
     """A clique whose device class is not that of an earlier clique of its domain. `path` is the annotation that makes them differ."""
 
@@ -30,7 +29,7 @@ class ClassConflict:
     other_class: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SharedClaim:
     """How many pods would share the claim of a domain, by the numbers in the set. `place` is what declares the domain."""
 

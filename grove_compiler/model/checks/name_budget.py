@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.checks.name_patterns import CLAIM, DOMAIN, POD_CLIQUE, NamePattern, patterns_of, pods_of
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.record import record
 
 LONGEST_DNS_LABEL = 63
 LONGEST_TOGETHER = 45
 """The shipped operator's limit for the names of a set, a scaling group and a clique together (shipped semantics §6.2)."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class LongName:
     """A name over its limit, and the part of it that a field of the manifest decides.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.record import record
 
 LONGEST_INDEX = 10
 """Digits of the largest number that Kubernetes' int32 counts have."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class NameCollision:
     """Two entries of a manifest whose objects of one kind would share a name. `name` is one such name."""
 

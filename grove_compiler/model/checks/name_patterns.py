@@ -7,13 +7,13 @@ before anything is expanded, and in time that does not depend on how many replic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, SharingRef
 from grove_compiler.model.spec.templates import AutoScaling, CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 Segment = str | int
 """A word without a dash; or how many values an index has, so that 3 stands for the words 0, 1 and 2."""
@@ -26,7 +26,7 @@ DOMAIN = "ComputeDomain"
 _Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class NamePattern:
     """The names of objects of one kind that come from one entry of the manifest.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.model.expanded.context import SetInContext
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ForeignAutoscaler:
     """A HorizontalPodAutoscaler that exists and scales a part of a set; `target` is kind and name of that part."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import SharingRef
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SharingLevel:
     """Who shares, and whom its filters may name. A clique has no filters, a scaling group only those of its cliques."""
 

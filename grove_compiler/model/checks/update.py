@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from grove_compiler.model.spec.constraints import Constraint
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class PlacementChange:
     """A constraint that an update adds, removes or changes. `what` says it in words."""
 
@@ -22,7 +22,7 @@ class PlacementChange:
     what: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class MnnvlChange:
     """An annotation that an update touched: `what` is `added`, `removed` or `changed`, `value` and `old` are empty for none."""
 

@@ -7,7 +7,7 @@ the fold of one replica (`ReplicaState`) a thing that is kept until one of these
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 
 from grove_compiler.graph.node import Manifest
@@ -17,12 +17,13 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 BREACHED = "MinAvailableBreached"
 HASH = "currentPodCliqueSetGenerationHash"
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ReplicaState:
     """What a replica's objects report: its standalone PodCliques and its scaling groups, each none where it does not exist."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.live_object import live_object, old_status
@@ -12,11 +12,12 @@ from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection,
 from grove_compiler.model.expanded.set_update import replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.record import record
 
 HASHES = ("currentPodTemplateHash", "currentPodCliqueSetGenerationHash")
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class CliqueRoll:
     """What a PodClique's status should say of its update, given what it says already; and what has to go for it."""
 

@@ -7,16 +7,15 @@ is being deleted gets no new requests, and its index is given to its successor a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.expanded.live_object import is_updating, live_object
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, live_pods
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class PodCounts:
     """The pods of a clique: all of them, and those in some states.
 

@@ -6,14 +6,13 @@ never tells of a moment that its cliques have left behind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, pod_counts
 from grove_compiler.model.expanded.structure import ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import remembered
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ReplicaCounts:
     """The replicas of a scaling group in some states. `holding` are those of which every clique exists and none is known to be breached."""
 

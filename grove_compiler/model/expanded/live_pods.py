@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL as POD_HASH_LABEL
@@ -10,13 +10,14 @@ from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.declared import declared
+from grove_compiler.record import record
 
 GANG_LABEL = "grove.io/podgang"
 POD_INDEX_LABEL = "grove.io/podclique-pod-index"
 SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class LivePod:
     """A pod that exists and that nobody has asked to go."""
 
@@ -91,7 +92,7 @@ class LivePod:
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class LeavingPod:
     """A pod that is being deleted."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model import names
 from grove_compiler.model.expanded.gates import gate_is_lifted
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.templates import CliqueTemplate
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Pod:
     """A pod that should exist. `hostname` follows from its index, `name` does not change while it lives.
 

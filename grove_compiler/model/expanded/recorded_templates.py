@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.inputs.snapshot import Snapshot, is_terminating
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate
+from grove_compiler.record import record
 
 POD_HASH_LABEL = "grove.io/pod-template-hash"
 
@@ -17,7 +17,7 @@ Hashes = tuple[list[str], str]
 """The hash of each clique's pod template, in the order of the set, and that of all together."""
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Revision:
     """A generation of a set's pod templates, as it was recorded: `data` is written once and never changes, `number` says which is newer."""
 

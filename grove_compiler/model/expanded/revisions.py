@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Revision
@@ -11,12 +10,13 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.names import part_of
+from grove_compiler.record import record
 
 SPARE_REVISIONS = 2
 """How many revisions that nothing runs are kept, so that an edit that is taken back finds the hashes that its pods had."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class WantedRevision:
     """A ControllerRevision that should exist. `data` is what was recorded when there is one: it may never be changed."""
 

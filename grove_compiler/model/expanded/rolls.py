@@ -11,13 +11,14 @@ So nothing is counted here. The next one goes when all serve that can.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Roll:
     """Pods or replicas that are replaced one after the other.
 

@@ -6,13 +6,14 @@ replica acts on it; so whoever starts anew, and each replica by itself, reads th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.availability import ReplicaState, replica_states
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.record import record
 
 
 def update_order(state: ReplicaState) -> list[int]:
@@ -20,7 +21,7 @@ def update_order(state: ReplicaState) -> list[int]:
     raise NotImplementedError
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class SetUpdate:
     """What a set's status should say of its update, given what it says already."""
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.model import names
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
+from grove_compiler.record import record
 
 IN_ORDER = "CliqueStartupTypeInOrder"
 EXPLICIT = "CliqueStartupTypeExplicit"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Wait:
     """A clique that starts after another one. `path` is the field that says so."""
 
@@ -23,7 +22,7 @@ class Wait:
     path: str
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Dependency:
     """A PodClique that must have `min_available` ready pods first."""
 

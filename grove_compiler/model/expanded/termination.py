@@ -8,7 +8,7 @@ became short of pods, or when its oldest pod was made, whichever is later. So no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
@@ -18,6 +18,7 @@ from grove_compiler.model.expanded.live_object import live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.record import record
 
 STARTING_SECONDS = 5.0
 """A condition that changed later than this after its object was made tells of something that was different before (shipped §7.6)."""
@@ -33,7 +34,7 @@ def member_is_terminated(group: ScalingGroup, breach: Breach, at: float) -> bool
     raise NotImplementedError
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Breach:
     """A replica of a set, or of a scaling group, that is short of pods. `name` is the object that says so, first `since` this time.
 

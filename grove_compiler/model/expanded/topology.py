@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.inputs.configuration import Configuration
@@ -11,6 +11,7 @@ from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, is_ter
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import API_VERSION, BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, DOMAINS, KAI, Topology
+from grove_compiler.record import record
 
 KAI_API_VERSION = "kai.scheduler/v1alpha1"
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -22,7 +23,7 @@ def topology_is_wanted(topology: ExpandedTopology, config: Configuration) -> boo
     raise NotImplementedError
 
 
-@dataclass(slots=True, eq=False)
+@record
 class TopologyUse:
     """A set that refers to a topology, and how many of its pods are placed by it."""
 
@@ -30,7 +31,7 @@ class TopologyUse:
     scheduled: int
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ExpandedTopology(Topology):
     """A topology in its cluster: what rules call `topology`.
 

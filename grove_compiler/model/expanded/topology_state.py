@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.topology import KAI_API_VERSION, ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.spec.topology import KAI
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SchedulerTopology:
     """What one scheduler knows of a topology. `reference` names its own object, `generation` is that of one which somebody else makes.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
+from grove_compiler.record import record
 from grove_compiler.version import __version__
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -13,7 +14,7 @@ DEFAULT_INIT_IMAGE = "grove-initc"
 KAI = "kai-scheduler"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SchedulerProfile:
     """A scheduler that pods may name; `config` is its own part of the configuration."""
 
@@ -21,7 +22,7 @@ class SchedulerProfile:
     config: Manifest
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Configuration:
     """What of an OperatorConfiguration decides which objects exist and what they look like; without one, all its defaults.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.topology import Topology
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class DomainUse:
     """A domain that some constraint names, and where."""
 
@@ -17,7 +16,7 @@ class DomainUse:
     path: str
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Constraint:
     """A `topologyConstraint` as declared, which stands at `path`. Domains that it does not name are empty."""
 
@@ -55,7 +54,7 @@ class Constraint:
         return [use for use in uses if use.domain]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class NestedConstraint:
     """A constraint inside another: their domains must narrow from the outer to the inner (GREP-244, Rule 2)."""
 

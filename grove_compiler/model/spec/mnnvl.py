@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from grove_compiler.graph.node import Manifest
@@ -18,6 +18,7 @@ from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation, layers_of
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 MnnvlMode = Literal["annotations", "computeDomainConfig", "mnnvl-group"]
 ANNOTATIONS: MnnvlMode = "annotations"
@@ -39,7 +40,7 @@ DEFAULT_DEVICE_CLASS = "compute-domain.nvidia.com"
 CONFIG_PATH = "spec.template.computeDomainConfig"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Membership:
     """That the pods of a clique join a domain. `place` is the field that says so; `group` is empty but for the mode `mnnvl-group`."""
 
@@ -50,7 +51,7 @@ class Membership:
     place: str
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Mnnvl:
     """Everything that a set says about multi-node NVLink. It can be read from any set, however wrong.
 

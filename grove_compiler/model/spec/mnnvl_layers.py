@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 PREFIX = "grove.io/mnnvl-"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class MnnvlAnnotation:
     """An annotation about MNNVL and the layer that has it. `path` is its field path."""
 
@@ -28,7 +29,7 @@ def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
     raise NotImplementedError
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Layer:
     """A set, a scaling group or a clique. `origin` says in words which, `kind` is `set`, `group` or `clique`.
 

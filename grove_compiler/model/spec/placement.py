@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
@@ -12,13 +12,14 @@ from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedC
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
+from grove_compiler.record import record
 
 Known = TypeVar("Known", bound=Topology)
 
 CLUSTER_TOPOLOGY_NAME_PATH = "spec.template.clusterTopologyName"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class NamedTopology:
     """A topology's name, and the path of the field that names it."""
 
@@ -26,7 +27,7 @@ class NamedTopology:
     path: str
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Placement:
     """The constraints in `manifest`, which is a set's `spec.template`, and in its cliques and groups.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
 
 GPU = "nvidia.com/gpu"
 DOMAIN_CLAIM = "mnnvl"
@@ -15,7 +15,7 @@ _SPEC_PATHS = {"PodClique": "/spec/podSpec", "Pod": "/spec"}
 _TEMPLATE_PATH = "/spec/template/spec"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class GpuContainer:
     """A container, init container or sidecar that asks for GPUs.
 
@@ -39,7 +39,7 @@ def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
     ]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ClaimUse:
     """A claim that a container says it uses: `name` is the pod's word for it, `path` the field in the set that says so."""
 

@@ -6,7 +6,7 @@ names may be unknown, empty or double, numbers out of bounds. Field paths are Ku
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
@@ -17,13 +17,14 @@ from grove_compiler.model.spec.placement import Placement
 from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
 from grove_compiler.model.spec.structs import Struct, structs_in
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, templates_in, volcano_queue_in
+from grove_compiler.record import record
 
 API_VERSION = "grove.io/v1alpha1"
 GROVE_PREFIX = "grove.io/"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class PodCliqueSet:
     """The set that is compiled (rules call it `set`), or what it was before (`old`).
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.spec.declared import declared, optional
+from grove_compiler.record import record
 
 ALL_REPLICAS = "AllReplicas"
 PER_REPLICA = "PerReplica"
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ClaimTemplate:
     """An entry of `spec.template.resourceClaimTemplates`."""
 
@@ -25,7 +24,7 @@ class ClaimTemplate:
     requests = declared(list[Manifest], "templateSpec.spec.devices.requests")
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class SharingRef:
     """An entry of `resourceSharing` at any level: which template, in which scope, and for which children."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.record import record
 
 CONTAINERS = ("Container", "EphemeralContainer")
 GATED = ("ClusterTrustBundleProjection", "PodCertificateProjection")
@@ -16,7 +16,7 @@ UNREAD = ("MetricIdentifier", "selector")
 """An autoscaler hands a metric's selector on to whoever serves the metric, and the API server takes whatever it says."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Struct:
     """A struct that a user wrote in a Kubernetes type: a pod spec, a container, a probe, a metric.
 

@@ -5,7 +5,7 @@ Both classes stand here because they know each other: a group names its cliques,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from grove_compiler.graph.node import Manifest
@@ -14,6 +14,7 @@ from grove_compiler.model.spec.constraints import Constraint, constraint_in
 from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
+from grove_compiler.record import record
 
 if TYPE_CHECKING:
     from grove_compiler.kube.template_hash import HashedTemplate
@@ -24,7 +25,7 @@ OUTSIDE_SPEC = ("labels", "annotations")
 """What of a clique's template is hashed with its pod spec and does not stand in it."""
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class AutoScaling:
     """`autoScalingConfig` of a clique or `scaleConfig` of a scaling group. `path` is that field's."""
 
@@ -36,7 +37,7 @@ class AutoScaling:
     metrics = optional(list[Manifest], "metrics")
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class _Template:
     """What templates of cliques and of scaling groups have in common: an entry of a list in `spec.template`, with a name."""
 
@@ -71,7 +72,7 @@ class _Template:
         return sharing_in(self.manifest, self.path)
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class CliqueTemplate(_Template):
     """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
 
@@ -163,7 +164,7 @@ class CliqueTemplate(_Template):
         return self._hashed.hash
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ScalingGroupTemplate(_Template):
     """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 

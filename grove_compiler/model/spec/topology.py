@@ -6,12 +6,12 @@ Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `C
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.declared import declared
+from grove_compiler.record import record
 
 API_VERSION = "grove.io/v1alpha1"
 CLUSTER_TOPOLOGY = "ClusterTopology"
@@ -25,7 +25,7 @@ KAI = "kai-scheduler"
 Known = TypeVar("Known", bound="Topology")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Level:
     """One level: `domain` is the word that workloads use (`rack`), `key` the node label whose values tell one domain from another."""
 
@@ -34,7 +34,7 @@ class Level:
     path: str
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Topology:
     """One topology object as it is written."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, Asked, adding
 from grove_operator.cli.cluster.session import Session
 
@@ -37,7 +37,7 @@ applyset_options = adding(
 """Gives what `take_applyset` takes."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ApplySetChoice:
     """What the options of a set say; texts are empty without."""
 

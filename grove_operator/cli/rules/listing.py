@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.ordering import matches
@@ -11,6 +11,7 @@ from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
+from grove_compiler.record import record
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_operator.rulebook import SHIPPED, Rulebook
 
@@ -28,7 +29,7 @@ PLURALS = {
 }
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Listed:
     """A rule in force, or one that was disabled. `replaces` are the places of rules of the same id that it takes the place of.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.graph.object_list import objects_in
+from grove_compiler.source.document import objects_in
 
 ONE = {"apiVersion": "v1", "kind": "Secret"}
 
