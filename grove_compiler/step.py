@@ -6,8 +6,9 @@ the part that the key is about. It never turns an error into an empty graph (see
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.compile import expand as run_rules
@@ -21,16 +22,22 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
+from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import Subject, expand, judge_topologies, live_sets, validate
 
 GROUP = "grove.io"
+POD_RULES = "pod/"
+"""What the rules begin with that say beforehand what an API server says of a pod (`rules/validation/pod`)."""
+POD_TEMPLATE = re.compile(r"spec\.template\.cliques\[(\d+)\]")
 MOST_GENERATIONS = 10_000
 """Sets whose last generation is remembered. One takes 6 KB beside its manifest (measured); a forgotten one is only worked out again."""
 
@@ -48,7 +55,7 @@ class Key(NamedTuple):
         return name if self.replica is None else f"{name}[{self.replica}]"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Step:
     """Everything that should be for a key. `graph` is complete: what a key owned and is not in it may be pruned.
 
@@ -81,7 +88,7 @@ class Hold(NamedTuple):
     findings: Sequence[Diagnostic] = ()
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Generation:
     """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
 
@@ -198,12 +205,36 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     expanded.template_hashes = generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
+    held_by = subject.findings
+    subject.findings = [*_holding(held_by, expanded)]
     subject.needs = [entry for one, entry in topologies if one is expanded.topology and entry is not None]
     # No rule can make anything for a replica that the set does not declare, so none has to run to know that it is gone: a rule of a user
     # that fails elsewhere keeps nobody from scaling in. What is wrong with the set itself, its replicas among it, does hold.
     if key.replica is not None and key.replica >= expanded.replica_count and not subject.hold:
         return Gone(f"the set has {expanded.replica_count} replicas")
-    return _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
+    outcome = _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
+    if isinstance(outcome, Hold) and len(held_by) > len(subject.findings):
+        # A rule that fails does so over what is missing in the template, which says more than how the rule fails.
+        subject.findings = held_by
+        return Hold(subject.hold, held_by)
+    return outcome
+
+
+def _holding(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:
+    """The findings that count. What only repeats what the API server will say of pods is left to it, which says it in its own words.
+
+    But a set keeps its pods: where some are of another template, an update would delete them for such as never come.
+    """
+    for finding in findings:
+        clique = POD_TEMPLATE.match(finding.path) if finding.code.startswith(POD_RULES) else None
+        if clique is None or _has_pods_of_another_template(set, int(clique[1])):
+            yield finding
+
+
+def _has_pods_of_another_template(set: ExpandedSet, clique: int) -> bool:
+    name = set.cliques[clique].name
+    cliques = (one for replica in set.replicas for one in replica.all_cliques if one.template.name == name)
+    return any(not pod.has_current_template for one in cliques for pod in live_pods(one))
 
 
 def _validated(subject: Subject, generation: Generation, topologies: list[Manifest], context: Context) -> list[Diagnostic]:

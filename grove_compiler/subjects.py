@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
@@ -16,7 +16,6 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, known_topologies
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.object_count import count_objects
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
@@ -25,6 +24,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, ROOTS, SUBJECTS
 from grove_compiler.old_states import OldStates
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 VOCABULARY = Vocabulary(
@@ -37,7 +37,7 @@ VOCABULARY = Vocabulary(
 """The names that rules may use; programs for `compile` and `step` are built with it."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Inputs:
     """All that a compilation depends on.
 
@@ -56,7 +56,7 @@ class Inputs:
     view: Objects | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Subject:
     """Holds what rules run for: `kind` says whose rules, `scope` has their roots, `findings` is what is wrong with it.
 
@@ -95,7 +95,7 @@ class Subject:
         return f"it needs the {wrong.kind} {wrong.key[2]!r}, which has errors" if wrong is not None else ""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Reading:
     """What inputs say: subjects in the order in which their objects are made, and all findings in the order of the documents.
 
@@ -209,6 +209,31 @@ def _of_topology(topology: ExpandedTopology, entry: Decoded | None, old_states: 
 def _about(entry: Decoded) -> str:
     error = next(finding for finding in entry.findings if finding.severity == "error")
     return f"the {entry.kind} {entry.key[2]!r} of the cluster cannot be used: {error.path + ': ' if error.path else ''}{error.message}"
+
+
+def count_objects(expanded: ExpandedSet, enough: int) -> int:
+    """The number of Services, PodCliques, scaling groups, gangs and, if asked for, Pods. Stops counting above `enough`.
+
+    Other objects come on top, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
+    """
+    total = 2 * expanded.replica_count  # the headless Service and the base gang
+    # A count may be in the billions, so each is multiplied and looked at before anything is made for it.
+    if total > enough:
+        return total
+    for replica in expanded.replicas:
+        total += sum(1 + _pods(expanded, clique.replicas) for clique in replica.cliques)
+        for group in replica.scaling_groups:
+            total += 1 + group.replicas * len(group.template.cliques) + max(0, group.replicas - group.min_available)
+            if total > enough:
+                return total
+            total += sum(_pods(expanded, clique.replicas) for member in group.members for clique in member.cliques)
+        if total > enough:
+            return total
+    return total
+
+
+def _pods(expanded: ExpandedSet, replicas: int) -> int:
+    return replicas if expanded.settings.pods else 0
 
 
 def too_many(limit: int) -> Diagnostic:

@@ -49,6 +49,23 @@ class GangStatus(Kube):
     """Aspects of the gang's state."""
 
 
+class ComputeDomainStatus(Kube):
+    """What is observed of a ComputeDomain of a set."""
+
+    name: str
+    """Its name, in the namespace of the set."""
+    replica_index: Int32
+    """The replica of the set that it belongs to."""
+    ready: bool
+    """Whether its pods can reach each other over NVLink."""
+    nodes: Int32
+    """Nodes that have joined it: one joins when a pod of the domain is put on it."""
+    ready_nodes: Int32
+    """Those of them that can use it."""
+    message: str | None = None
+    """Why it is not ready."""
+
+
 class PodCliqueSetStatus(Kube):
     """What is observed of a set."""
 
@@ -78,3 +95,5 @@ class PodCliqueSetStatus(Kube):
     """Hash over everything whose change replaces pods."""
     update_progress: PodCliqueSetUpdateProgress | None = None
     """How far an update has come."""
+    compute_domains: list[ComputeDomainStatus] | None = None
+    """Its ComputeDomains, where it asks for multi-node NVLink (GREP-270, Open questions)."""

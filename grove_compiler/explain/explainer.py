@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from grove_compiler.engine.codegen.build import Compiled
@@ -20,11 +20,12 @@ from grove_compiler.model.expanded.topology import default_topology
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import FOLLOWER
+from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Refusal:
     """A rule or a patch that had nothing to do: the first condition that did not hold, and for how many of its items it did not."""
 
@@ -33,7 +34,7 @@ class Refusal:
     count: int
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ObjectAnswer:
     """How an object came about.
 
@@ -73,8 +74,10 @@ class Explainer:
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
         self.given = self.inputs.given
         self.source_of = self.inputs.source_of
-        self.inputs.settings = {name: getattr(inputs.settings, name) for name in Settings.__dataclass_fields__}
-        self.tracer.model.describe(inputs.settings, SETTINGS)
+        # Who asks is no choice of a user's: there is no option for it.
+        chosen = [name for name in Settings.__dataclass_fields__ if name != "is_operator"]
+        self.inputs.settings = {name: getattr(inputs.settings, name) for name in chosen}
+        self.tracer.model.describe(inputs.settings, SETTINGS, chosen)
         snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
         self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), cast(Program, self.inputs)).subjects
         for subject in self.subjects:

@@ -10,6 +10,7 @@ LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 UPPER = LOWER.upper()
 LONGEST_LABEL, LONGEST_SUBDOMAIN, LONGEST_PORT = 63, 253, 15
 _DNS = frozenset(LOWER + DIGITS + "-")
+_PRINTABLE_BUT_EQUALS = frozenset(map(chr, range(0x20, 0x7F))) - {"="}
 _ALPHANUMERIC = frozenset(LOWER + UPPER + DIGITS)
 _LABEL = _ALPHANUMERIC | frozenset("-_.")
 _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
@@ -89,7 +90,7 @@ def relaxed_environment_variable_name(value: str) -> str:
     """Judges the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
     if not value:
         return "must not be empty"
-    strange = _strange(value, frozenset(chr(code) for code in range(0x20, 0x7F)) - {"="})
+    strange = _strange(value, _PRINTABLE_BUT_EQUALS)
     return f'must consist of printable ASCII characters other than "=", and has {strange}' if strange else ""
 
 

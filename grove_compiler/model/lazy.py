@@ -43,8 +43,13 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
 
     @wraps(function)
     def recall(owner: Owner) -> T:
-        memory = owner.__dict__
-        return memory[key] if key in memory else descriptor.__get__(owner)
+        memory: dict[str, T] = owner.__dict__
+        if key in memory:
+            return memory[key]
+        if FOLLOWER in memory:
+            return descriptor.__get__(owner)
+        value = memory[key] = function(owner)  # as the descriptor does: its call was 1 % of a compilation
+        return value
 
     return recall
 
@@ -64,17 +69,22 @@ class MadeOnDemand(Sequence[T]):
     A step for one replica of a set with thousands of them asks for that one alone.
     """
 
-    __slots__ = ("_count", "_made", "_make")
+    __slots__ = ("_all", "_count", "_made", "_make")
 
     def __init__(self, count: int, make: Callable[[int], T]) -> None:
         self._count, self._make = max(count, 0), make
         self._made: dict[int, T] = {}
+        self._all: list[T] = []  # all of them, once they are made: nearly every rule goes through the replicas of a set
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[T]:
-        return map(self.__getitem__, range(self._count))  # the loop of `Sequence` asks until it fails, which takes twice as long
+        if len(self._made) < self._count:
+            return map(self.__getitem__, range(self._count))  # the loop of `Sequence` asks until it fails, which takes twice as long
+        if len(self._all) < self._count:
+            self._all = [self._made[index] for index in range(self._count)]
+        return iter(self._all)
 
     @overload
     def __getitem__(self, index: int) -> T: ...

@@ -16,6 +16,7 @@ from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.availability import replica_states
+from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
 from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts
@@ -27,6 +28,7 @@ from grove_compiler.model.expanded.context import (
     scheduler_uses,
     volcano_queue,
 )
+from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
@@ -116,6 +118,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
     **_by_name(
+        awaited_claim_templates,
+        awaited_claim_templates_of_set,
         base_gang,
         base_gang_is_scheduled,
         changed_template_fields,
@@ -129,13 +133,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         comes_next,
         dependencies,
         device_request_names,
+        domain_states,
         domains,
+        domains_are_served,
         foreign_autoscalers,
         gang_of,
         gangs,
         gangs_with_domains,
         group_is_up_to_date,
         group_roll,
+        is_leaving_empty,
         is_named_by_gang,
         is_restarting,
         is_up_to_date,
@@ -146,6 +153,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         lost_waits,
         member_breaches,
         member_is_updating,
+        missing_shared_templates,
         mnnvl_changes,
         mode_conflicts,
         name_collisions,

@@ -1,12 +1,12 @@
-"""One document of an input file, and where each of its values stands."""
+"""One document of an input file: the objects in it, and where each of its values stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.record import record
 
 
 class Place:
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     scan: Callable[[str], Place]
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Document:
     """A value read from a file: dicts, lists, str, int, float, bool and None.
 
@@ -86,3 +86,23 @@ def line_starts(text: str) -> list[int]:
     import re  # only for a file in which something is wrong
 
     return [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
+
+
+def is_list(value: Any) -> bool:
+    """Tells whether a manifest stands for its items: `List`, `NodeList`, as kubectl and the API print them."""
+    return isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list)
+
+
+def objects_in(value: Any, at: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    """Yields a manifest with its path, or the items of a list, those of lists in it too, as kubectl takes them.
+
+    An item without a kind gets that of its typed list, where the API leaves it out. Nothing says that what comes is a map.
+    """
+    if not is_list(value):
+        yield at, value
+        return
+    kind = value["kind"].removesuffix("List")
+    typed = {key: text for key, text in (("apiVersion", value.get("apiVersion")), ("kind", kind)) if kind and isinstance(text, str)}
+    for position, item in enumerate(value["items"]):
+        bare = typed and isinstance(item, dict) and "kind" not in item
+        yield from objects_in({**typed, **item} if bare else item, (*at, "items", position))

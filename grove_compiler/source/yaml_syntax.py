@@ -39,7 +39,8 @@ _MEANINGS = {
 }
 UNRENDERED = "a '{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template`"
 _SINCE_CONTEXT = ("did not find expected ',' or ']'", "did not find expected ',' or '}'")
-_AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indicator")
+# libyaml sees these on a later line than the one to mend, as `{{- if … }}` between two keys of a chart.
+_AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indicator", "could not find expected ':'")
 
 
 def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
@@ -50,7 +51,7 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
     if problem in _AT_CONTEXT and error.context_mark is not None:
         place = error.context_mark.index
     code, message = _explain(findings.text[findings.base + failed : findings.base + failed + 1], problem, error.context)
-    if is_template(findings.text, findings.base + failed):
+    if is_template(findings.text, findings.base + place):
         message = f"{UNRENDERED} ({message})"
     if problem in _SINCE_CONTEXT and error.context_mark is not None:
         message += f"; it opens in line {findings.position(findings.base + error.context_mark.index)[0]}"

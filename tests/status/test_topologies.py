@@ -1,4 +1,4 @@
-"""What a ClusterTopologyBinding reports of KAI's Topology, and when people are told."""
+"""What topologies report of KAI's Topology and of the sets that use them, and when people are told."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key
+from tests.model.sets import clique, pcs
 
 from .world import shared_context, told
 
@@ -42,9 +43,9 @@ def bound(scheduler: str) -> dict[str, Any]:
     return {"schedulerTopologyBindings": [{"schedulerName": scheduler, "topologyReference": "theirs"}]}
 
 
-def report(*objects: Manifest, config: Manifest = KAI) -> Manifest:
+def report(*objects: Manifest, config: Manifest = KAI, key: Key = KEY) -> Manifest:
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
-    return told(list(objects), [KEY], shared_context(Document({**head, **config})))
+    return told(list(objects), [key], shared_context(Document({**head, **config})))
 
 
 @pytest.mark.parametrize(
@@ -103,3 +104,19 @@ def test_drift_is_told_once_and_so_is_its_end() -> None:
 
 def test_a_topology_of_ours_that_is_still_to_be_made_is_no_news() -> None:
     assert report(binding())["events"] == []
+
+
+def test_whoever_deletes_a_topology_that_sets_refer_to_is_told_which() -> None:
+    lab = {**binding(), "kind": "ClusterTopology"}
+    del lab["status"]
+    lab["metadata"] |= {"deletionTimestamp": "2027-01-15T07:00:00Z", "finalizers": ["grove.io/clustertopology.grove.io"]}
+    users = []
+    for name in ("chat", "web", *"0123456789"):
+        user = pcs([clique("a")], clusterTopologyName="lab", topologyConstraint={"packDomain": "rack"})
+        user["metadata"] |= {"name": name, "namespace": "ml", "uid": f"uid-{name}", "generation": 1}
+        users.append(user)
+    key = KEY._replace(kind="ClusterTopology")
+    event = "ClusterTopology lab Warning TopologyInUse: It is deleted once no PodCliqueSet refers to it: "
+    assert report(lab, *users[:2], key=key)["events"] == [f"{event}ml/chat, ml/web"]
+    assert report(lab, *users, key=key)["events"] == [f"{event}{', '.join(f'ml/{index}' for index in range(10))} and 2 more"]
+    assert report(lab, key=key)["events"] == []

@@ -54,9 +54,13 @@ class Case:
     def findings(self, program: Program) -> list[Diagnostic]:
         """What linting the case's input finds."""
         settings = Settings(kube_version=self.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=self.head.get("shape"))
-        old = [Document(_former(self.documents[0].value, self.head["was"]))] if "was" in self.head else []
         snapshot = self.head.get("snapshot", [])
-        return lint(Inputs(self.documents, snapshot, old, self._config(), settings), program)
+        return lint(Inputs(self.documents, snapshot, [self.old] if self.old else [], self._config(), settings), program)
+
+    @property
+    def old(self) -> Document | None:
+        """The first document as it was before; none where the case is no update."""
+        return Document(_former(self.documents[0].value, self.head["was"])) if "was" in self.head else None
 
     def text_of(self, line: int) -> str:
         """What stands in a line, counted from 1, without the dash of a list."""

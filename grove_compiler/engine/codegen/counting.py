@@ -10,9 +10,8 @@ from grove_compiler.engine.codegen.build import compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.runtime.access import OMIT
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.runtime.program import Program, Scope
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
-from grove_compiler.graph.diagnostic import Diagnostic
 
 
 class CountingProgram(Program):
@@ -30,12 +29,6 @@ class CountingProgram(Program):
         self._touched: set[str] = set()
         self.idle: set[str] = set()
         self._namespace |= {"patched": self._patched, "decided": lambda rule: self.counts.update([rule])}
-
-    def validate(self, scope: Scope, operation: str, about: str = "") -> list[Diagnostic]:
-        """As the program does, counted."""
-        findings = super().validate(scope, operation, about)
-        self.counts.update(finding.code for finding in findings)
-        return findings
 
     def _patched(self, patch: str, before: Any, after: Any) -> Any:
         (self.idle if before == after else self._touched).add(patch)
@@ -61,4 +54,4 @@ class CountingProgram(Program):
             self._touched.clear()
             emit(*arguments)
 
-        super()._run(index, rule, arguments, emit if rule.verb == "validate" else counted, *rest, made=made)
+        super()._run(index, rule, arguments, counted, *rest, made=made)

@@ -69,7 +69,7 @@ def get_item(value: Any, key: Any) -> Any:
         return None
     if isinstance(value, dict):
         return value.get(key)
-    if isinstance(value, Sequence):
+    if value.__class__ is list or isinstance(value, Sequence):  # to ask an abstract class takes long
         try:
             return value[key]
         except IndexError:
@@ -110,6 +110,8 @@ def as_text(value: Any) -> str:
 
 def each(value: Any) -> Any:
     """What a loop runs over: none is an empty list, text and mappings are mistakes."""
+    if value.__class__ is list:  # nearly always
+        return value
     if value is None:
         return ()
     if isinstance(value, str | dict | int | float):

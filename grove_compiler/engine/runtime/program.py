@@ -6,6 +6,7 @@ import marshal
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import fields
 from functools import partial
 from types import CodeType, SimpleNamespace
 from typing import Any, Literal, NoReturn
@@ -72,7 +73,7 @@ class Program:
 
     def dump(self) -> bytes:
         """The program as bytes that only this version of Python reads."""
-        infos = [tuple(getattr(rule, name) for name in RuleInfo.__slots__) for rule in self.rules]
+        infos = [tuple(getattr(rule, one.name) for one in fields(RuleInfo)) for rule in self.rules]
         data = marshal.dumps((infos, self._code, self._places.data))
         return f"{FORMAT} {len(data)} {zlib.crc32(data)}\n".encode() + data
 

@@ -7,7 +7,7 @@ are everybody's: a compilation beside the explanation would take part in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any
@@ -32,10 +32,10 @@ class TrackedModel:
         self._rests: dict[tuple[int, str], Reads] = {}
         self._results: dict[tuple[int, int], tuple[Any, Reads]] = {}
 
-    def describe(self, instance: Any, source: str) -> None:
-        """Says that the fields of one instance are inputs themselves, as settings are."""
+    def describe(self, instance: Any, source: str, names: Iterable[str]) -> None:
+        """Says that some fields of one instance are inputs themselves, as settings are."""
         copy = self.track(instance, {})
-        for name in copy.__dataclass_fields__:
+        for name in names:
             self._rests[id(copy), name] = Input(source, (name,)).reads()
 
     def track(self, value: Any, reads: Reads) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 CLAIM_API_VERSION = "resource.k8s.io/v1"
 
@@ -17,7 +17,7 @@ CLAIM_API_VERSION = "resource.k8s.io/v1"
 REQUEST_FIELDS = ("name", "exactly", "firstAvailable")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Claim:
     """A ResourceClaim made from a template. `index` is the replica of its owner that it is for, none when it is for all."""
 
@@ -35,7 +35,7 @@ def shared_claim_name(owner: str, index: int | None, template: str) -> str:
 def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
     """Returns the shared claims that the set, a scaling group or a clique owns. Filters do not matter here: they say only who uses one.
 
-    A reference to a template that is nowhere to be seen makes no claim; a rule reports it.
+    A reference to a template that is nowhere to be seen makes no claim; a rule reports it. Claims that were made from one stay as they are.
     """
     if isinstance(owner, ExpandedSet):
         set, refs, count = owner, owner.resource_sharing, owner.replica_count
@@ -43,11 +43,28 @@ def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
         set, refs, count = owner.set, owner.template.resource_sharing, owner.replicas
     made: list[Claim] = []
     for ref in refs:
-        spec = _claim_spec(set, ref)
-        if spec is not None:
-            indices: list[int | None] = [None] if ref.scope == ALL_REPLICAS else list(range(count))
-            made.extend(Claim(_name(set, owner.ref.name, index, ref), owner.ref, index, spec) for index in indices)
+        template = _claim_spec(set, ref)
+        indices: list[int | None] = [None] if ref.scope == ALL_REPLICAS else list(range(count))
+        for index in indices:
+            name = _name(set, owner.ref.name, index, ref)
+            spec = _made_spec(set, name) if template is None else template
+            if spec is not None:
+                made.append(Claim(name, owner.ref, index, spec))
     return made
+
+
+def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
+    """Yields each reference to a template that reaches a clique, with the names of the claims that its pods use because of it."""
+    set, template, member = clique.set, clique.template, clique.member
+    for ref in set.resource_sharing:
+        if _reaches(ref, clique):
+            yield ref, [_name(set, set.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
+    for ref in member.group.template.resource_sharing if member is not None else ():
+        if member is not None and _reaches(ref, clique):
+            yield ref, [_name(set, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
+    for ref in template.resource_sharing:
+        indices = [None] if ref.scope == ALL_REPLICAS else range(clique.replicas)
+        yield ref, [_name(set, clique.name, index, ref) for index in indices]
 
 
 @remembered
@@ -74,6 +91,11 @@ def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
     return [ref for ref in refs if _claim_spec(set, ref) is None]
 
 
+def has_claim_template(set: ExpandedSet, ref: SharingRef) -> bool:
+    """Returns whether the template that is referred to is in the set or in the cluster."""
+    return _claim_spec(set, ref) is not None
+
+
 def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) -> Iterator[SharingRef]:
     return (ref for template in templates for ref in template.resource_sharing)
 
@@ -85,6 +107,12 @@ def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
         return spec_in_version(own.spec, set.settings.resource_api)
     template = _claim_template(set, ref.namespace or set.namespace, ref.name)
     return spec_in_version((template.get("spec") or {}).get("spec") or {}, set.settings.resource_api) if template else None
+
+
+def _made_spec(set: ExpandedSet, name: str) -> Manifest | None:
+    """The spec of a claim that exists. What it was made from may be gone; pods that run use it all the same, and a claim never changes."""
+    live = set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name)) if set.snapshot else None
+    return live.get("spec") if live is not None else None
 
 
 def _claim_template(set: ExpandedSet, namespace: str, name: str) -> Manifest | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes, revisions_of
@@ -15,6 +15,7 @@ from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.model.spec.topology import Topology
+from grove_compiler.record import record
 
 
 def live_replicas(set: PodCliqueSet, declared: int, live: int | None) -> int:
@@ -42,7 +43,7 @@ def volcano_queue(set: PodCliqueSet) -> str:
     raise NotImplementedError
 
 
-@dataclass(slots=True, eq=False)
+@record
 class SchedulerUse:
     """A scheduler that pods of a set have, and the first clique whose pods those are."""
 
@@ -50,7 +51,7 @@ class SchedulerUse:
     clique: CliqueTemplate
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class SetInContext(PodCliqueSet):
     """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole."""
 
@@ -124,7 +125,7 @@ class SetInContext(PodCliqueSet):
 
     def replicas_of(self, ref: ObjectRef, declared: int) -> int:
         """Returns the replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
-        manifest = self.snapshot.live(ref) if self.snapshot else None
+        manifest = self.snapshot.live(ref)
         live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
         return self.decisions.of(live_replicas)(self, declared, live)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
@@ -11,14 +11,15 @@ from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, GROUP_CLAIM, REPLICA, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM
+from grove_compiler.record import record
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ComputeDomain:
     """A ComputeDomain: pods of one replica of a set whose GPUs reach each other over NVLink.
 
-    `claim_name` is what pods refer to: a ResourceClaim, a ResourceClaimTemplate, or the template that the driver makes. `member`
-    and `clique` are set as far as the domain belongs to one replica of a scaling group or to one PodClique.
+    `claim_name` is what pods refer to: a ResourceClaim, a ResourceClaimTemplate, or the template that the driver makes. `cliques` are
+    those whose pods are in it. `member` and `clique` are set as far as it belongs to one replica of a scaling group or to one PodClique.
     """
 
     name: str
@@ -26,11 +27,12 @@ class ComputeDomain:
     membership: Membership
     is_driver_shaped: bool
     owner: ObjectRef
+    cliques: list[Clique] = field(default_factory=list, repr=False)
     member: ScalingGroupReplica | None = field(default=None, repr=False)
     clique: Clique | None = field(default=None, repr=False)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class PodClaim:
     """An entry of a pod's `resourceClaims`: `claim` is one that pods share, or `template` one that each pod gets its own from.
 
@@ -66,6 +68,7 @@ def domains(replica: Replica) -> list[ComputeDomain]:
                 name = replica.set.decisions.of(domain_name)(membership, _owner_name(clique, membership))
                 if name not in by_name:
                     by_name[name] = _domain(name, clique, membership, gang)
+                by_name[name].cliques.append(clique)
     return list(by_name.values())
 
 
@@ -106,4 +109,4 @@ def _domain(name: str, clique: Clique, membership: Membership, gang: Gang) -> Co
     holder = base_gang(clique.replica) if membership.scope == REPLICA else gang
     owner = holder.ref if membership.mnnvl_mode == ANNOTATIONS else clique.set.ref
     is_driver_shaped = membership.mnnvl_mode == GROUP or clique.set.mnnvl_shape == DRIVER
-    return ComputeDomain(name, _claim_name(clique, membership), membership, is_driver_shaped, owner, member, own)
+    return ComputeDomain(name, _claim_name(clique, membership), membership, is_driver_shaped, owner, [], member, own)

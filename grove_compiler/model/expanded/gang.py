@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.live_pods import GANG_LABEL, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.constraints import Constraint, translate
+from grove_compiler.record import record
 
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 
@@ -18,7 +19,7 @@ def gang_is_initialized(gang: Gang) -> bool:
     raise NotImplementedError
 
 
-@dataclass(slots=True, eq=False)
+@record
 class PodGroup:
     """The pods of one clique in a gang.
 
@@ -32,7 +33,7 @@ class PodGroup:
     parent: str | None
 
 
-@dataclass(slots=True, eq=False)
+@record
 class ConstraintGroup:
     """The pod groups of one replica of a scaling group that has a topology constraint, which may mean nothing in this cluster."""
 
@@ -41,7 +42,7 @@ class ConstraintGroup:
     constraint: Manifest | None
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Gang:
     """A PodGang: cliques whose first pods are scheduled together or not at all. `members` are the scaling groups' replicas in it."""
 
@@ -82,9 +83,11 @@ class Gang:
     @lazy
     def topology_name(self) -> str | None:
         """The topology whose labels the gang's constraints name; none when it has no constraint that means anything."""
-        parts = [self.constraint, *(group.constraint for group in self.constraint_groups), *(group.constraint for group in self.groups)]
         topology = self.set.topology
-        return topology.name if topology is not None and any(parts) else None
+        if topology is None:
+            return None
+        parts = [self.constraint, *(group.constraint for group in self.constraint_groups), *(group.constraint for group in self.groups)]
+        return topology.name if any(parts) else None
 
     @lazy
     def kai_topology(self) -> str | None:

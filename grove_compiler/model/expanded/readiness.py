@@ -14,5 +14,5 @@ READY_KINDS = {
 
 
 def ready_when(kind: str) -> list[Manifest]:
-    """Decides what has to be true of an object's fields, each as `field`, `comparison`, `value` or `other`, and `default`."""
+    """Decides what has to be true: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
     raise NotImplementedError

@@ -8,7 +8,7 @@ know each other in both directions: a clique knows its replica, and a replica it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from grove_compiler.graph.node import ObjectRef
@@ -20,6 +20,7 @@ from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from grove_compiler.record import record
 
 
 def may_be_updated(clique: Clique) -> bool:
@@ -27,7 +28,7 @@ def may_be_updated(clique: Clique) -> bool:
     raise NotImplementedError
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ExpandedSet(SetInContext):
     """A PodCliqueSet with everything that exists for it: what rules call `set`."""
 
@@ -37,7 +38,7 @@ class ExpandedSet(SetInContext):
         return MadeOnDemand(self.replica_count, partial(Replica, self))
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Replica:
     """One replica of the set: what is scheduled, updated and terminated together.
 
@@ -69,7 +70,7 @@ class Replica:
         return [*self.cliques, *members] if self.set.groups else self.cliques
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ScalingGroup:
     """A PodCliqueScalingGroup of one replica of the set."""
 
@@ -114,7 +115,7 @@ class ScalingGroup:
         return [] if self.gang_per_replica else self._all_members[: self.min_available]
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class ScalingGroupReplica:
     """One replica of a scaling group: a clique of each of its templates."""
 
@@ -152,7 +153,7 @@ class ScalingGroupReplica:
         return [Clique(group.set, group.replica, template, self) for template in group.template.cliques]
 
 
-@dataclass(eq=False)
+@record(slots=False)
 class Clique:
     """A PodClique: one clique template in one replica of the set, or of a scaling group (`member`).
 
@@ -182,6 +183,8 @@ class Clique:
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
         self.replicas = self.set.replicas_of(self.ref, self.declared.replicas)
         self.min_available = self.declared.min_available or 0
+        if not self.set.revisions:  # where nothing is recorded, there is only what is declared: 2 % of a compilation
+            self.template = self.declared
 
     @lazy
     def template(self) -> CliqueTemplate:
@@ -196,14 +199,14 @@ class Clique:
     @lazy
     def live_hash(self) -> str:
         """The hash of the template that its PodClique had last; empty while there is no PodClique."""
-        # A set of which nothing is recorded can only run what is declared, and most steps are of such: they need not look.
-        live = self.set.snapshot.live(self.ref) if self.set.snapshot and self.set.revisions else None
+        live = self.set.snapshot.live(self.ref)
         return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
 
     @lazy
     def _waiting(self) -> CliqueTemplate | None:
         """The recorded template that it keeps for now; none where it runs what is declared, or may."""
-        if not self.live_hash or self.live_hash == self.pod_template_hash:  # in this order: without one, no hash has to be worked out
+        # In this order: where nothing is recorded or there is no PodClique, no hash has to be worked out.
+        if not self.set.revisions or not self.live_hash or self.live_hash == self.pod_template_hash:
             return None
         recorded = self.set.recorded_template(self.declared, self.live_hash)
         return None if recorded is None or self.set.decisions.of(may_be_updated)(self) else recorded
@@ -233,7 +236,7 @@ class Clique:
         """The hash of its template as it is declared, which changes when its pods have to be replaced (shipped semantics §7.3)."""
         return self.set.pod_template_hash(self.declared)
 
-    @property
+    @lazy
     def scheduler(self) -> str:
         """The scheduler of its pods, by the rule `scheduler_of`."""
         return self.set.decisions.of(scheduler_of)(self.template, self.set.config)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Snapshot
 
 AS_PROPOSED = "as-proposed"
 DRIVER = "driver"
 DRIVER_API_VERSION = "resource.nvidia.com/v1beta1"
+DOMAIN = "ComputeDomain"
 
 
 def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
@@ -16,11 +18,15 @@ def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
     """
     if chosen:
         return chosen
-    domains = any(domain.get("apiVersion") == DRIVER_API_VERSION for domain in snapshot.of_kind(DRIVER_API_VERSION, "ComputeDomain"))
+    domains = any(domain.get("apiVersion") == DRIVER_API_VERSION for domain in snapshot.of_kind(DRIVER_API_VERSION, DOMAIN))
     return DRIVER if domains or _serves_driver_api(snapshot) else AS_PROPOSED
 
 
+def domain_definition(snapshot: Snapshot) -> Manifest | None:
+    """Returns the definition of ComputeDomains, if the snapshot has it."""
+    return snapshot.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "computedomains.resource.nvidia.com")
+
+
 def _serves_driver_api(snapshot: Snapshot) -> bool:
-    crd = snapshot.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "computedomains.resource.nvidia.com")
-    versions = ((crd or {}).get("spec") or {}).get("versions") or []
+    versions = ((domain_definition(snapshot) or {}).get("spec") or {}).get("versions") or []
     return any(version.get("name") == "v1beta1" and version.get("served") for version in versions)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from grove_compiler.record import record
 
 OFFLINE_KUBE_VERSION = "1.32"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Settings:
     """`namespace` is for manifests that name none; `pods` asks for Pods too, which another controller may own otherwise.
 
     `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it. A set that would become more
     than `max_objects` objects is an error. `mnnvl_shape` is the form of the designs' ComputeDomains and claims, `as-proposed` or
-    `driver`; none leaves it to what the snapshot shows.
+    `driver`; none leaves it to what the snapshot shows. `is_operator` says that our operator asks, and so nobody else looks after the
+    objects.
     """
 
     namespace: str = "default"
@@ -21,6 +22,7 @@ class Settings:
     kube_version: str = OFFLINE_KUBE_VERSION
     max_objects: int = 200_000
     mnnvl_shape: str | None = None
+    is_operator: bool = False
 
     @property
     def kube_minor(self) -> int:

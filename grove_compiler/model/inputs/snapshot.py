@@ -120,12 +120,14 @@ class Snapshot:
 
     def live(self, ref: ObjectRef) -> Manifest | None:
         """Returns the object of that name, unless it is being deleted."""
+        if not self._is_known:  # asked five times for each clique, and a compilation without a cluster has nothing to say
+            return None
         manifest = self.get(ref.api_version, ref.kind, ref.namespace, ref.name)
         return None if manifest is None or is_terminating(manifest) else manifest
 
     def with_uid(self, ref: ObjectRef) -> ObjectRef:
         """Returns the same reference with the UID of the object, when there is one."""
-        manifest = self.live(ref) if self else None
+        manifest = self.live(ref)
         return ref if manifest is None else ref._replace(uid=(manifest.get("metadata") or {}).get("uid") or "")
 
     def owned(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:

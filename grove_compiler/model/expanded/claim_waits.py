@@ -1,0 +1,56 @@
+"""What pods of a cluster wait for before they can have their claims: templates that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.expanded.claims import CLAIM_API_VERSION, has_claim_template, unresolved_sharing, uses_of_claims
+from grove_compiler.model.expanded.domains import pod_claim
+from grove_compiler.model.expanded.live_pods import live_pods
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet
+from grove_compiler.model.lazy import remembered
+
+
+@remembered
+def missing_shared_templates(clique: Clique) -> list[str]:
+    """Returns the templates of shared claims without which new pods of a clique would lack a claim, each as `namespace/name`.
+
+    A claim that was made from one before stays and will do. Only the operator knows what is missing: a file may lack what the cluster has.
+    """
+    set = clique.set
+    if not set.settings.is_operator or not unresolved_sharing(set):
+        return []
+    refs = [(ref, names) for ref, names in uses_of_claims(clique) if not has_claim_template(set, ref)]
+    lacking = (ref for ref, names in refs if any(_claim(set, name) is None for name in names))
+    return list(dict.fromkeys(f"{ref.namespace or set.namespace}/{ref.name}" for ref in lacking))
+
+
+@remembered
+def awaited_claim_templates(clique: Clique) -> list[str]:
+    """Returns the templates that pods of a clique wait for, each as `namespace/name`: also those from which Kubernetes makes claims.
+
+    Of the latter only pods that wait are told: the template of a ComputeDomain follows it a moment later.
+    """
+    waits = any(not pod.node_name and not pod.is_gated for pod in live_pods(clique)) if clique.set.settings.is_operator else False
+    return list(dict.fromkeys([*missing_shared_templates(clique), *(_missing_own_templates(clique) if waits else ())]))
+
+
+@remembered
+def awaited_claim_templates_of_set(set: ExpandedSet) -> list[str]:
+    """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques."""
+    cliques = (clique for replica in set.replicas for clique in replica.all_cliques)
+    return list(dict.fromkeys(name for clique in cliques for name in awaited_claim_templates(clique)))
+
+
+def _missing_own_templates(clique: Clique) -> Iterator[str]:
+    """Those that the pods themselves name, for each of them to get a claim of its own."""
+    named = [claim.get("resourceClaimTemplateName") for claim in clique.template.pod_spec.get("resourceClaims") or []]
+    domain = pod_claim(clique)
+    for name in (*named, domain.template if domain is not None else None):
+        if name and clique.set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", clique.set.namespace, name) is None:
+            yield f"{clique.set.namespace}/{name}"
+
+
+def _claim(set: ExpandedSet, name: str) -> object:
+    return set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name))

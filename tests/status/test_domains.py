@@ -1,0 +1,79 @@
+"""What a set reports of its ComputeDomains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grove_operator.cluster.snapshot import DRIVER
+from grove_operator.controller.live_objects import NO_DRIVER
+from tests.model.sets import clique, pcs
+
+from .world import Manifest, keys_of, running, shared_context, told
+
+GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
+NOT_SERVED = (
+    "The cluster serves no ComputeDomain (resource.nvidia.com), so that no pod which needs one is made; install NVIDIA's driver for "
+    "dynamic resource allocation, with ComputeDomains"
+)
+
+
+def report(*definitions: Manifest, status: Manifest | None = None, **metadata: Any) -> Manifest:
+    """What the set and its replicas say: of two domains, of which the second has a status and metadata."""
+    manifest = pcs([clique("a", podSpec={"containers": [GPU]})], replicas=2, computeDomainConfig={"enabled": True})
+    shared = shared_context()
+    objects = [*running(manifest, {"demo-1-a": ["ready"]}, {}, shared), *definitions]
+    for one in objects:
+        if one["kind"] == "ComputeDomain" and one["metadata"]["name"] == "demo-1-cd":
+            one["status"] = status or {}
+            one["metadata"] |= metadata
+    return told(objects, keys_of(manifest), shared)
+
+
+def nodes(*states: str) -> list[Manifest]:
+    return [{"name": f"node-{number}", "status": state} for number, state in enumerate(states)]
+
+
+@pytest.mark.parametrize(
+    ("status", "metadata", "expected"),
+    [
+        (None, {}, {"ready": False, "nodes": 0, "readyNodes": 0, "message": "has no nodes yet"}),
+        ({"status": "NotReady"}, {}, {"ready": False, "nodes": 0, "readyNodes": 0, "message": "has no nodes yet"}),
+        (
+            {"status": "NotReady", "nodes": nodes("Ready", "NotReady")},
+            {},
+            {"ready": False, "nodes": 2, "readyNodes": 1, "message": "has 1 of 2 nodes ready"},
+        ),
+        ({"status": "Ready", "nodes": nodes("Ready", "Ready")}, {}, {"ready": True, "nodes": 2, "readyNodes": 2}),
+        ({"status": "Ready", "nodes": [{"name": "old"}]}, {}, {"ready": True, "nodes": 1, "readyNodes": 1}),
+        (
+            {"status": "Ready", "nodes": nodes("Ready")},
+            {"deletionTimestamp": "2027-01-15T07:00:00Z"},
+            {"ready": False, "nodes": 1, "readyNodes": 1, "message": "is being deleted"},
+        ),
+    ],
+    ids=["no status", "no nodes", "a node that is not ready", "ready", "a driver that tells nothing of nodes", "deleted"],
+)
+def test_each_domain_is_told_with_what_its_driver_says(status: Manifest | None, metadata: Manifest, expected: Manifest) -> None:
+    found = report(DRIVER, status=status, **metadata)["statuses"]["PodCliqueSet demo"]["computeDomains"]
+    assert [one["name"] for one in found] == ["demo-0-cd", "demo-1-cd"]
+    assert found[1] == {"name": "demo-1-cd", "replicaIndex": 1, **expected}
+
+
+def test_a_cluster_without_the_driver_is_told_of_on_the_set_until_the_driver_is_there() -> None:
+    missing = report(NO_DRIVER)
+    words = f"True ComputeDomainsNotServed: {NOT_SERVED}"
+    assert missing["statuses"]["PodCliqueSet demo"]["conditions"]["ComputeDomainsUnavailable"] == words
+    assert missing["events"] == [f"PodCliqueSet demo Warning ComputeDomainsNotServed: {NOT_SERVED}"]
+    there = report(DRIVER)
+    assert "ComputeDomainsUnavailable" not in there["statuses"]["PodCliqueSet demo"]["conditions"]
+    assert there["events"] == []
+
+
+def test_a_set_without_domains_says_nothing_of_them() -> None:
+    manifest = pcs([clique("a")])
+    shared = shared_context()
+    found = told([*running(manifest, {}, {}, shared), NO_DRIVER], keys_of(manifest), shared)
+    assert "computeDomains" not in found["statuses"]["PodCliqueSet demo"]
+    assert found["events"] == []
