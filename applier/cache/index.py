@@ -1,4 +1,4 @@
-"""The objects of one kind, found by name, and by label without looking at those that others have."""
+"""The objects of one kind, found by name, and by owner and label without looking at those that others have."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ class KindIndex:
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
         self._buckets: dict[tuple[str, bool], Bucket] = {}  # by label, and whether namespaces are kept apart
+        self._by_owner: dict[str, set[Ref]] = {}
 
     def put(self, ref: Ref, manifest: Manifest | None) -> None:
         """Puts an object, or nothing, in the place of what has its name."""
         old = self.objects.pop(ref, None)
         if manifest is not None:
             self.objects[ref] = manifest
+        self._own(ref, _owners(old), _owners(manifest))
         for (label, apart), bucket in self._buckets.items():
             before, after = _place(old, label, ref, apart), _place(manifest, label, ref, apart)
             if before != after:
@@ -35,10 +37,23 @@ class KindIndex:
                 if after is not None:
                     bucket.setdefault(after, set()).add(ref)
 
+    def owned_by(self, uid: str) -> list[Manifest]:
+        """The objects that name a UID among their owners, by name."""
+        return [self.objects[ref] for ref in sorted(self._by_owner.get(uid, ()))]
+
     def select(self, selector: Selector, namespace: str = "") -> list[Manifest]:
         """The objects that a selector picks, of one namespace or of all, by name."""
         refs = sorted(ref for ref in self._candidates(selector, namespace) if namespace in ("", ref.namespace))
         return [manifest for ref in refs if selector.matches(manifest := self.objects[ref])]
+
+    def _own(self, ref: Ref, before: set[str], after: set[str]) -> None:
+        """Notes that an object has other owners."""
+        for uid in before - after:
+            self._by_owner[uid].discard(ref)
+            if not self._by_owner[uid]:
+                del self._by_owner[uid]
+        for uid in after - before:
+            self._by_owner.setdefault(uid, set()).add(ref)
 
     def _candidates(self, selector: Selector, namespace: str) -> set[Ref] | dict[Ref, Manifest]:
         """The fewest objects that are sure to hold all that match."""
@@ -60,6 +75,11 @@ class KindIndex:
                 if (place := _place(manifest, label, ref, apart)) is not None:
                     bucket.setdefault(place, set()).add(ref)
         return bucket
+
+
+def _owners(manifest: Manifest | None) -> set[str]:
+    references = manifest["metadata"].get("ownerReferences") if manifest else None
+    return {owner["uid"] for owner in references or ()}
 
 
 def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tuple[str, str] | None:

@@ -20,7 +20,6 @@ class Objects:
         self.subscribers: dict[Subscriber, None] = {}
         self.own = OwnWrites()
         self._kinds: dict[GroupKind, KindIndex] = {}
-        self._by_owner: dict[str, set[Ref]] = {}
         self._dead = Tombstones()
 
     def get(self, ref: Ref) -> Manifest | None:
@@ -92,9 +91,10 @@ class Objects:
                 self._set(ref, before, manifest)
         self.own.listed(group, kind, namespace, version)
 
-    def by_owner(self, uid: str) -> list[Manifest]:
-        """The objects that name a UID among their owners, by name."""
-        return [self._kinds[ref[:2]].objects[ref] for ref in sorted(self._by_owner.get(uid, ()))]
+    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
+        """The objects of some kinds, or of all, that name a UID among their owners, by kind and name."""
+        asked = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
+        return [one for kind in asked for one in self._kinds[kind].owned_by(uid)]
 
     def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
         """The objects of a kind, of one namespace or of all, that a selector picks, by name."""
@@ -105,20 +105,8 @@ class Objects:
 
     def _set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
         """Puts one state in the place of another, and tells who listens."""
-        for uid in _owners(old) - _owners(new):
-            self._by_owner[uid].discard(ref)
-            if not self._by_owner[uid]:
-                del self._by_owner[uid]
-        for uid in _owners(new):
-            self._by_owner.setdefault(uid, set()).add(ref)
         if old is not None and new is not None and uid_of(old) != uid_of(new):
             self._dead.bury(uid_of(old))
         self._kind(ref.group, ref.kind).put(ref, new)
         for subscriber in list(self.subscribers):
             subscriber(ref, old, new)
-
-
-def _owners(manifest: Manifest | None) -> set[str]:
-    if manifest is None:
-        return set()
-    return {owner["uid"] for owner in manifest["metadata"].get("ownerReferences") or ()}

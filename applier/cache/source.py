@@ -39,10 +39,12 @@ class Source:
         self.wanted, self.stall, self.watch_list = wanted, stall, watch_list
         self.settled, self.complete = asyncio.Event(), False
         self.when_complete: Callable[[], None] | None = None
+        self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
         self.trouble: Exception | None = None
         self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
         self.version = ""  # everything up to it was told; empty while a list is needed
         self.lists = self.streams = self.events = 0
+        self._is_served: bool | None = None  # none until the server was heard
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
     @property
@@ -92,6 +94,8 @@ class Source:
 
     def _failed(self, error: Exception) -> float:
         self.trouble = error
+        if isinstance(error, UnknownKind):
+            self._note_served(False)
         if isinstance(error, FATAL):
             self.settled.set()
         if isinstance(error, Invalid) or (isinstance(error, ApiError) and any(cause.reason == TOO_LARGE for cause in error.causes)):
@@ -177,6 +181,7 @@ class Source:
         self.version = version
         self._well()
         self._complete()
+        self._note_served(True)
 
     def _nothing_served(self) -> None:
         """A kind that nobody serves has no objects; its definition may come later."""
@@ -190,6 +195,13 @@ class Source:
         ended, self.when_complete = self.when_complete, None
         if ended is not None:
             ended()
+
+    def _note_served(self, is_served: bool) -> None:
+        """Tells of a kind that comes or goes. What is heard of first is no news."""
+        is_news = self._is_served not in (None, is_served)
+        self._is_served = is_served
+        if is_news and self.when_served is not None:
+            self.when_served()
 
     def _well(self) -> None:
         self.trouble = None

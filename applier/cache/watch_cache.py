@@ -40,6 +40,7 @@ class WatchCache:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
         self._objects, self._compactor = Objects(), Compactor()
+        self._served_subscribers: dict[Callable[[], None], None] = {}
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
@@ -101,8 +102,7 @@ class WatchCache:
         asked = frozenset(kinds)
         for kind in asked or self.declared:
             self._check(kind)
-        objects = self._objects.by_owner(uid)
-        return [one for one in objects if Ref.of(one)[:2] in asked] if asked else objects
+        return self._objects.by_owner(uid, asked)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """The objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
@@ -157,6 +157,14 @@ class WatchCache:
         self._objects.subscribers[subscriber] = None
         return lambda: self._objects.subscribers.pop(subscriber, None)
 
+    def subscribe_served(self, subscriber: Callable[[], None]) -> Callable[[], None]:
+        """Calls a function when the server begins to serve a watched kind, or ceases to. Gives what ends that.
+
+        Such a kind may have no objects, of which `subscribe` could tell; and yet what was asked of it has another answer.
+        """
+        self._served_subscribers[subscriber] = None
+        return lambda: self._served_subscribers.pop(subscriber, None)
+
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
         """Who watches the objects of a kind in a namespace: the watch of all namespaces first."""
         sources = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
@@ -184,11 +192,16 @@ class WatchCache:
         group, kind = wanted.kind.group, wanted.kind.kind
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
         source = Source(self._cluster, wanted, self._objects, self._compactor, backoff, self._stall, self._watch_list)
+        source.when_served = self._tell_served
         narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, wanted.namespace] = source
         self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")
         if narrower:
             source.when_complete = lambda: self._end(narrower)
+
+    def _tell_served(self) -> None:
+        for subscriber in list(self._served_subscribers):
+            subscriber()
 
     def _end(self, keys: list[tuple[str, str, str]]) -> None:
         for key in keys:

@@ -176,6 +176,7 @@ _WORKED_OUT: dict[str, frozenset[str]] = {
         "api.core.v1.NamespaceSpec": "finalizers",
         "api.core.v1.NodeSpec": "configSource",
         "api.core.v1.NodeConfigSource": "configMap",
+        "api.core.v1.SessionAffinityConfig": "clientIP",
         "api.autoscaling.v2.HorizontalPodAutoscalerSpec": "behavior",
         "api.autoscaling.v2.HPAScalingRules": "policies stabilizationWindowSeconds",
         "api.autoscaling.v2.HorizontalPodAutoscalerBehavior": "scaleUp scaleDown",

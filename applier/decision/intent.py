@@ -106,14 +106,14 @@ def _without_last_applied(manifest: Manifest) -> Manifest:
 def folded(manifest: Manifest) -> Manifest:
     """A Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there.
 
-    What is no map of texts is left for the server to refuse.
+    Null is an empty text to a server, which reads texts into Go's strings. What is no map of texts is left for it to refuse.
     """
     data, texts = manifest.get("data") or {}, manifest.get("stringData", {}) or {}
     if "stringData" not in manifest or not isinstance(data, dict) or not isinstance(texts, dict):
         return manifest
-    if not all(isinstance(text, str) for text in texts.values()):
+    if not all(text is None or isinstance(text, str) for text in texts.values()):
         return manifest
-    data = {**data, **{key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}}
+    data = {**data, **{key: base64.b64encode((text or "").encode()).decode() for key, text in texts.items()}}
     rest = {key: value for key, value in manifest.items() if key != "stringData"}
     return {**rest, "data": data} if data else rest
 

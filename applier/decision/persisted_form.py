@@ -138,7 +138,7 @@ class Walk:
     def _unset(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None, whole: bool) -> None:
         """Something is stored, and what is sent is as good as nothing: the default comes in its place, where there is one."""
         name = steps[-1][2:]
-        if owner is not None and any(equal(old, one) for one in (owner.defaults.get(name), default_of(owner.name, name))):
+        if owner is not None and (equal(old, owner.defaults.get(name)) or equal(old, default_of(owner.name, name))):
             return
         if new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole):
             self._say(steps, old, new, _doubt_of(owner, steps, new) if whole or new is not ABSENT else "")
@@ -153,10 +153,12 @@ class Walk:
     def visit_members(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool = False) -> None:
         """Compares two maps, by the members that either has."""
         for name in old.keys() | new.keys():
+            before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+            if equal(before, after):  # as nearly all are: before anything is made for the others
+                continue
             below = type.member(name)
             if below is None:
                 continue
-            before, after = old.get(name, ABSENT), new.get(name, ABSENT)
             if name in type.fields:
                 self.visit(before, after, below, (*steps, f"f:{name}"), type, whole=whole)
             else:

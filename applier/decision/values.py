@@ -236,7 +236,8 @@ def is_leaf(type: Type, shape: str) -> bool:
 
 def member_type(type: Type, name: str) -> Type:
     """The type of a map's member. Raises `Misfit` when the map may not have it."""
-    member = type.member(name)
+    known = type.fields.get(name)  # as `Type.member`, whose call was 4 % of a decision
+    member = known[1] if known else type.element
     if member is None:
         raise Misfit("field not declared in schema")
     return member

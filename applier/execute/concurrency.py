@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Hashable
 from typing import TypeVar
 
 from applier.errors import TooManyRequests
@@ -24,8 +24,19 @@ HOLD = 8
 """Rounds for which the limit stays after more did not pay. A round is as many answers as the limit."""
 
 
+def _clock() -> float:
+    """The event loop's time, by which `sleep` waits: with any other, a loop of virtual time would wait for ever. The machine's without."""
+    try:
+        return asyncio.get_running_loop().time()
+    except RuntimeError:
+        return time.monotonic()
+
+
 class Concurrency:
     """A limit on writes in flight, between `least` and `most`, that starts at `start`.
+
+    Writes may be of a group: a quarter of the limit is kept from each group for the others, so that a group whose writes all wait for
+    something, such as a webhook that does not answer, delays nobody else.
 
     `throttled` counts the refusals for haste that the transport has had, which it repeats by itself without our seeing them.
     """
@@ -38,12 +49,13 @@ class Concurrency:
         *,
         throttled: Callable[[], int] = lambda: 0,
         sink: Sink = nowhere,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = _clock,
     ) -> None:
         self.limit, self.least, self.most = start, least, most
         self.throttled, self.sink, self.clock = throttled, sink, clock
         self.in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._of_group: Counter[Hashable] = Counter()
+        self._waiting: deque[tuple[Hashable, asyncio.Future[None]]] = deque()
         self._seen = throttled()
         self._closed_until = float("-inf")
         self._round_began, self._done, self._held = clock(), 0, 0
@@ -52,9 +64,9 @@ class Concurrency:
     def __repr__(self) -> str:
         return f"<Concurrency {self.in_flight} of {self.limit} in flight, {len(self._waiting)} waiting>"
 
-    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def run(self, call: Callable[[], Awaitable[T]], group: Hashable = None) -> T:
         """Makes one request when there is room for it, and learns from how it goes."""
-        await self._enter()
+        await self._enter(group)
         try:
             result = await call()
         except TooManyRequests as error:
@@ -64,8 +76,7 @@ class Concurrency:
             self._learn()
             return result
         finally:
-            self.in_flight -= 1
-            self._wake()
+            self._leave(group)
 
     def slow_down(self, seconds: float) -> None:
         """Halves the limit, once for all requests that were under way together, and begins no write for so many seconds."""
@@ -77,34 +88,42 @@ class Concurrency:
             self.sink(Throttled(seconds, self.limit))
         self._closed_until = max(self._closed_until, now + seconds)
 
-    async def _enter(self) -> None:
-        """Waits for room. A place that becomes free is handed to who waited longest."""
-        if self.in_flight < self.limit and not self._waiting:
-            self.in_flight += 1
-        else:
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
-            try:
-                await place
-            except asyncio.CancelledError:
-                self._leave_queue(place)
-                raise
+    async def _enter(self, group: Hashable) -> None:
+        """Waits for room. A place that becomes free is handed to who waited longest, of those whose group may have one."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((group, place))
+        self._wake()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._leave(group)
+            else:
+                place.cancel()
+            raise
         while (wait := self._closed_until - self.clock()) > 0:
             await asyncio.sleep(wait)
 
-    def _leave_queue(self, place: asyncio.Future[None]) -> None:
-        if place.done() and not place.cancelled():
-            self.in_flight -= 1
-            self._wake()
-        elif place in self._waiting:  # and not, when several left at once, let go of as places became free
-            self._waiting.remove(place)
+    def _leave(self, group: Hashable) -> None:
+        self.in_flight -= 1
+        self._of_group[group] -= 1
+        if not self._of_group[group]:
+            del self._of_group[group]
+        self._wake()
 
     def _wake(self) -> None:
+        kept: list[tuple[Hashable, asyncio.Future[None]]] = []
         while self._waiting and self.in_flight < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
+            group, place = self._waiting.popleft()
+            if place.done():
+                continue  # who waited has left
+            if group is not None and self._of_group[group] >= self.limit - self.limit // 4:
+                kept.append((group, place))
+            else:
                 self.in_flight += 1
+                self._of_group[group] += 1
                 place.set_result(None)
+        self._waiting.extendleft(reversed(kept))
 
     def _learn(self) -> None:
         """Counts an answer; after a round of as many answers as the limit, sees whether more or fewer pay."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,13 +39,15 @@ class ExecuteOptions:
 
     `dry_run` has the server try everything and write nothing. `sink` is told what happens. `after_write` takes each written object as
     the server answered; in a dry run, as it would be. `concurrency` limits the writes in flight; without, a limit of its own that
-    adapts. `stop` ends a run early. `exact` writes only over what the plan was decided on.
+    adapts; of one `group` there are never as many as it allows. `stop` ends a run early. `exact` writes only over what the plan was
+    decided on.
     """
 
     dry_run: bool = False
     sink: Sink = nowhere
     after_write: AfterWrite | None = None
     concurrency: Concurrency | None = None
+    group: Hashable = None
     timeouts: Timeouts = Timeouts()
     stop: Stop = field(default_factory=Stop)
     exact: bool = False

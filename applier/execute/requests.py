@@ -99,7 +99,7 @@ class Run:
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
         """Makes one request within the limit."""
-        return await self.limit.run(call)
+        return await self.limit.run(call, self.options.group)
 
     async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
         """The object as it is now; None when there is none."""

@@ -15,7 +15,7 @@ from applier.execute.refusals import is_other_object
 from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
-from applier.prune.teardown import teardown
+from applier.prune.teardown import Teardown, teardown
 from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
 RELEASED = "nothing of ours is left to be done before it goes"
@@ -23,6 +23,9 @@ RELEASED = "nothing of ours is left to be done before it goes"
 
 class DeletionWriter:
     """Deletes live objects by their UIDs, those on which nothing rests first. Each gets its reason as an `annotation`, if that has a name.
+
+    What others rest on goes with a later look, when these are being deleted. So nobody waits here, and of a thousand keys that go all pods
+    are told to stop before the first of their owners is deleted: pods hold the machines that somebody else may need.
 
     The annotation is written under the main `manager`, by a plain patch. Where the deletion does not come about and the object stays
     wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted. The same patch takes
@@ -37,25 +40,35 @@ class DeletionWriter:
         self.finalizers, self.guards = frozenset((*finalizers, *guards)), frozenset(guards)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
-        """What became of each object that is there and not being deleted. Later deletions count before earlier ones of the same object.
+        """What became of the objects that go now, of those that are there and not being deleted; of none when none is left.
 
-        All are held where something `failed` before, or what is known of the cluster is in doubt.
+        Later deletions count before earlier ones of the same object. All are held where something `failed` before, or what is known of the
+        cluster is in doubt.
         """
         due = {deletion.of.ref: deletion for deletion in deletions}
         live = {ref: one for ref, deletion in due.items() if (one := _live(deletion, view)) is not None}
         if not live:
             return []
         order = teardown(live.values())
-        steps = [_step(due[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs]
+        steps = {ref: _step(due[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
         if failed or (doubts := view.doubts()):
             error = failed.error if failed else NotSynced(doubts[0])
-            return [self._held(step, failed, error) for step in steps]
+            return [self._held(step, failed, error) for step in steps.values()]
 
         # The reason goes first: after the delete there may be nothing left to write it to, and what sees it go would not know why.
         async def prepare(step: Step, live: Manifest) -> None:
             await self._prepare(due[step.ref], live)
 
-        return await deletion.Deletion(self.cluster, sink=self.sink, before=prepare, ours=self.finalizers).run(steps, live, order)
+        going, outcomes = deletion.Deletion(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
+        stays: set[Ref] = set()
+        for wave in order.waves:
+            free = [ref for ref in wave if stays.isdisjoint(order.users.get(ref, ()))]
+            ended = await going.run([steps[ref] for ref in free], live, Teardown([free], {}))
+            outcomes += ended
+            stays |= {*wave} - {one.step.ref for one in ended if one.action is Action.PRUNED}
+            if not stays:
+                break  # what cannot be deleted keeps back what it rests on, and nothing else
+        return outcomes
 
     async def release(self, members: Iterable[Manifest], wanted: Container[Ref]) -> list[Outcome]:
         """Takes our finalizers off what somebody else has deleted; an outcome for each object that had one."""

@@ -6,21 +6,24 @@ from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from applier.cache.selectors import selector
-from applier.loop.view import Selection, View
+from applier.loop.view import Ownership, Selection, View
 from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 
 
-Topic = Ref | str | tuple[Selection]
-"""What a key asks about: an object by name, an owner by UID, or a selection. A selection stands in a tuple of its own, since otherwise one
-with the same four words as a name would be that name."""
+Topic = Ref | Ownership | tuple[Selection]
+"""What a key asks about: an object by name, what an owner has, or a selection.
+
+A selection stands in a tuple of its own, since otherwise one with the same four words as a name would be that name."""
 
 
 class Interests(Generic[K]):
     """Keys by what their functions asked for when they were last called, and by the objects that they want.
 
-    A change looks up its name, its owners and its labels, so that it costs the same however many keys have asked about its kind.
+    A change looks up its name, its owners and its labels, so that it costs the same however many keys have asked about its kind. What an
+    owner has is kept apart by kind: each of 500 replicas asks for the revisions that their set owns, and would else be woken by each
+    PodClique of the others, which the set owns as well.
     """
 
     def __init__(self) -> None:
@@ -32,7 +35,7 @@ class Interests(Generic[K]):
         """Replaces what a key is interested in by what its view was asked for, and by the objects that it wants."""
         self.drop(key)
         read = view.read
-        topics = self._topics[key] = {*read.refs, *wanted, *read.owners, *((selection,) for selection in read.selections)}
+        topics = self._topics[key] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
         for topic in topics:
             self._keys.setdefault(topic, set()).add(key)
         for selection in read.selections:
@@ -43,9 +46,13 @@ class Interests(Generic[K]):
         """The key is interested in nothing more."""
         for topic in self._topics.pop(key, ()):
             _discard(self._keys, topic, key)
-            if len(topic) == 1 and not isinstance(topic, str) and topic not in self._keys:
+            if len(topic) == 1 and topic not in self._keys:
                 for place in _places(topic[0]):
                     _discard(self._by_label, place, topic[0])
+
+    def all(self) -> list[K]:
+        """The keys that are interested in something."""
+        return list(self._topics)
 
     def count(self) -> int:
         """How many keys are interested in something."""
@@ -56,7 +63,8 @@ class Interests(Generic[K]):
         topics: set[Topic] = {ref}
         for state in (old, new):
             if state is not None:
-                topics.update(owner["uid"] for owner in state["metadata"].get("ownerReferences") or ())
+                for owner in state["metadata"].get("ownerReferences") or ():
+                    topics |= {Ownership(owner["uid"], None), Ownership(owner["uid"], ref[:2])}
                 topics.update((selection,) for selection in self._selecting(ref, state))
         return {key for topic in topics for key in self._keys.get(topic, ())}
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from applier.cache import WatchCache
 from applier.desired import Gone, Graph, Hold
-from applier.errors import ApplierError, NotFound, NotSynced, WriteConflict
+from applier.errors import ApplierError, NotFound, NotSynced, ServerFailure, TooManyRequests, Unreachable, WriteConflict
 from applier.loop.interests import Interests
 from applier.loop.lease import Lease
 from applier.loop.queue import QueueClosed, WorkQueue
@@ -41,6 +41,10 @@ LONGEST_DOUBT = 5.0
 """Seconds between two looks at a key that is held for want of knowledge. A broken watch of a quiet kind is known to be well again only
 with its next bookmark, up to a minute later; the back-off of failures would by then have grown beyond that."""
 
+LONGEST_OUTAGE = 30.0
+"""Seconds between two looks at a key whose writes fail through no fault of its own. Nobody tells that a server which refused all writes for
+an hour takes them again, and the back-off of failures would by then be a quarter of an hour. A try costs such a server one request."""
+
 OnResult = Callable[[Result[K]], None]
 
 
@@ -55,7 +59,8 @@ def _unheard(*_: object) -> None:
 
 class Loop(Generic[K]):
     """Calls `desired` for a key and `reconcile` with what it gives: whenever an object changes that the function asked for or that the
-    graph holds, when `keys` derives the key from a changed object, after a failure, when the function asked for it, and on `enqueue`.
+    graph holds, when `keys` derives the key from a changed object (what it gives first is looked at first), after a failure or a deletion,
+    when the function asked for it, and on `enqueue`.
 
     `desired` is pure and quick: it sees one consistent state. It gives a graph; or `Gone` for a key that does not exist, which counts only
     if all that it has asked about is known for sure; or `Hold` for a key with which something is wrong. An exception is a hold, too, and
@@ -88,15 +93,15 @@ class Loop(Generic[K]):
 
         Raises at once what keeps it from reading the cluster. Cancelling ends it without grace.
         """
-        ended = self.cache.subscribe(self._changed)
+        ended = self.cache.subscribe(self._changed), self.cache.subscribe_served(self._look_at_all)
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
         if self.lease:
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
         try:
             await self.cache.start()
             synced = asyncio.create_task(self.cache.synced(), name="first lists")
-            over, _ = await asyncio.wait([*tasks, synced], return_when=asyncio.FIRST_COMPLETED)
             tasks.append(synced)
+            over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if over == {synced}:
                 synced.result()
                 workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
@@ -107,7 +112,8 @@ class Loop(Generic[K]):
             for task in over:
                 task.result()  # a task that broke is a fault of ours, and not to be hidden
         finally:
-            ended()
+            for end in ended:
+                end()
             await _cancelled(tasks)
             if self.lease:
                 await self.lease.release()
@@ -127,7 +133,12 @@ class Loop(Generic[K]):
         await self.queue.idle()
 
     def _changed(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
-        for key in {*self._keys(ref, old, new), *self._interests.of(ref, old, new)}:
+        for key in dict.fromkeys((*self._keys(ref, old, new), *self._interests.of(ref, old, new))):
+            self.queue.add(key)
+
+    def _look_at_all(self) -> None:
+        """A kind comes or goes, which is rare, and may be what any key wants objects of or has asked about."""
+        for key in self._interests.all():
             self.queue.add(key)
 
     async def _work(self) -> None:
@@ -174,10 +185,15 @@ class Loop(Generic[K]):
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced) for error in errors):
             self.queue.retry(result.key, LONGEST_DOUBT)
+        elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
+            self.queue.retry(result.key, LONGEST_OUTAGE)
         elif result.error is not None or any(map(_is_to_be_tried_again, result.outcomes)):
             self.queue.retry(result.key)
         else:
             self.queue.forget(result.key)
+            if any(outcome.action is Action.PRUNED for outcome in result.outcomes):
+                # What was deleted lets go of what it rested on, which goes with the next look: behind the keys that wait already.
+                self.queue.add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """What the function says. What it has asked about is noted before anything is awaited, so that no change is missed."""

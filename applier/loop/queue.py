@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
+
+
+NO_GROUP = object()
 
 
 class QueueClosed(Exception):
@@ -37,7 +40,8 @@ class WorkQueue(Generic[K]):
     """Keys wait in their group, in the order in which they came; groups take turns, so that none starves behind a long one.
 
     Between the end of one look at a key and the next lie at least as many seconds as `pace` gives for it: for a key that sums up what
-    changes all the time. A failed key waits `first` seconds before the next try, twice as long after each failure, at most `longest`:
+    changes all the time. Of one group at most `share` keys are in work at once: what these wait for shall not delay other groups. A failed
+    key waits `first` seconds before the next try, twice as long after each failure, at most `longest`:
     client-go's numbers. `on_wait` and `on_work` are told how long each key waited and was worked on. Time is the event loop's.
     """
 
@@ -46,6 +50,7 @@ class WorkQueue(Generic[K]):
         *,
         group: Callable[[K], Hashable] = lambda _: None,
         pace: Callable[[K], float] = lambda _: 0.0,
+        share: float = float("inf"),
         first: float = 0.005,
         longest: float = 1000.0,
         on_wait: Callable[[float], None] = _unheard,
@@ -54,6 +59,8 @@ class WorkQueue(Generic[K]):
         self.counts = Counts()
         self._group, self._pace, self._first, self._longest = group, pace, first, longest
         self._on_wait, self._on_work = on_wait, on_work
+        self._share = share
+        self._busy: Counter[Hashable] = Counter()  # keys in work by group
         self._rests: dict[K, float] = {}  # keys with a pace, and until when they are not looked at again
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
@@ -110,12 +117,12 @@ class WorkQueue(Generic[K]):
 
     async def get(self) -> K:
         """The next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
-        while not self._waiting:
+        while (group := self._next_group()) is NO_GROUP:
             if self._closed:
                 raise QueueClosed
             self._changed.clear()
             await self._changed.wait()
-        group, keys = next(iter(self._waiting.items()))
+        keys = self._waiting[group]
         key = next(iter(keys))
         since = keys.pop(key)
         if keys:
@@ -124,19 +131,29 @@ class WorkQueue(Generic[K]):
             del self._waiting[group]
         return self._take(key, since)
 
+    def _next_group(self) -> Hashable:
+        """The group whose turn it is, of those that have not their share in work."""
+        return next((group for group in self._waiting if self._busy[group] < self._share), NO_GROUP)
+
     def done(self, key: K) -> None:
         """The work on a key is over, well or not."""
+        group = self._group(key)
+        self._busy[group] -= 1
+        if not self._busy[group]:
+            del self._busy[group]
         worked = self._now() - self._active.pop(key)
         self.counts.done += 1
         self.counts.worked += worked
         self._on_work(worked)
         since = self._again.pop(key, None)
         if pace := self._pace(key):
+            self._forget_rested()
+            self._rests.pop(key, None)
             self._rests[key] = self._now() + pace
             if since is not None:
                 self.add_after(key, pace)
         elif since is not None:
-            self._waiting.setdefault(self._group(key), {})[key] = since
+            self._waiting.setdefault(group, {})[key] = since
         self._changed.set()
 
     def close(self) -> None:
@@ -176,10 +193,17 @@ class WorkQueue(Generic[K]):
     def _take(self, key: K, since: float) -> K:
         now = self._now()
         self._active[key] = now
+        self._busy[self._group(key)] += 1
         self.counts.taken += 1
         self.counts.waited += now - since
         self._on_wait(now - since)
         return key
+
+    def _forget_rested(self) -> None:
+        """Forgets who has rested, or a key that never comes again would be kept for ever. Those that began first come first."""
+        now = self._now()
+        while self._rests and self._rests[first := next(iter(self._rests))] <= now:
+            del self._rests[first]
 
     def _set_timer(self) -> None:
         """One timer for the earliest alarm."""
@@ -194,6 +218,7 @@ class WorkQueue(Generic[K]):
         while self._alarms and self._alarms[0][0] <= now:
             when, _, key = heapq.heappop(self._alarms)
             if self._due.get(key) == when:
+                del self._due[key]  # first: a key that rests is due at a later time now, which else would seem to come too late
                 self.add(key)
         self._set_timer()
 

@@ -7,6 +7,7 @@ there what was decided. Deletions come last, and only when all before them went 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Generic, TypeVar
 
@@ -39,8 +40,9 @@ class Reconciler(Generic[K]):
     longer holds is deleted, each by its UID. Without `members` only what the graph says is deleted. Nothing is, unless the whole graph was
     applied, and all that was read is known for sure (`View.doubts`); else it is held, with the reason. `attribution` names an annotation
     that gets the reason before an object is deleted, so that our deletions can be told from others'. `finalizers` are ours, which are
-    taken off members that go, and `guards` as well, once these are no longer wanted. `namespace` limits what is watched. Writes go through
-    `cache`, so that the next look sees them.
+    taken off members that go, and `guards` as well, once these are no longer wanted. `namespace` limits what is watched. Of the
+    writes in flight some are always of other keys than those of one `group` (see `Concurrency`). Writes go through `cache`, so that the
+    next look sees them.
     """
 
     def __init__(
@@ -55,16 +57,19 @@ class Reconciler(Generic[K]):
         attribution: str = "",
         finalizers: Collection[str] = (),
         guards: Collection[str] = (),
+        group: Callable[[K], Hashable] = lambda _: None,
         sink: Sink = nowhere,
     ) -> None:
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
+        self._group = group
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
         self._deletions = DeletionWriter(
             self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, guards=guards, sink=sink
         )
         self._schemas: dict[frozenset[Kind], Schemas] = {}
+        self._asks_for_schemas = asyncio.Lock()
         # One for all keys: 16 keys with 16 writes each would open 256 connections, and a server takes no more a second for it.
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
 
@@ -83,7 +88,7 @@ class Reconciler(Generic[K]):
         outcomes = await self._tell(graph, view, schemas)
         # A status that was refused for its version was worked out from a state that is over: what it decided must not be done.
         if not any(_refutes(outcome) for outcome in outcomes):
-            outcomes += await self._apply(graph, view, schemas)
+            outcomes += await self._apply(key, graph, view, schemas)
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
         if failed:
             self._schemas.clear()  # a definition may have changed
@@ -98,24 +103,26 @@ class Reconciler(Generic[K]):
             deleted = {deletion.of.kind for deletion in desired.deletions}
         await view.watch(Wanted(kind, self.namespace) for kind in written | deleted)
         kinds = frozenset(written)
-        if kinds not in self._schemas:
-            self._schemas[kinds] = await self.cluster.schemas(kinds)
-        return self._schemas[kinds]
+        # One worker asks for all: a document has megabytes, and at the start of the operator sixteen workers want the same ones.
+        async with self._asks_for_schemas:
+            if kinds not in self._schemas:
+                self._schemas[kinds] = await self.cluster.schemas(kinds)
+            return self._schemas[kinds]
 
     async def _tell(self, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
         return [*await self._events.write(desired.events), *await self._statuses.write(desired.statuses, view, schemas)]
 
-    async def _apply(self, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
+    async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
         """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""
         leaving = _leaving(graph, view)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
         planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
-        return await execute(planned, staying, self.cluster, self._options()) if planned.changed() else []
+        return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
 
-    def _options(self) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency)
+    def _options(self, key: K) -> ExecuteOptions:
+        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes what is left over and what the graph says, and lets go of what somebody else has deleted."""

@@ -13,6 +13,7 @@ from applier.decision.managers import entries_of
 from applier.desired import StatusWrite
 from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink
+from applier.execute.refusals import is_other_object
 from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Manifest, resource_version_of, uid_of
@@ -64,10 +65,13 @@ class StatusWriter:
                 resource = await self.cluster.resource(status.of.kind)
                 manager = status.manager or self.manager
                 await self.cluster.apply(resource, _manifest(status, bound=True), manager=manager, force=True, subresource=STATUS)
-        except (WriteConflict, NotFound) as error:
-            await self._look(status)
-            return Outcome(step, Action.HELD, f"its status is worked out again: {error}", status.of.uid, time.monotonic() - began, error)
-        except ClusterError as error:
+        except ClusterError as refusal:
+            # Another object has the name by now: a server says that its UID is immutable, as if our status were at fault.
+            error = WriteConflict(409, "Conflict", str(refusal)) if is_other_object(refusal) else refusal
+            if isinstance(error, WriteConflict | NotFound):
+                await self._look(status)
+                seconds = time.monotonic() - began
+                return Outcome(step, Action.HELD, f"its status is worked out again: {error}", status.of.uid, seconds, error)
             return Outcome(step, Action.FAILED, f"its status: {error}", status.of.uid, time.monotonic() - began, error)
         return Outcome(step, Action.CONFIGURED, "its status", status.of.uid, time.monotonic() - began)
 

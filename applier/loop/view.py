@@ -10,6 +10,13 @@ from applier.cache import Wanted, WatchCache
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
+class Ownership(NamedTuple):
+    """A question for the objects of a kind, or of all, that name a UID among their owners."""
+
+    uid: str
+    kind: GroupKind | None
+
+
 class Selection(NamedTuple):
     """A question for objects of a kind by label."""
 
@@ -21,16 +28,16 @@ class Selection(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReadSet:
-    """All that was asked of a view: objects by name, owners by UID, selections, and in which kinds for any of these."""
+    """All that was asked of a view: objects by name, by owner and by label, and in which kinds for any of these."""
 
     refs: set[Ref] = field(default_factory=set)
-    owners: set[str] = field(default_factory=set)
+    owned: set[Ownership] = field(default_factory=set)
     selections: set[Selection] = field(default_factory=set)
     kinds: set[GroupKind] = field(default_factory=set)
 
     def count(self) -> int:
         """How many questions there were."""
-        return len(self.refs) + len(self.owners) + len(self.selections)
+        return len(self.refs) + len(self.owned) + len(self.selections)
 
 
 class View:
@@ -58,7 +65,7 @@ class View:
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """The objects of some kinds, or of all that are watched, that name this UID among their owners. Raises `NotSynced`."""
         kinds = frozenset(kinds)
-        self.read.owners.add(uid)
+        self.read.owned.update(Ownership(uid, kind) for kind in kinds or (None,))
         self.read.kinds |= kinds or self._cache.declared
         return self._cache.by_owner(uid, kinds)
 

@@ -218,7 +218,8 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     # Kept for whoever carries the step out: deciding again there cost 260 us for each written object, more than the 110 us of its request.
     step.intent, step.force = decision.intent, decision.force
     _judge(step, desired, live, decision)
-    if patch and step.action in QUIET and not policy.create_only:
+    only_records = step.action is Action.CONFIGURED and not step.changes and not step.unsure
+    if patch and (step.action in QUIET or only_records) and not policy.create_only:
         others = ", ".join(others_in(live, intent.manager, intent.take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
     if other := left_set(manifest, live):

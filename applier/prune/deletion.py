@@ -38,9 +38,8 @@ class Deletion:
     `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
     is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
     `wait_for_all`, for every object and after the last wave too. With 0 seconds nothing is held back by what is still there. `labels`
-    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with what is deleted; it
-    takes off those finalizers that are `ours`, for which nobody has to wait then. `stop` ends it early: no wave is begun any more, and
-    nothing is waited for.
+    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with what is deleted.
+    `stop` ends it early: no wave is begun any more, and nothing is waited for.
     """
 
     cluster: Cluster
@@ -53,7 +52,6 @@ class Deletion:
     dry_run: bool = False
     stop: Stop = field(default_factory=Stop)
     before: Callable[[Step, Manifest], Awaitable[None]] | None = None
-    ours: frozenset[str] = frozenset()
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def run(self, steps: Iterable[Step], live: dict[Ref, Manifest], order: Teardown) -> list[Outcome]:
@@ -147,7 +145,7 @@ class Deletion:
         )
 
     def _is_awaited(self, live: Manifest, *, last: bool) -> bool:
-        return not self.dry_run and (self.wait_for_all or (not last and not self.ours.issuperset(finalizers_of(live))))
+        return not self.dry_run and (self.wait_for_all or (not last and bool(finalizers_of(live))))
 
     async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, str]:
         """Waits until these objects are gone. What is there after that, with the reason."""

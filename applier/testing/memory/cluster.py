@@ -23,7 +23,7 @@ from applier.testing.memory.fields import applied, half, updated
 from applier.testing.memory.garbage import Garbage
 from applier.testing.memory.kinds import Kinds, defined
 from applier.testing.memory.patch import patched
-from applier.testing.memory.rules import IMMUTABLE, check_identity, check_immutable, check_version, is_same, named, settle
+from applier.testing.memory.rules import IMMUTABLE, check_finalizers, check_identity, check_immutable, check_version, is_same, named, settle
 from applier.testing.memory.store import Store, copied
 from applier.testing.memory.watch import watched
 
@@ -42,7 +42,7 @@ class MemoryCluster:
     `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` are how many were
     under way at once. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` sees every object before
     it is stored, and may change or refuse it. `schemas` say how kinds merge; lists of kinds without one are a single value. `history` is
-    how many changes a watch can go back.
+    how many changes a watch can go back. What has no owner left goes at once, or, unless it `collects`, when `garbage.collect` is called.
     """
 
     def __init__(
@@ -56,11 +56,12 @@ class MemoryCluster:
         before: Callable[[Request], Awaitable[None]] = _at_once,
         watch_list: bool = True,
         schemas: Schemas | None = None,
+        collects: bool = True,
     ) -> None:
         self.store = Store(history)
         self.kinds = Kinds()
         self.faults: list[Fault] = []
-        self.garbage = Garbage(self.store)
+        self.garbage = Garbage(self.store, collects=collects)
         self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
         self.watch_list = watch_list
         self._schemas = schemas or Schemas()
@@ -257,6 +258,7 @@ class MemoryCluster:
         else:
             if not request.subresource:
                 check_immutable(new, old, request.resource, self.immutable)
+                check_finalizers(new, old, request.resource)
             if is_same(new, old):
                 return self._shown(old, request.resource)
         if request.dry_run:

@@ -8,11 +8,17 @@ from applier.testing.memory.store import Store, copied
 WAITS = "foregroundDeletion"
 
 
-class Garbage:
-    """Takes objects away as the API server and the garbage collector do, but at once."""
+GRACE_SECONDS = 30
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+
+class Garbage:
+    """Takes objects away as the API server and the garbage collector do; the latter at once where it `collects`, else on `collect`.
+
+    A pod that has a node stays until that says that it has stopped it: see `end`.
+    """
+
+    def __init__(self, store: Store, *, collects: bool = True) -> None:
+        self.store, self.collects = store, collects
 
     def delete(self, ref: Ref, propagation: str, now: str) -> None:
         """Begins a deletion. What has finalizers stays, marked, until they are gone; what is owned follows its owner."""
@@ -24,8 +30,9 @@ class Garbage:
             finalizers.append(WAITS)
         if ref[:2] == ("", "Namespace"):
             finalizers += ["kubernetes"] if self._inside(ref.name) else []
-        if finalizers:
-            self._mark(live, finalizers, now)
+        grace = _grace_of(live)
+        if finalizers or grace:
+            self._mark(live, finalizers, now, grace)
             self._begin_below(ref, uid_of(live), propagation, now)
         else:
             self.remove(ref, now)
@@ -34,7 +41,8 @@ class Garbage:
         """Takes an object away, and then what only it owned, what waited for that, and the namespace that it was the last of."""
         gone = self.store.objects[ref]
         self.store.remove(ref)
-        self.collect(now, owned_by=uid_of(gone))
+        if self.collects:
+            self.collect(now, owned_by=uid_of(gone))
         for entry in gone["metadata"].get("ownerReferences") or ():
             self._release(self.store.by_uid(entry["uid"]), WAITS, now)
         if ref.namespace and not self._inside(ref.namespace):
@@ -54,17 +62,29 @@ class Garbage:
         return doomed
 
     def finish(self, ref: Ref, now: str) -> None:
-        """Takes an object away that is being deleted and has no finalizers left."""
+        """Takes an object away that is being deleted, has no finalizers left, and no time of grace."""
         metadata = self.store.objects[ref]["metadata"]
-        if "deletionTimestamp" in metadata and not metadata.get("finalizers"):
+        if "deletionTimestamp" in metadata and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds"):
             self.remove(ref, now)
 
-    def _mark(self, live: Manifest, finalizers: list[str], now: str) -> None:
+    def end(self, ref: Ref, now: str) -> None:
+        """A node says that it has stopped a pod that is being deleted."""
+        stopped = copied(self.store.objects[ref])
+        stopped["metadata"]["deletionGracePeriodSeconds"] = 0
+        if stopped["metadata"].get("finalizers"):
+            self.store.put(stopped)
+        else:
+            self.remove(ref, now)
+
+    def _mark(self, live: Manifest, finalizers: list[str], now: str, grace: int) -> None:
         marked = copied(live)
         metadata = marked["metadata"]
-        metadata["finalizers"] = list(dict.fromkeys(finalizers))
+        if finalizers:
+            metadata["finalizers"] = list(dict.fromkeys(finalizers))
         if "deletionTimestamp" not in metadata:
-            metadata.update(deletionTimestamp=now, deletionGracePeriodSeconds=0)
+            metadata.update(deletionTimestamp=now, deletionGracePeriodSeconds=grace)
+            if "generation" in metadata:
+                metadata["generation"] += 1  # whoever works on it has to stop: that is a change of what is desired
         if marked["kind"] == "Namespace":
             marked["status"] = {"phase": "Terminating"}
         if marked != live:
@@ -104,6 +124,16 @@ class Garbage:
                 freed = copied(manifest)
                 freed["metadata"]["ownerReferences"] = [one for one in freed["metadata"]["ownerReferences"] if one["uid"] != uid]
                 self.store.put(freed)
+
+
+def _grace_of(live: Manifest) -> int:
+    """How many seconds a node has to stop a pod; 0 for all else, for pods that no node has yet, and for those that have ended."""
+    if live["kind"] != "Pod" or not (live.get("spec") or {}).get("nodeName"):
+        return 0
+    if (live.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    asked = live["spec"].get("terminationGracePeriodSeconds")
+    return GRACE_SECONDS if asked is None else max(int(asked), 1)
 
 
 def _owners(manifest: Manifest) -> set[str]:

@@ -26,6 +26,10 @@ def other_uid(resource: Resource, name: str, asked: str, live: str) -> WriteConf
     return _conflict(resource, name, f"Precondition failed: UID in precondition: {asked}, UID in object meta: {live}")
 
 
+def uid_is_immutable(resource: Resource, name: str) -> Invalid:
+    return invalid(resource, name, "metadata.uid", "field is immutable")
+
+
 def moved_on(resource: Resource, name: str) -> WriteConflict:
     message = "the object has been modified; please apply your changes to the latest version and try again"
     return _conflict(resource, name, message)

@@ -75,6 +75,14 @@ def check_immutable(new: Manifest, old: Manifest, resource: Resource, table: Map
             raise refusals.invalid(resource, new["metadata"]["name"], pointer[1:].replace("/", "."), "field is immutable")
 
 
+def check_finalizers(new: Manifest, old: Manifest, resource: Resource) -> None:
+    """Raises `Invalid` where an object that is being deleted gets more finalizers: it is on its way out."""
+    more = set(new["metadata"].get("finalizers") or ()) - set(old["metadata"].get("finalizers") or ())
+    if more and "deletionTimestamp" in old["metadata"]:
+        message = "no new finalizers can be added if the object is being deleted"
+        raise refusals.invalid(resource, new["metadata"]["name"], "metadata.finalizers", message)
+
+
 def _at(manifest: Manifest, pointer: str) -> Any:
     value: Any = manifest
     for key in pointer[1:].split("/"):
@@ -112,9 +120,16 @@ def check_identity(resource: Resource, manifest: Manifest) -> None:
 
 
 def check_version(request: Request, wanted: Manifest, live: Manifest | None) -> None:
-    """Who says which UID or version is meant writes to that one only. Raises `WriteConflict`."""
-    if uid_of(wanted) and uid_of(wanted) != (uid_of(live) if live else ""):
-        raise refusals.other_uid(request.resource, request.name, uid_of(wanted), uid_of(live) if live else "")
-    version = resource_version_of(wanted)
-    if version and version != (resource_version_of(live) if live else ""):
+    """Who says which UID or version is meant writes to that one only. Raises `WriteConflict`, and `Invalid` for another UID.
+
+    A version that is said of what is not there is passed over, as by a real server.
+    """
+    uid, version = uid_of(wanted), resource_version_of(wanted)
+    if live is None:
+        if uid:
+            raise refusals.other_uid(request.resource, request.name, uid, "")
+        return
+    if version and version != resource_version_of(live):
         raise refusals.moved_on(request.resource, request.name)
+    if uid and uid != uid_of(live):
+        raise refusals.uid_is_immutable(request.resource, request.name)

@@ -73,11 +73,24 @@ def _class(name: str, **more: object) -> Manifest:
     return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, **more}
 
 
+def _node(config_map: object) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "${NAME}"}, "spec": {"configSource": {"configMap": config_map}}}
+
+
+def _unused_affinity(client: object) -> Manifest:
+    spec = {"ports": [{"port": 80}], "sessionAffinityConfig": {"clientIP": client}}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": spec}
+
+
 FOUND = {
     "a default inside of what is sent": ("us", _service(None), _service(None)),
     "null over another's empty value in a Secret": ("them", _secret(""), _secret(None)),
     "an empty text for a time, which no server reads": ("us", _event(None), _event("")),
     "a zero that nobody set and nobody owns": ("us", _class("${NAME}"), _class("${NAME}", value=None)),
+    "a map in a Node's field that no server keeps any more": ("us", _node(None), _node({})),
+    "a value in it that was asked for before": ("us", _node({"name": ""}), _node({"name": ""})),
+    "null in place of it": ("us", _node({}), _node(None)),
+    "a map that is not kept without what it is about": ("us", _unused_affinity({}), _unused_affinity({})),
 }
 """Pairs that random ones from other seeds came upon: who wrote the first, and what we want."""
 

@@ -68,6 +68,10 @@ def test_hidden_live_secrets_are_decided_on(value: Any, verdict: Verdict) -> Non
     assert decided(_secret(**value), hide_secrets(applied(_secret({"a": "YQ=="})))).verdict is verdict
 
 
+def test_null_among_texts_is_the_empty_text_that_a_server_stores_for_it() -> None:
+    assert decided(_secret(stringData={"a": None}), hide_secrets(applied(_secret({"a": ""})))).verdict is Verdict.SAME
+
+
 def test_changes_of_secrets_show_hashes_only() -> None:
     change = decided(_secret({"a": "Yg=="}), applied(_secret({"a": "YQ=="}))).changes[0]
     assert all(str(value).startswith("sha256:") for value in (change.old, change.new))

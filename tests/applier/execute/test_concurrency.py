@@ -200,3 +200,18 @@ async def test_who_is_given_a_place_and_stops_gives_it_on() -> None:
 
 def test_its_state_can_be_read() -> None:
     assert repr(Concurrency(4)) == "<Concurrency 0 of 4 in flight, 0 waiting>"
+
+
+async def test_a_group_leaves_room_for_others_whatever_its_writes_wait_for() -> None:
+    limit, answered = Concurrency(8, most=8), asyncio.Event()
+    hanging = [asyncio.ensure_future(limit.run(answered.wait, "bad")) for _ in range(20)]
+    await asyncio.sleep(0)
+
+    async def call() -> str:
+        return "done"
+
+    assert await asyncio.wait_for(limit.run(call, "good"), 5) == "done"
+    assert limit.in_flight == 6
+    answered.set()
+    await asyncio.gather(*hanging)
+    assert limit.in_flight == 0

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
 
 from applier.desired import Desired, Gone, Graph, Hold
-from applier.errors import Forbidden, Invalid, ServerFailure, Unreachable
+from applier.errors import Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
 from applier.loop import View
+from applier.ref import Kind
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
 
+from ..free_schemas import FreeSchemas
 from .lab import CONFIG_MAP, config_map, lab, now, ref, running, some
 
 
@@ -45,6 +48,22 @@ async def test_a_change_of_the_primary_object_is_followed() -> None:
         world.cluster.seed(some("set", 3))
         await asyncio.sleep(1)
         assert world.made() == ["set-0", "set-1", "set-2"]
+
+
+@in_virtual_time
+async def test_keys_that_begin_together_ask_once_for_the_schemas_of_what_they_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = lab()
+    asked: list[frozenset[Kind]] = []
+
+    async def slow(kinds: Iterable[Kind]) -> FreeSchemas:
+        asked.append(frozenset(kinds))
+        await asyncio.sleep(0.5)
+        return FreeSchemas()
+
+    monkeypatch.setattr(world.cluster, "schemas", slow)
+    world.cluster.seed(*(some(f"set{number}", 1) for number in range(4)))
+    async with running(world):
+        assert (len(world.made()), asked) == (4, [frozenset({CONFIG_MAP})])
 
 
 @in_virtual_time
@@ -128,63 +147,6 @@ async def test_a_changed_field_is_set_back() -> None:
 
 
 @in_virtual_time
-async def test_a_change_of_what_the_function_read_wakes_it() -> None:
-    world = lab()
-    world.desired = lambda view, key: Graph(
-        [Desired(config_map("set-copy", dict((view.get(ref("other")) or {"data": {}})["data"]))) for _ in "1"]
-    )
-    world.cluster.seed(some("set", 0))
-    async with running(world):
-        world.cluster.seed(config_map("other", {"a": "b"}))
-        await asyncio.sleep(1)
-        assert world.cluster.store.objects[ref("set-copy")]["data"] == {"a": "b"}
-
-
-@in_virtual_time
-async def test_a_new_object_with_the_labels_that_the_function_asked_for_wakes_it() -> None:
-    world = lab()
-
-    def count(view: View, key: str) -> Graph:
-        found = view.by_label("", "ConfigMap", "count=me", "default")
-        return Graph([Desired(config_map("set-count", {"count": str(len(found))}))])
-
-    world.desired = count
-    world.cluster.seed(some("set", 0))
-    async with running(world):
-        world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
-        await asyncio.sleep(1)
-        assert world.cluster.store.objects[ref("set-count")]["data"] == {"count": "1"}
-
-
-@in_virtual_time
-async def test_objects_of_another_namespace_than_the_one_asked_for_wake_nobody() -> None:
-    world = lab()
-
-    def look(view: View, key: str) -> Graph:
-        view.by_label("", "ConfigMap", "count=me", "default")
-        return Graph([])
-
-    world.desired = look
-    world.cluster.seed(some("set", 0))
-    async with running(world):
-        calls = len(world.calls)
-        world.cluster.seed(config_map("one", {}, labels={"count": "me"}, namespace="kube-system"))
-        await asyncio.sleep(1)
-        assert len(world.calls) == calls
-
-
-@in_virtual_time
-async def test_a_change_that_nobody_asked_about_wakes_nobody() -> None:
-    world = lab()
-    world.cluster.seed(some("set", 1))
-    async with running(world):
-        calls = len(world.calls)
-        world.cluster.seed(config_map("unrelated", {}))
-        await asyncio.sleep(1)
-        assert len(world.calls) == calls
-
-
-@in_virtual_time
 async def test_a_key_that_is_no_more_is_forgotten() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
@@ -205,6 +167,17 @@ async def test_a_failed_write_is_tried_again() -> None:
         await asyncio.sleep(300)
         assert world.made() == ["set-0"]
         assert world.loop.queue.retry("set") == 0.005, "its next failure is its first"
+
+
+@in_virtual_time
+async def test_a_server_that_asks_for_time_gets_it_and_no_more() -> None:
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    world.cluster.fail("apply", TooManyRequests(429, "TooManyRequests", "slowly", retry_after=3.0))
+    async with running(world):
+        assert world.made() == []
+        await asyncio.sleep(3)
+        assert world.made() == ["set-0"]
 
 
 @in_virtual_time
@@ -253,19 +226,6 @@ async def test_a_function_can_ask_to_be_called_again_later() -> None:
     async with running(world):
         await asyncio.sleep(125)
         assert [round(later - earlier) for earlier, later in pairwise(times)] == [60, 60]
-
-
-@in_virtual_time
-async def test_a_burst_of_changes_is_one_call() -> None:
-    world = lab()
-    world.cluster.seed(some("set", 1))
-    async with running(world):
-        calls = len(world.calls)
-        for value in range(50):
-            world.cluster.seed(some("set", 1, str(value)))
-        await asyncio.sleep(1)
-        assert len(world.calls) - calls <= 4
-        assert world.cluster.store.objects[ref("set-0")]["data"] == {"value": "49"}
 
 
 @in_virtual_time

@@ -242,6 +242,18 @@ async def test_a_key_with_a_pace_is_given_at_once_and_then_not_before_its_time()
 
 
 @in_virtual_time
+async def test_a_key_with_a_pace_that_is_tried_again_while_it_rests_is_not_forgotten() -> None:
+    queue = WorkQueue[str](pace=lambda _: 0.25)
+    queue.add("a")
+    await queue.get()
+    queue.retry("a")  # in 5 ms, when it rests
+    queue.done("a")
+    began = now()
+    assert await asyncio.wait_for(queue.get(), 1) == "a"
+    assert now() - began == pytest.approx(0.25)
+
+
+@in_virtual_time
 async def test_a_key_with_a_pace_that_becomes_due_while_it_is_in_work_rests_all_the_same() -> None:
     queue = WorkQueue[str](pace=lambda _: 0.25)
     queue.add("slow")
@@ -256,3 +268,26 @@ async def test_a_key_with_a_pace_that_becomes_due_while_it_is_in_work_rests_all_
     began = now()
     assert await taken(queue, 1) == ["slow"]
     assert now() == began
+
+
+@in_virtual_time
+async def test_a_key_that_has_rested_and_never_comes_again_is_forgotten() -> None:
+    queue = WorkQueue[str](pace=lambda _: 0.25)
+    for key in ("a", "b", "c"):
+        queue.add(key)
+        queue.done(await queue.get())
+        await asyncio.sleep(1)
+    assert list(queue._rests) == ["c"]
+
+
+@in_virtual_time
+async def test_a_group_that_has_its_share_in_work_lets_others_pass() -> None:
+    queue = WorkQueue[str](group=lambda key: key[0], share=2)
+    for key in ("a1", "a2", "a3", "b1"):
+        queue.add(key)
+    assert sorted([await queue.get(), await queue.get(), await queue.get()]) == ["a1", "a2", "b1"]
+    waiting = asyncio.ensure_future(queue.get())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    queue.done("a1")
+    assert await waiting == "a3"

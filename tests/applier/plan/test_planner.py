@@ -201,6 +201,14 @@ def test_taking_over_is_a_change() -> None:
     assert (found.action, found.reason) == (Action.CONFIGURED, "ownership is taken over from helm")
 
 
+def test_taking_over_is_the_reason_where_only_the_record_changes_after_it() -> None:
+    """kubectl owns maps themselves, too, and whoever applies does not."""
+    found = there("a", manager="helm", data={"x": "1"})
+    found["metadata"]["managedFields"][0]["fieldsV1"]["f:data"]["."] = {}
+    taking = step(live(found), desired("a", data={"x": "1"}), take_over=("helm",))
+    assert (taking.action, taking.reason) == (Action.CONFIGURED, "ownership is taken over from helm")
+
+
 def test_a_conflict_with_a_third_stays_one_when_something_is_taken_over() -> None:
     found = there("a", manager="helm", data={"x": "1"})
     found["data"]["y"] = "1"

@@ -1,0 +1,25 @@
+"""What a loop leaves that is ended in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+
+from applier.testing.memory.faults import Request
+from applier.testing.virtual_time import in_virtual_time
+
+from .lab import lab
+
+
+@in_virtual_time
+async def test_a_loop_that_is_cancelled_before_it_has_read_anything_leaves_no_task() -> None:
+    world = lab()
+
+    async def no_answer(_: Request) -> None:
+        await asyncio.sleep(1000.0)
+
+    world.cluster.before = no_answer
+    running = asyncio.create_task(world.loop.run())
+    await asyncio.sleep(0.1)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -1,0 +1,60 @@
+"""A kind that the server begins to serve, or ceases to, is news for all keys: they may want such objects, or have asked for some."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from applier.cache import Wanted
+from applier.cluster import Resource
+from applier.desired import Desired, Graph
+from applier.loop import View
+from applier.ref import Kind, Manifest
+from applier.testing.virtual_time import in_virtual_time
+
+from .lab import Lab, lab, running, some
+
+WIDGET = Kind("example.com", "v1", "Widget")
+SERVED = Resource(WIDGET, "widgets", True)
+LONGEST = 35.0
+"""Seconds until a kind is asked for again that was missing for long."""
+
+
+def world_of(**options: Any) -> Lab:
+    world = lab(kinds=[Wanted(WIDGET, optional=True)], **options)
+    world.cluster.seed(some("set", 1))
+    return world
+
+
+def widget() -> Manifest:
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "set-widget", "namespace": "default"}, "spec": {}}
+
+
+@in_virtual_time
+async def test_what_cannot_be_made_yet_is_made_when_its_kind_comes() -> None:
+    world = world_of()
+    world.desired = lambda view, key: Graph([Desired(widget())])
+    async with running(world):
+        await asyncio.sleep(100)
+        assert "does not serve Widget" in world.told()
+        world.cluster.serve(SERVED)
+        await asyncio.sleep(LONGEST)
+        assert [ref.kind for ref in world.cluster.store.objects if ref.name == "set-widget"] == ["Widget"]
+
+
+@in_virtual_time
+async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_comes_and_when_it_goes() -> None:
+    world, seen = world_of(), list[bool]()
+
+    def desired(view: View, key: str) -> Graph:
+        seen.append(WIDGET not in view.unserved())
+        return Graph([])
+
+    world.desired = desired
+    async with running(world):
+        world.cluster.serve(SERVED)
+        await asyncio.sleep(LONGEST)
+        world.cluster.kinds.forget(SERVED)
+        world.cluster.end_watches()
+        await asyncio.sleep(LONGEST)
+    assert seen == [False, True, False]
