@@ -1,0 +1,80 @@
+"""`grove operator run --once`: what the operator would write now, for people and for programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from applier.cache import Wanted, read_once
+from applier.decision import Schemas
+from applier.ref import Kind, Manifest
+from grove_compiler.step import Context
+from grove_operator import findings
+from grove_operator.cli.cluster.session import Reported
+from grove_operator.cli.output import encoded, json_report, write
+from grove_operator.controller.live_objects import COMPUTE_DOMAIN
+from grove_operator.controller.operator import watched
+from grove_operator.controller.rehearsal import Rehearsal, Would
+from grove_operator.terminal import visible
+
+if TYPE_CHECKING:
+    from applier.cluster import Cluster
+
+DIFFERS, WRONG = 1, 2
+UNDONE = ("hold", "failed", "held")
+EVENT = Kind("", "v1", "Event")
+
+
+async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, output: str) -> int:
+    """Looks at a cluster, prints what would be written to it, and returns the exit code. Raises `ClusterError` where it cannot be read."""
+    wanted = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
+    by_labels = [
+        await read_once(cluster, [one for one in wanted if one.labels == labels], labels=labels)
+        for labels in {one.labels for one in wanted}
+    ]
+    known = {one.kind for one in wanted}
+    unserved = {kind for each in by_labels for kind in each.unserved}
+    objects = [one for each in by_labels for one in each.objects.values()]
+    rehearsal = Rehearsal(objects, unserved, context, time.time, namespace)
+    kinds = rehearsal.kinds()
+    more = await read_once(cluster, [Wanted(kind, namespace) for kind in kinds - known])
+    rehearsal.add(more.objects.values())
+    return _tell(list(rehearsal.would(await cluster.schemas(kinds))), output)
+
+
+def of_a_snapshot(path: str, context: Context, namespace: str, output: str) -> int:
+    """Looks at recorded objects and prints what would be written. Raises `Reported` after findings about the file were printed."""
+    from grove_operator.reading.inputs import InputReader
+
+    reader = InputReader()
+    objects = reader.snapshot(path)
+    if reader.problems:
+        findings.write(reader.problems, reader.find_file, sys.stderr)
+        raise Reported
+    unserved = [] if any(_is_of_driver(one) for one in objects) else [COMPUTE_DOMAIN]
+    rehearsal = Rehearsal(objects, unserved, context, time.time, namespace)
+    return _tell(list(rehearsal.would(Schemas())), output)
+
+
+def _is_of_driver(manifest: Manifest) -> bool:
+    return manifest["metadata"]["name"] == "computedomains.resource.nvidia.com" or Kind.of(manifest) == COMPUTE_DOMAIN
+
+
+def _tell(would: Sequence[Would], output: str) -> int:
+    write([json_report([one._asdict() for one in would])] if output == "json" else map(encoded, _table(would)))
+    return WRONG if any(one.does in UNDONE for one in would) else DIFFERS if would else 0
+
+
+def _table(would: Sequence[Would]) -> Iterable[str]:
+    """A heading for each key, and a line for each write."""
+    width = max((len(one.object) for one in would), default=0)
+    key = ""
+    for one in would:
+        if one.key != key:
+            key = one.key
+            yield f"{visible(key)}\n"
+        yield f"  {one.does:9}  {visible(one.object):{width}}  {visible(one.why)}".rstrip() + "\n"
+    if not would:
+        yield "nothing to do\n"

@@ -1,0 +1,177 @@
+"""One look at every key of a cluster that stands still: what the operator would write now, told and not done.
+
+It asks the same compiler, by the same memory of what belongs to whom, and decides with the same comparisons as the loop. What follows from
+these writes (a gate that is lifted once a gang is there, a pod that takes another's place) is for the next look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from applier.cache import WatchCache
+from applier.cache.objects import Objects
+from applier.cache.selectors import selector
+from applier.decision import Schemas
+from applier.desired import Desired, EventWrite, Gone, Graph, Hold, StatusWrite
+from applier.loop import View
+from applier.outcome import Action, dotted
+from applier.plan import Intent, plan
+from applier.plan.reasons import listed
+from applier.ref import GroupKind, Kind, Manifest, Ref, is_being_deleted
+from grove_compiler.graph.field_path import ABSENT
+from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
+from grove_compiler.step import Context, Key
+from grove_operator.controller.desire import Clock, Desire
+from grove_operator.controller.keys import TOPOLOGY_KINDS, Keys, replicas_of
+from grove_operator.controller.membership import Membership, topology_members
+from grove_operator.controller.operator import DEFAULT_TOPOLOGY, MANAGER
+
+SET = ("grove.io", "PodCliqueSet")
+VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
+SERVERS_OWN = {("metadata", "ownerReferences"), ("metadata", "managedFields"), ("metadata", "uid")}
+
+
+class Would(NamedTuple):
+    """A write: what the operator `does` (`create`, `configure`, `delete`, `status`, `event`) to an object, and why. `hold` is no write."""
+
+    key: str
+    does: str
+    object: str
+    why: str
+
+
+class Still:
+    """Objects as they were read, asked as a cache is that watches."""
+
+    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
+        self._objects, self._unserved, self.declared = Objects(), set(unserved), frozenset[GroupKind]()
+        for one in objects:
+            self.add(one)
+
+    def add(self, manifest: Manifest) -> None:
+        """Takes an object that was read later."""
+        self._objects.seen(manifest)
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """See `View.get`. What was not read does not exist."""
+        return self._objects.get(ref)
+
+    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
+        """See `View.by_owner`."""
+        return self._objects.by_owner(uid, frozenset(kinds))
+
+    def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
+        """See `View.by_label`."""
+        return self._objects.of(group, kind, namespace, selector(wanted))
+
+    def unserved(self) -> set[Kind]:
+        """The kinds that the server does not serve."""
+        return self._unserved
+
+
+class Rehearsal:
+    """Looks at all keys of some objects, `unserved` being the kinds that their server does not serve. `namespace` limits it to one."""
+
+    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind], context: Context, clock: Clock, namespace: str = "") -> None:
+        objects = list(objects)
+        self._still, self._membership = Still(objects, unserved), Membership()
+        self._keys_of = Keys(self._membership, with_topologies=not namespace)
+        desire = Desire(context, clock)
+        found = [key for one in objects for key in self._keys_of(Ref.of(one), None, one) if key.namespace == namespace or not namespace]
+        if context.config.has_default_topology and not namespace:
+            found.append(DEFAULT_TOPOLOGY)
+        # A set decides what its replicas do, and so comes before them; its own objects it tells from theirs once all have spoken.
+        keys = sorted(dict.fromkeys(found), key=lambda key: (key.kind, key.namespace, key.name, -1 if key.replica is None else key.replica))
+        self._desired = {key: self._ask(desire, key) for key in keys}
+
+    def kinds(self) -> set[Kind]:
+        """The kinds of which something is wanted."""
+        return {Kind.of(one.manifest) for graph in self._desired.values() if isinstance(graph, Graph) for one in graph.objects.values()}
+
+    def add(self, manifests: Iterable[Manifest]) -> None:
+        """Takes objects of kinds that turned out to be wanted."""
+        for one in manifests:
+            self._still.add(one)
+            list(self._keys_of(Ref.of(one), None, one))
+
+    def would(self, schemas: Schemas) -> Iterator[Would]:
+        """Yields what would be written. Of kinds without a schema values are compared, for nobody knows who set them."""
+        for key, desired in self._desired.items():
+            view = self._view()
+            if isinstance(desired, Hold):
+                yield Would(str(key), "hold", str(key), desired.reason)
+            if not isinstance(desired, Gone):
+                yield from self._said(key, desired)
+            if isinstance(desired, Graph):
+                yield from self._made(key, desired, view, schemas)
+            if not isinstance(desired, Hold):
+                yield from self._left(key, desired, view)
+
+    def _ask(self, desire: Desire, key: Key) -> Graph | Gone | Hold:
+        desired = desire(self._view(), key)
+        if isinstance(desired, Graph):
+            self._membership.claim(key, ((ref, one.manifest) for ref, one in desired.objects.items()))
+        elif isinstance(desired, Gone):
+            self._membership.forget(key)
+        return desired
+
+    def _view(self) -> View:
+        return View(cast("WatchCache", self._still))  # it is asked for nothing else
+
+    def _said(self, key: Key, desired: Graph | Hold) -> Iterator[Would]:
+        for event in desired.events:
+            if self._still.get(_ref_of(event)) is None:
+                yield Would(str(key), "event", str(event.of.ref), f"{event.type} {event.reason}: {event.message}")
+        for status in desired.statuses:
+            live = self._still.get(status.of.ref)
+            if live is not None and (fields := list(_of_status(status, live))):
+                yield Would(str(key), "status", str(status.of.ref), listed(fields))
+
+    def _made(self, key: Key, graph: Graph, view: View, schemas: Schemas) -> Iterator[Would]:
+        planned = plan(graph, view, schemas, Intent(MANAGER, ("*",), brief=True), unserved=view.unserved())
+        for step in planned.changed():
+            live = planned.live.get(step.ref)
+            fields = [dotted(change.path) for change in step.changes]
+            if step.unsure and live is not None and not (fields := list(_differing(graph.objects[step.ref], live))):
+                continue
+            yield Would(str(key), VERBS.get(step.action, str(step.action)), str(step.ref), listed(fields) or step.reason)
+
+    def _left(self, key: Key, desired: Graph | Gone, view: View) -> Iterator[Would]:
+        wanted = desired.objects if isinstance(desired, Graph) else {}
+        due = {Ref.of(one): "no longer wanted" for one in self._members(key, view) if Ref.of(one) not in wanted}
+        if isinstance(desired, Graph):
+            due |= {one.of.ref: one.reason for one in desired.deletions}
+        for ref, why in due.items():
+            live = self._still.get(ref)
+            if live is not None and not is_being_deleted(live):
+                yield Would(str(key), "delete", str(ref), why)
+
+    def _members(self, key: Key, view: View) -> list[Manifest]:
+        if key.kind in TOPOLOGY_KINDS:
+            return topology_members(view, key)
+        set = self._still.get(Ref(*SET, key.namespace, key.name))
+        return self._membership.of(view, key, replicas_of(set) if set else 0)
+
+
+def _ref_of(event: EventWrite) -> Ref:
+    return Ref("", "Event", event.of.ref.namespace or "default", event.name)
+
+
+def _of_status(status: StatusWrite, live: Manifest) -> Iterator[str]:
+    """The fields of a status that would be written; what only the object says stays somebody else's."""
+    there, wanted = (_by_type(one) for one in (live.get("status") or {}, status.status))
+    yield from dict.fromkeys(
+        str(change.path[0]) for change in differences(there, wanted, ANYTHING) if change.path and change.path[0] in wanted
+    )
+
+
+def _by_type(status: Mapping[str, Any]) -> Manifest:
+    return {**status, "conditions": sorted(status.get("conditions") or [], key=lambda one: str(one.get("type")))}
+
+
+def _differing(desired: Desired, live: Manifest) -> Iterator[str]:
+    """The fields that have another value than is wanted."""
+    for change in object_differences(live, desired.manifest):
+        if change.after is not ABSENT and change.path[:2] not in SERVERS_OWN:
+            yield dotted(change.path)

@@ -1,0 +1,121 @@
+"""`grove operator run --once` on recorded objects: what it would write, and nothing where all is as it should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+from tests.cli.running import Ended, run
+from tests.simulation.sets import demo
+from tests.simulation.simulation import running
+
+Objects = list[Manifest]
+
+
+@cache
+def _at_rest() -> str:
+    return json.dumps(list(running(demo(replicas=2)).world.cluster.store.objects.values()))
+
+
+def once(folder: Path, change: Callable[[Objects], Any] = lambda _: None, *arguments: str) -> Ended:
+    """Looks at a set of two replicas that runs, after somebody has changed something behind the operator's back."""
+    objects: Objects = json.loads(_at_rest())
+    change(objects)
+    (folder / "now.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    return run("operator", "run", "--once", "--snapshot", str(folder / "now.json"), *arguments)
+
+
+def one(objects: Objects, kind: str, name: str) -> Manifest:
+    return next(each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name))
+
+
+def without(kind: str, name: str) -> Callable[[Objects], None]:
+    return lambda objects: objects.remove(one(objects, kind, name))
+
+
+def lines(ended: Ended) -> list[list[str]]:
+    """What would be written: the verb, the object and why."""
+    return [line.split(None, 2) for line in ended.out.splitlines() if line.startswith("  ")]
+
+
+def test_where_all_is_as_it_should_be_there_is_nothing_to_do(tmp_path: Path) -> None:
+    assert once(tmp_path) == Ended(0, "nothing to do\n", "")
+
+
+def test_what_is_missing_would_be_made(tmp_path: Path) -> None:
+    ended = once(tmp_path, without("Service", "demo-1"))
+    assert ended == Ended(1, "PodCliqueSet/default/demo[1]\n  create     Service/default/demo-1\n", "")
+
+
+def test_what_somebody_edited_would_be_put_back(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        one(objects, "PodClique", "demo-0-front")["spec"]["podSpec"]["containers"][0]["image"] = "foreign"
+
+    ended = once(tmp_path, edit)
+    assert (ended.code, lines(ended)) == (
+        1,
+        [["configure", "PodClique.grove.io/default/demo-0-front", "spec.podSpec.containers[0].image"]],
+    )
+
+
+def test_what_is_left_over_would_be_deleted(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        one(objects, "PodCliqueSet", "demo")["spec"]["replicas"] = 1
+
+    found = lines(once(tmp_path, edit))
+    assert ["delete", "Service/default/demo-1", "no longer wanted"] in found
+    assert not [line for line in found if line[0] == "delete" and "/demo-0" in line[1]]
+
+
+def test_an_edit_is_told_with_the_event_and_the_status_that_come_first(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        set = one(objects, "PodCliqueSet", "demo")
+        set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = "new"
+        set["metadata"]["generation"] += 1
+
+    found = lines(once(tmp_path, edit))
+    assert [line[:2] for line in found[:2]] == [[does, "PodCliqueSet.grove.io/default/demo"] for does in ("event", "status")]
+    assert found[0][2].startswith("Normal UpdateStarted: ")
+    assert "currentGenerationHash" in found[1][2]
+
+
+def test_programs_get_the_same(tmp_path: Path) -> None:
+    ended = once(tmp_path, without("Service", "demo-1"), "-o", "json")
+    told = {"key": "PodCliqueSet/default/demo[1]", "does": "create", "object": "Service/default/demo-1", "why": ""}
+    assert (ended.code, json.loads(ended.out)) == (1, [told])
+
+
+def test_a_set_that_is_held_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        one(objects, "PodCliqueSet", "demo")["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+
+    ended = once(tmp_path, edit)
+    assert ended.code == 2
+    assert any(does == "hold" and "must not be greater than replicas" in why for does, _, why in lines(ended))
+    assert not [line for line in lines(ended) if line[0] in ("delete", "create", "configure")]
+
+
+def test_another_namespace_is_left_alone(tmp_path: Path) -> None:
+    assert once(tmp_path, without("Service", "demo-1"), "-n", "other") == Ended(0, "nothing to do\n", "")
+
+
+@pytest.mark.parametrize("text", ["", "kind: [", "apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n"])
+def test_a_file_that_holds_no_objects_is_told_of(tmp_path: Path, text: str) -> None:
+    (tmp_path / "now.yaml").write_text(text)
+    ended = run("operator", "run", "--once", "--snapshot", str(tmp_path / "now.yaml"))
+    assert (ended.code, ended.out) == (2, "")
+    assert "now.yaml" in ended.err
+    assert "internal error" not in ended.err
+
+
+@pytest.mark.parametrize("option", [("--snapshot", "now.yaml"), ("-o", "json")])
+def test_what_only_a_single_look_takes_is_refused_without_it(option: tuple[str, str]) -> None:
+    ended = run("operator", "run", *option)
+    assert ended.code == 2
+    assert "--once" in ended.err

@@ -1,0 +1,56 @@
+"""`grove operator run --once` on a real control plane: it sees what the loop would write, and writes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+from .test_life import versions
+from .world import BASE, FRONT, SCALED, SERVING, World
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+
+async def once(world: World) -> tuple[int, str]:
+    command = [
+        sys.executable,
+        "-m",
+        "grove_operator",
+        "operator",
+        "run",
+        "--once",
+        "--kubeconfig",
+        str(world.plane.kubeconfig),
+        "-n",
+        world.namespace,
+    ]
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+async def test_a_set_that_runs_leaves_nothing_to_do(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: once(world), (0, "nothing to do\n"))
+
+
+async def test_what_is_missing_foreign_or_left_over_is_told_and_stays(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: once(world), (0, "nothing to do\n"))
+    await world.stop()
+    await world.kubectl("delete", "service", "chat-0")
+    await world.kubectl("label", "podclique", "chat-0-front", "app.kubernetes.io/component=mine", "--overwrite")
+    await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=1")
+    before = await versions(world)
+    code, told = await once(world)
+    found = [(line.split()[0], line.split()[1].rpartition("/")[2]) for line in told.splitlines() if line.startswith("  ")]
+    assert code == 1
+    assert ("create", "chat-0") in found
+    assert ("configure", "chat-0-front") in found
+    assert {("delete", name) for name in ("chat-0-model-1-lead", "chat-0-model-1-work", "chat-0-model-0")} <= set(found)
+    assert await versions(world) == before
