@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
 from applier.loop import Result, View
-from applier.ref import Manifest
+from applier.ref import Manifest, Ref
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
 from grove_compiler.graph.node import ObjectRef
@@ -16,9 +17,10 @@ from grove_compiler.step import GROUP, Context, Key, Step, step
 from grove_compiler.step import Gone as StepGone
 from grove_compiler.step import Hold as StepHold
 from grove_operator.cluster.desired import Sources, desired_graph
+from grove_operator.controller.bad_news import BadNews
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.statuses import status_writes
-from grove_operator.controller.troubles import Troubles, condition, event, status_as_it_is, whole, words
+from grove_operator.controller.troubles import REFUSED, Trouble, Troubles, condition, event, status_as_it_is, whole, words
 
 Clock = Callable[[], float]
 R = TypeVar("R", Event, DeletionResult)
@@ -36,7 +38,7 @@ class Desire:
 
     def __init__(self, context: Context, clock: Clock, wake: Callable[[Key], None] = lambda _: None) -> None:
         self._context, self._clock, self._wake = context, clock, wake
-        self._troubles = Troubles()
+        self._troubles, self._bad_news = Troubles(), BadNews()
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns what should be for a key. Raises `NotSynced` where the cache cannot answer: the loop looks again when it can."""
@@ -55,8 +57,9 @@ class Desire:
                 return self._graph(key, outcome, objects, now)
 
     def look_at(self, result: Result[Key]) -> None:
-        """Takes down what the server refused, for the set to say so."""
+        """Takes down what the server refused, for its owner and the set to say so."""
         if self._troubles.look_at(result):
+            self._wake(result.key)
             self._wake(whole(result.key))
 
     def _wake_set(self, key: Key, is_news: bool) -> None:
@@ -81,13 +84,28 @@ class Desire:
         if live is not None and (trouble := self._troubles.of(key)):
             made.conditions.append(condition(_ref(live), trouble))
             made.events.append(event(_ref(live), trouble))
+        for of, trouble in _refusals(made, self._troubles.refused(key)).items():
+            made.conditions.append(condition(of, trouble))
+            made.events.append(event(of, trouble))
+        statuses, waits = self._bad_news.sift(status_writes(made.statuses, made.conditions, objects, now), objects, now)
+        due = [*waits, *([] if made.look_again is None else [max(made.look_again - now, 0.0)])]
         return Graph(
             desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
-            statuses=list(status_writes(made.statuses, made.conditions, objects, now)),
+            statuses=statuses,
             events=[EventWrite(of, one.type, one.reason, one.message, one.name) for one, of in _of_live(made.events, objects)],
             deletions=[Deletion(of, one.reason) for one, of in _of_live(made.deletions, objects)],
-            requeue_after=None if made.look_again is None else max(made.look_again - now, 0.0),
+            requeue_after=min(due, default=None),
         )
+
+
+def _refusals(made: Step, refused: Mapping[Ref, str]) -> dict[ObjectRef, Trouble]:
+    """The first refusal about each PodClique or scaling group whose objects are refused. Their set says what it is about itself."""
+    owners = [(node.owner, words) for node in made.graph.nodes if (words := refused.get(Ref.of(node.object)))] if refused else []
+    told: dict[ObjectRef, Trouble] = {}
+    for owner, words in owners:
+        if owner is not None and owner.kind != SET_KIND:
+            told.setdefault(owner, Trouble(REFUSED, words, ""))
+    return told
 
 
 def _ref(live: Manifest) -> ObjectRef:

@@ -14,17 +14,21 @@ TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
 class Keys:
-    """Derives keys from changes, and keeps the membership of objects on the way: both hear of every change."""
+    """Derives keys from changes, and keeps the membership of objects on the way: both hear of every change.
 
-    def __init__(self, membership: Membership) -> None:
-        self._membership = membership
+    Who looks after one namespace leaves topologies alone (`with_topologies`): it sees none of the sets elsewhere that they are in use by.
+    """
+
+    def __init__(self, membership: Membership, *, with_topologies: bool) -> None:
+        self._membership, self._with_topologies = membership, with_topologies
 
     def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
         """Yields the keys that have to be looked at."""
         if ref[:2] == ("grove.io", SET_KIND):
             yield from _keys_of_set(ref, old, new)
         elif ref.group == "grove.io" and ref.kind in TOPOLOGY_KINDS:
-            yield Key(ref.kind, "", ref.name)
+            if self._with_topologies:
+                yield Key(ref.kind, "", ref.name)
         else:
             yield from self._membership.note(ref, old, new)
 
@@ -36,12 +40,16 @@ def replicas_of(set: Manifest) -> int:
 
 
 def _keys_of_set(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-    """The set, and all its replicas where they have to know: what it counts in its status is no news for five thousand of them."""
+    """The set, and all its replicas where they have to know: what it counts in its status is no news for five thousand of them.
+
+    Those that go come first: to look at all that stay took more time than to delete the others.
+    """
     whole = Key(SET_KIND, ref.namespace, ref.name)
     yield whole
     states = [one for one in (old, new) if one is not None]
     if len(states) < 2 or _read_by_replicas(states[0]) != _read_by_replicas(states[1]):
-        for index in range(max(map(replicas_of, states), default=0)):
+        before, after = (replicas_of(one) if one is not None else 0 for one in (old, new))
+        for index in (*range(after, before), *range(after)):
             yield whole._replace(replica=index)
 
 

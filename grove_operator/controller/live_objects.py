@@ -31,6 +31,7 @@ WATCHED = (
     Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
     Wanted(COMPUTE_DOMAIN, optional=True),
     Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
     Wanted(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
     Wanted(Kind("", "v1", "Service"), labels=OURS),
     Wanted(Kind("", "v1", "Secret"), labels=OURS),
@@ -39,12 +40,18 @@ WATCHED = (
     Wanted(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
     Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # whosever: none may scale a part of a training set (GREP-0285)
 )
-"""The kinds that every step may ask for, and those that it makes: what is left over of them has to be seen to be deleted.
+"""The kinds that every step may ask for, in their newest versions, and those that it makes: what is left over has to be seen to be deleted.
 
 Schedulers' and drivers' kinds need not be installed: then there are no objects of theirs. Of Kubernetes' own kinds only what bears our
 label is watched, for a cluster's other pods and Secrets are none of our business. No decision is made about fields of a Pod, so that
 nobody needs to know who owns them, which is half of what a Pod weighs.
 """
+
+CLUSTER_WIDE = frozenset({"ClusterTopology", "ClusterTopologyBinding", "Topology", "PriorityClass"})
+"""Those of them that belong to no namespace."""
+
+NO_DRIVER: Manifest = {**DRIVER, "spec": {"versions": []}}
+"""What is said of the driver's kind where the server is known not to serve it."""
 
 
 class LiveObjects:
@@ -60,8 +67,9 @@ class LiveObjects:
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
         if kind == DRIVER["kind"]:
-            # Reading definitions may not be permitted; that the server serves the driver's kind says the same.
-            return DRIVER if COMPUTE_DOMAIN not in self._view.unserved() else None
+            # Reading definitions may not be permitted; that the server serves the driver's kind, or does not, says as much.
+            is_unserved = any(one[::2] == COMPUTE_DOMAIN[::2] for one in self._view.unserved())
+            return NO_DRIVER if is_unserved else DRIVER
         if (group, kind) == SET:
             # Every step reads its set. To wake all replicas of a set whenever it counts another ready pod would cost what they all cost.
             return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))

@@ -6,17 +6,19 @@ A set's objects bear its name in a label, and most of them the index of their re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.model.inputs.snapshot import PART_OF, controller_of
+from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
+from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "grove-operator"
 REPLICA_INDEX = "grove.io/podcliqueset-replica-index"
+KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
 OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event")})
 """What no key made: sets are people's, and events are told and forgotten."""
 
@@ -24,49 +26,88 @@ OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event
 class Membership:
     """The objects of each key, kept up to date by what the cache tells. Rebuilt from the first lists when a process starts.
 
-    An index, because a set of 5,000 replicas has 25,000 objects, and each of its keys asks for its own five.
+    An index, because a set of 5,000 replicas has 25,000 objects, and each of its keys asks for its own five. `wake` lets a key be looked at
+    again that could not be told yet what it may delete.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wake: Callable[[Key], None] = lambda _: None) -> None:
+        self._wake = wake
         self._members: dict[Key, set[Ref]] = {}
         self._claimed: dict[Ref, Key] = {}
+        self._claims: dict[Key, set[Ref]] = {}
         self._heard: set[Key] = set()
+        self._waiting: dict[Key, dict[Key, None]] = {}  # by the key of their set
 
     def note(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
         """Takes a change, and yields the keys whose object it is or was."""
         before, after = (None if one is None else key_of(ref, one) for one in (old, new))
+        if new is None:
+            self._disclaim(ref)
         if before is not None and before != after:
-            members = self._members[before]
-            members.discard(ref)
-            if not members:
-                del self._members[before]
+            _discard(self._members, before, ref)
             yield before
         if after is not None:
             self._members.setdefault(after, set()).add(ref)
             yield after
 
     def claim(self, key: Key, wanted: Iterable[tuple[Ref, Manifest]]) -> None:
-        """Takes what a key wants: who has asked for an object has it, whatever name or labels the object has."""
-        self._heard.add(key)
+        """Takes what a key wants: who has asked for an object has it from then on, whatever name or labels the object has."""
         for ref, manifest in wanted:
             if key_of(ref, manifest) != key:
+                self._disclaim(ref)
                 self._claimed[ref] = key
+                self._claims.setdefault(key, set()).add(ref)
+        if key not in self._heard:
+            self._heard.add(key)
+            for one in self._waiting.pop(key._replace(replica=None), ()):
+                self._wake(one)
 
     def forget(self, key: Key) -> None:
         """The key is gone."""
         self._heard.discard(key)
+        self._waiting.pop(key, None)
 
     def of(self, view: View, key: Key, replicas: int) -> list[Manifest]:
         """Returns the objects that exist because of a key.
 
-        The key of a set has what bears no sign of a replica. Some of that may be wanted by a replica whose rules name it otherwise, so
-        that none of it counts before all `replicas` have said what they want.
+        What an object is called and labelled says whose it is, unless somebody has asked for it: a set asks for claims that bear the index
+        of a replica, a user's rule for a replica may ask for what bears no sign of it. So that nothing counts for a set before all its
+        `replicas` have said what they want, nor for a replica before its set has (a set that is gone has no replicas, and wants nothing).
         """
-        refs = self._members.get(key, ())
-        if key.replica is None and not all(key._replace(replica=index) in self._heard for index in range(replicas)):
+        whole = key._replace(replica=None)
+        others = [key._replace(replica=index) for index in range(replicas)] if key == whole else [whole] * bool(replicas)
+        if not self._heard.issuperset(others):
+            self._waiting.setdefault(whole, {})[key] = None
             return []
-        found = (view.get(ref) for ref in sorted(refs) if self._claimed.get(ref, key) == key)
+        refs = {ref for ref in self._members.get(key, ()) if self._claimed.get(ref, key) == key} | self._claims.get(key, set())
+        found = (view.get(ref) for ref in sorted(refs))
         return [one for one in found if one is not None]
+
+    def _disclaim(self, ref: Ref) -> None:
+        if (key := self._claimed.pop(ref, None)) is not None:
+            _discard(self._claims, key, ref)
+
+
+def _discard(index: dict[Key, set[Ref]], key: Key, ref: Ref) -> None:
+    refs = index[key]
+    refs.discard(ref)
+    if not refs:
+        del index[key]
+
+
+def topology_members(view: View, key: Key) -> list[Manifest]:
+    """Returns what exists because of a topology: KAI's Topology of it, and the topology itself where its end is ours to decide.
+
+    That is so of one that somebody has deleted, for it bears our finalizer, and of the default one that the operator has made: it goes when
+    the configuration describes it no more.
+    """
+    live = view.get(Ref("grove.io", key.kind, "", key.name))
+    if live is None:
+        return []  # the garbage collector takes what it owned
+    kai = view.by_owner(live["metadata"]["uid"], [KAI_TOPOLOGY])
+    is_made = key.name == DEFAULT_TOPOLOGY and (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
+    is_ours = key.kind == CLUSTER_TOPOLOGY and (is_made or is_terminating(live))
+    return [*kai, live] if is_ours else kai
 
 
 def key_of(ref: Ref, manifest: Manifest) -> Key | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
@@ -12,11 +12,14 @@ from applier.events import Sink, nowhere
 from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
 from applier.ref import Manifest, Ref, is_being_deleted
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.record import record
 from grove_compiler.step import Context, Key
 from grove_operator.controller.desire import Clock, Desire
-from grove_operator.controller.keys import Keys, replicas_of
-from grove_operator.controller.live_objects import NAMESPACE, WATCHED
-from grove_operator.controller.membership import Membership
+from grove_operator.controller.keys import TOPOLOGY_KINDS, Keys, replicas_of
+from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
+from grove_operator.controller.membership import Membership, topology_members
 
 MANAGER = "grove-operator"
 DELETION_REASON = "grove.io/deletion-reason"
@@ -25,16 +28,18 @@ FINALIZERS = (
     "grove.io/podclique.grove.io",
     "grove.io/podcliquescalinggroup.grove.io",
 )
-"""Those of the shipped operator. Nothing is to be done before these objects go, so they are taken off at once (shipped semantics §7.8)."""
-GUARDS = ("grove.io/computedomain-finalizer",)
-"""Keeps a ComputeDomain that somebody has deleted while pods of its replica are still wanted, for they have channels in it."""
+"""Those of the shipped operator, on what it has left us. Nothing is to be done before these objects go, so that ours bear none, and these
+are taken off at once (shipped semantics §7.8)."""
+GUARDS = ("grove.io/computedomain-finalizer", "grove.io/clustertopology.grove.io")
+"""Keep what somebody has deleted while it is still wanted: a ComputeDomain, for pods of its replica have channels in it, and a topology
+that sets refer to."""
 DEFAULT_TOPOLOGY = Key("ClusterTopology", "", "grove-topology")
 WORKERS = 16
 PACE_OF_SETS = 0.25
 """Seconds between two looks at a set as a whole. It counts what its replicas report, and while 500 of them come up each would be news."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Options:
     """How the operator runs. `namespace` limits it to one; without a `lease` it takes itself for the only one.
 
@@ -55,9 +60,9 @@ class Operator:
     """
 
     def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
-        self.cache = WatchCache(cluster, watched(options.namespace))
-        self.membership = Membership()
-        queue = WorkQueue[Key](group=_group, pace=_pace)
+        self.cache = WatchCache(cluster, watched(options.namespace, context.settings))
+        queue = WorkQueue[Key](group=_group, pace=_pace, share=max(1, options.workers - options.workers // 4))
+        self.membership = Membership(queue.add)
         self._desire = Desire(context, clock, queue.add)
         self._on_result = options.on_result
         self._context, self._namespace = context, options.namespace
@@ -72,13 +77,14 @@ class Operator:
             attribution=DELETION_REASON,
             finalizers=FINALIZERS,
             guards=GUARDS,
+            group=_group,
             sink=options.sink,
         )
         self.loop = Loop[Key](
             self.cache,
             self._desired,
             reconciler,
-            keys=Keys(self.membership),
+            keys=Keys(self.membership, with_topologies=not options.namespace),
             queue=queue,
             lease=options.lease,
             workers=options.workers,
@@ -87,7 +93,7 @@ class Operator:
 
     async def run(self) -> None:
         """Runs until `stop`. Raises what keeps it from reading the cluster."""
-        if self._context.config.has_default_topology:
+        if self._context.config.has_default_topology and not self._namespace:
             self.loop.enqueue(DEFAULT_TOPOLOGY)  # nothing in the cluster says that it should exist
         await self.loop.run()
 
@@ -117,18 +123,30 @@ class Operator:
         return live is not None and is_being_deleted(live)
 
     def _members(self, view: View, key: Key) -> list[Manifest]:
-        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name)) if key.kind == SET_KIND else None
+        if key.kind in TOPOLOGY_KINDS:
+            return topology_members(view, key)
+        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
         members = self.membership.of(view, key, replicas_of(set) if set else 0)
         # A set that the shipped operator has seen bears its finalizer, and would never go.
         return [*members, *([set] if set is not None and key.replica is None and set["metadata"].get("deletionTimestamp") else [])]
 
 
-def watched(namespace: str) -> Iterator[Wanted]:
-    """Yields what the operator watches: kinds with namespaces in one of them, if it is limited to one.
+def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:
+    """Returns what the steps of an operator are taken with, in a cluster of that version (`major.minor`) whose driver takes that shape."""
+    return Settings(pods=True, kube_version=kube_version, mnnvl_shape=mnnvl_shape, is_operator=True)
+
+
+def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
+    """Yields what the operator watches, in the versions that its `settings` say: kinds with namespaces in one, if it is limited to one.
 
     Who looks after one namespace may well not be allowed to look at namespaces.
     """
-    yield from (one._replace(namespace=namespace) for one in WATCHED)  # the cache knows which kinds have no namespaces
+    proposed = settings.mnnvl_shape == AS_PROPOSED
+    versions = {"resource.k8s.io": settings.resource_api, "resource.nvidia.com": "v1alpha1" if proposed else "v1beta1"}
+    for one in WATCHED:
+        kind = one.kind._replace(version=versions.get(one.kind.group, one.kind.version))
+        # What belongs to no namespace is asked for without one, so it has to be watched so, too.
+        yield one._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
     if not namespace:
         yield Wanted(NAMESPACE, managed=False)
 
@@ -138,5 +156,8 @@ def _pace(key: Key) -> float:
 
 
 def _group(key: Key) -> tuple[str, str, str]:
-    """What shares a turn in the queue: the keys of one set, so that a set of 5,000 replicas keeps nobody waiting."""
+    """What shares a turn in the queue: the keys of one set, so that a set of 5,000 replicas keeps nobody waiting.
+
+    Nor does one whose webhook does not answer: a quarter of the workers, and of the writes in flight, are never those of one set.
+    """
     return key.kind, key.namespace, key.name

@@ -19,6 +19,11 @@ OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
 A PodGang has a new generation with each pod that it names, and would cost a write each time only to say so."""
 
 
+FROM_THE_START = (("MinAvailableBreached", "True"), ("PodCliqueScheduled", "False"))
+"""Conditions that are true of every object when it is made. Where we come to say so only seconds later, because much is to be done, it has
+been so all the time: a gang that still waits for its first nodes must not seem to have lost them, for then it would be terminated."""
+
+
 def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: Objects, now: float) -> Iterator[StatusWrite]:
     """Yields one write for each object that exists and of which something is said; of what is not there yet nothing can be said."""
     bodies: dict[ObjectRef, Manifest] = {}
@@ -54,6 +59,8 @@ def _with_times(condition: Condition, live: Manifest, now: float) -> Manifest:
     """The condition as an object bears it. Its time is that of the last change of `status`, as Kubernetes' convention wants it."""
     borne: list[Manifest] = (live.get("status") or {}).get("conditions") or []
     since = [one.get("lastTransitionTime") for one in borne if (one.get("type"), one.get("status")) == (condition.type, condition.status)]
+    if (condition.type, condition.status) in FROM_THE_START and all(one.get("type") != condition.type for one in borne):
+        since.append(live["metadata"].get("creationTimestamp"))
     generation = {"observedGeneration": live["metadata"].get("generation", 0)} if live["kind"] in OWN_GENERATION else {}
     return {
         "type": condition.type,

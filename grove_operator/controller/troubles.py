@@ -6,12 +6,13 @@ for any kind of object know that waiting will not help.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from applier.errors import Forbidden, Invalid
 from applier.loop import Result
 from applier.outcome import Action
+from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Condition, Event, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -33,13 +34,16 @@ class Trouble(NamedTuple):
 class Troubles:
     """Remembers which keys are held, and of which the server refuses something. A set bears one condition for itself and its replicas.
 
-    It speaks of the first replica alone: a bad rule holds all 500 of them, and a condition that counted them would be written 500 times.
+    It speaks of one replica alone, of the same as long as it is in trouble: a bad rule holds all 500 of them, and a condition that counted
+    them, or that told of the first by index, would be written as often as they happen to be looked at.
     What is remembered is worked out anew by the next look at each key, so that nothing is lost when the program starts again. Each
     method that takes something down tells whether the set has something else to say by that.
     """
 
     def __init__(self) -> None:
         self._known: dict[Key, dict[tuple[int, str], str]] = {}  # by set; by replica, -1 for the set itself, and reason
+        self._told_of: dict[Key, tuple[int, str]] = {}  # by set
+        self._refused: dict[Key, dict[Ref, str]] = {}
 
     def hold(self, key: Key, why: str) -> bool:
         """Takes down that a key is held."""
@@ -47,7 +51,10 @@ class Troubles:
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
         """Takes down that a key is not held any more. With a set that is `gone` all that was known of its replicas is forgotten."""
+        if gone:
+            self._refused.pop(key, None)
         if gone and key.replica is None:
+            self._told_of.pop(key, None)
             return self._known.pop(key, None) is not None
         return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
 
@@ -55,17 +62,32 @@ class Troubles:
         """Takes down what the server refused for what it is: it would refuse it again. What merely failed is tried again and not told."""
         if result.held or result.error is not None:
             return False
-        refused = [one for one in result.outcomes if one.action is Action.FAILED and isinstance(one.error, (Invalid, Forbidden))]
-        why = f"the server refuses {refused[0].step.ref}: {refused[0].reason}" if refused else ""
-        return self._note(result.key, REFUSED, why)
+        refused = {
+            one.step.ref: f"the server refuses {one.step.ref}: {one.reason}"
+            for one in result.outcomes
+            if one.action is Action.FAILED and isinstance(one.error, (Invalid, Forbidden))
+        }
+        is_news = refused != self._refused.pop(result.key, {})
+        if refused:
+            self._refused[result.key] = refused
+        return self._note(result.key, REFUSED, next(iter(refused.values()), "")) | is_news
+
+    def refused(self, key: Key) -> Mapping[Ref, str]:
+        """Returns what the server refused when a key was last looked at, with its words."""
+        return self._refused.get(key, {})
 
     def of(self, key: Key) -> Trouble | None:
-        """Returns what keeps a set from being as it should, or the first of its replicas; none when nothing does."""
+        """Returns what keeps a set from being as it should, or one of its replicas; none when nothing does."""
         known = self._known.get(whole(key))
         if not known:
+            self._told_of.pop(whole(key), None)
             return None
-        index, reason = first = min(known)
-        return Trouble(reason, known[first], f"replica {index}: " if index >= 0 else "")
+        told_of = self._told_of.get(whole(key))
+        if told_of not in known or min(known)[0] < 0:
+            told_of = min(known)
+        self._told_of[whole(key)] = told_of
+        index, reason = told_of
+        return Trouble(reason, known[told_of], f"replica {index}: " if index >= 0 else "")
 
     def _note(self, key: Key, reason: str, message: str) -> bool:
         before, place = self.of(key), (-1 if key.replica is None else key.replica, reason)

@@ -27,8 +27,9 @@ class World:
 
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
-        self.membership = Membership()
-        self.keys = Keys(self.membership)
+        self.woken: list[Key] = []
+        self.membership = Membership(self.woken.append)
+        self.keys = Keys(self.membership, with_topologies=True)
 
     def put(self, manifest: Manifest) -> list[Key]:
         ref = Ref.of(manifest)
@@ -98,16 +99,41 @@ def test_what_a_replica_wants_is_not_the_sets_whatever_its_name() -> None:
     assert world.members(SET, replicas=1) == []
 
 
+def test_what_a_set_wants_is_not_a_replicas_whatever_its_label() -> None:
+    """A claim that one replica of the set shares is the set's: who deleted it would take devices from pods that run."""
+    world, claim = World(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": "1"})
+    replica = SET._replace(replica=1)
+    world.put(claim)
+    assert world.members(replica, replicas=2) == [], "before the set has said what it wants"
+    assert world.woken == []
+    world.membership.claim(SET, [(Ref.of(claim), claim)])
+    assert world.woken == [replica]
+    assert world.members(replica, replicas=2) == []
+
+
+@pytest.mark.parametrize("wanter", [SET, SET._replace(replica=0)])
+def test_what_somebody_has_asked_for_is_theirs_to_delete_when_they_want_it_no_more(wanter: Key) -> None:
+    foreign = {None: "1", 0: "7"}[wanter.replica]
+    world, claim = World(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": foreign})
+    for key in (SET, SET._replace(replica=0)):
+        world.membership.claim(key, [(Ref.of(claim), claim)] if key == wanter else [])
+    world.put(claim)
+    world.membership.claim(wanter, [])
+    assert world.members(wanter, replicas=1) == ["chat-1-gpu"]
+    world.remove(claim)
+    assert world.members(wanter, replicas=1) == []
+
+
 def declared(replicas: int, generation: int = 1, **status: Any) -> Manifest:
     metadata = {"name": "chat", "namespace": "ml", "uid": "u", "generation": generation}
     set = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": metadata}
     return {**set, "spec": {"replicas": replicas}, "status": status}
 
 
-def test_a_set_that_is_declared_anew_wakes_all_replicas_that_it_has_or_had() -> None:
+def test_a_set_that_is_declared_anew_wakes_all_replicas_that_it_has_or_had_those_that_go_first() -> None:
     world = World()
-    assert len(world.put(declared(2))) == 3
-    assert world.put(declared(1, generation=2)) == [SET, SET._replace(replica=0), SET._replace(replica=1)]
+    assert world.put(declared(2)) == [SET, SET._replace(replica=0), SET._replace(replica=1)]
+    assert world.put(declared(1, generation=2)) == [SET, SET._replace(replica=1), SET._replace(replica=0)]
 
 
 def test_what_a_set_counts_wakes_no_replica() -> None:

@@ -12,12 +12,12 @@ import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
-from grove_operator.cli.options import rules_option
+from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
+from grove_operator.cli.options import FILES, rules_option
 
 if TYPE_CHECKING:
     from applier.loop import Lease
     from applier.stop import Stop
-    from grove_compiler.source.document import Document
     from grove_compiler.step import Context
     from grove_operator.controller.operator import Operator
 
@@ -25,6 +25,8 @@ POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 COLLECT_AFTER = 50_000
 """Allocations between two collections of garbage. What the cache holds stays, and to look through it every 700 allocations, as Python does
 unless told, takes time for nothing."""
+RECORDED_KUBE_VERSION = "1.35"
+"""Kubernetes' version where only its objects are known: the newest that this program is tested with."""
 GRACE = 20.0
 """Seconds for what is in work when a signal comes; Kubernetes kills a pod after 30."""
 
@@ -35,9 +37,12 @@ GRACE = 20.0
 Examples:
   grove operator run                                    in a pod, for the whole cluster
   grove operator run --config operator.yaml -n team-a   from a desk, for one namespace
+  grove operator run --once                             what it would do now, and do nothing
+  grove operator run --once --snapshot now.yaml         the same for objects that were recorded
 
 \b
-Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster that cannot be read.""",
+Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster that cannot be read.
+With --once as those of `grove diff`: 0 nothing to do, 1 something to do, 2 something is wrong.""",
 )
 @click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
 @rules_option
@@ -46,26 +51,53 @@ Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster
 )
 @click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
 @click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@click.option(
+    "--mnnvl-shape",
+    type=click.Choice(("as-proposed", "driver")),
+    help="Form of ComputeDomains and claims. Unless told: what NVIDIA's driver takes, or what is served.",
+)
 @click.option("--workers", default=0, type=click.IntRange(min=0), metavar="N", help="Keys in work at a time (16).")
-def command(config: str | None, rules: tuple[str, ...], namespace: str, kubeconfig: str, context: str, workers: int) -> int:
+@click.option("--once", is_flag=True, help="Look at everything once, print what would be written, and write nothing.")
+@click.option("--snapshot", metavar="FILE", type=FILES, help="With --once: objects that exist, as `kubectl get -o yaml` prints them.")
+@click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", help="With --once: for people or for programs.")
+def command(
+    config: str | None,
+    rules: tuple[str, ...],
+    namespace: str,
+    kubeconfig: str,
+    context: str,
+    mnnvl_shape: str | None,
+    workers: int,
+    once: bool,
+    snapshot: str | None,
+    output: str,
+) -> int:
     """Make the cluster what its PodCliqueSets say, and keep it so.
 
     It makes what `grove compile` prints, with Pods, lifts their gates when a gang is whole, and reports in the statuses.
     """
+    if not once and (snapshot or output != "text"):
+        raise click.UsageError("--snapshot and --output go with --once: a look that writes nothing")
     gc.set_threshold(COLLECT_AFTER, 20, 100)
+    if snapshot:
+        return _once_recorded(snapshot, config, rules, namespace, mnnvl_shape, output)
 
     async def work(session: Session) -> int:
         from applier.stop import Stop, ended_by_signal
-        from grove_compiler.model.inputs.settings import Settings
         from grove_compiler.step import Context
         from grove_operator.controller.log import Log
-        from grove_operator.controller.operator import WORKERS, Operator, Options
+        from grove_operator.controller.operator import WORKERS, Operator, Options, settings_of
+        from grove_operator.controller.served_shape import served_shape
 
         # What is wrong with files is told before anything is asked of a server, which may not be there.
-        document, program = _configuration(config) if config else None, program_of(rules)
-        settings = Settings(pods=True, kube_version=await session.version())
+        document, program = read_configuration(config) if config else None, program_of(rules)
+        settings = settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster))
         shared = Context(program, settings, document)
-        _refuse_errors(shared)
+        refuse_errors(shared)
+        if once:
+            from grove_operator.cli.operator.once import of_a_cluster
+
+            return await of_a_cluster(session.cluster, shared, namespace, output)
         log = Log(sys.stderr, shared.config.manifest)
         options = Options(namespace, _lease(session, shared), workers or WORKERS, on_result=log.result)
         operator = Operator(session.cluster, shared, time.time, options)
@@ -76,7 +108,23 @@ def command(config: str | None, rules: tuple[str, ...], namespace: str, kubeconf
         log.line("stopped")
         return 0
 
-    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
+    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=not once, findings=ERROR)
+
+
+def _once_recorded(
+    snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str
+) -> int:
+    from grove_compiler.step import Context
+    from grove_operator.cli.operator.once import of_a_snapshot
+    from grove_operator.controller.operator import settings_of
+
+    try:
+        document, program = read_configuration(config) if config else None, program_of(rules)
+        shared = Context(program, settings_of(RECORDED_KUBE_VERSION, mnnvl_shape), document)
+        refuse_errors(shared)
+        return of_a_snapshot(snapshot, shared, namespace, output)
+    except Reported:
+        return ERROR
 
 
 async def _until(stop: Stop, operator: Operator) -> None:
@@ -88,30 +136,6 @@ async def _until(stop: Stop, operator: Operator) -> None:
         await running
     finally:
         signalled.cancel()
-
-
-def _configuration(path: str) -> Document:
-    """The configuration's document. Raises `Reported` after findings about it were printed."""
-    from grove_operator import findings
-    from grove_operator.reading.inputs import InputReader
-
-    reader = InputReader()
-    document = reader.configuration(path)
-    if document is None:
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        raise Reported
-    return document
-
-
-def _refuse_errors(context: Context) -> None:
-    """Prints what is wrong with the configuration. Raises `Reported` where it cannot be run with."""
-    from grove_compiler.graph.diagnostic import has_errors
-    from grove_operator import findings
-    from grove_operator.reading.inputs import InputReader
-
-    findings.write(context.findings, InputReader().find_file, sys.stderr)
-    if has_errors(context.findings):
-        raise Reported
 
 
 def _lease(session: Session, context: Context) -> Lease | None:

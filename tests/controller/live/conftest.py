@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from grove_compiler.api.crd import crds
 
-from .world import World
+from .world import AGENT, World
 
 NODES = 5
 
@@ -20,6 +20,33 @@ NODES = 5
 @pytest.fixture(scope="session")
 def grove_plane(control_plane: ControlPlane) -> ControlPlane:
     """The control plane with our definitions and some nodes. Applying is the same however often it is done, by whichever worker."""
+    return with_grove(control_plane)
+
+
+@pytest.fixture(scope="session")
+def own_plane() -> Iterator[ControlPlane]:
+    """One for the tests of this process alone: they change what belongs to the whole cluster, such as topologies and definitions.
+
+    With the others they would share operators that look after every namespace, each with another configuration.
+    """
+    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok")) as plane:
+        yield with_grove(plane)
+
+
+@pytest.fixture
+async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
+    """A cluster without an operator yet, which tests start for all namespaces. The objects of a test are in a namespace of their own."""
+    async with connect(kubeconfig=str(own_plane.kubeconfig), user_agent=AGENT) as cluster:
+        there = World(own_plane, cluster, own_plane.create_namespace())
+        try:
+            yield there
+        finally:
+            await there.stop()
+            await there.kubectl("delete", "namespace", there.namespace, "--wait=false")
+
+
+def with_grove(control_plane: ControlPlane) -> ControlPlane:
+    """The control plane, once it has our definitions and some nodes."""
     things: list[dict[str, Any]] = [*crds(), *map(node, range(NODES))]
     control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, things)))
     names = [one["metadata"]["name"] for one in crds()]
@@ -37,7 +64,7 @@ def node(number: int) -> dict[str, Any]:
 @pytest.fixture
 async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
     """The operator at work in a namespace of its own."""
-    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent="grove-operator-tests") as cluster:
+    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster:
         there = World(grove_plane, cluster, namespace)
         await there.start()
         try:

@@ -12,9 +12,10 @@ from applier.cluster import Cluster
 from applier.loop import Result
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
-from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Key
-from grove_operator.controller.operator import Operator, Options
+from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_operator.controller.served_shape import served_shape
 from tests.features.compiling import shipped_program
 
 KINDS = {
@@ -26,6 +27,8 @@ KINDS = {
     "groups": Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),
     "gangs": Kind("scheduler.grove.io", "v1alpha1", "PodGang"),
 }
+CONFIGURATION = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+AGENT = "grove-operator-tests"
 PATIENCE = 30.0
 """Seconds. On an idle machine nothing here takes longer than two."""
 
@@ -39,9 +42,13 @@ class World:
         self.operator: Operator | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self, *, everywhere: bool = False) -> None:
-        """Starts an operator, as a new process would: it remembers nothing. It looks after this namespace, or after all of them."""
-        context = Context(shipped_program(), Settings(pods=True, kube_version="1.35"))
+    async def start(self, *, everywhere: bool = False, config: Manifest | None = None, mnnvl_shape: str | None = None) -> None:
+        """Starts an operator, as a new process would: it remembers nothing. It looks after this namespace, or after all of them.
+
+        `config` are fields of its OperatorConfiguration. Without a shape ComputeDomains have that which the server asks for.
+        """
+        document = Document({**CONFIGURATION, **config}) if config else None
+        context = Context(shipped_program(), settings_of("1.35", mnnvl_shape or await served_shape(self.cluster)), document)
         options = Options(namespace="" if everywhere else self.namespace, on_result=self.results.append)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())

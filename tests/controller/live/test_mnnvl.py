@@ -1,0 +1,284 @@
+"""Multi-node NVLink on a real API server and scheduler: domains and claims come and go with what needs them, and nothing waits in a circle.
+
+A part of NVIDIA's driver is played here: its definition, its class and its devices, and a template of claims for each domain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+
+from .conftest import NODES
+from .world import World, clique, is_ready, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+DRIVER, CLASS = "compute-domain.nvidia.com", "compute-domain-default-channel.nvidia.com"
+GPU = {"resources": {"requests": {"cpu": "10m"}, "limits": {"nvidia.com/gpu": "1"}}}
+GROUPS = {"network": {"autoMNNVLEnabled": True}}
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "computedomains.resource.nvidia.com"},
+    "spec": {
+        "group": "resource.nvidia.com",
+        "names": {"kind": "ComputeDomain", "plural": "computedomains", "singular": "computedomain", "listKind": "ComputeDomainList"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1beta1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+AS_PROPOSED: Manifest = json.loads(json.dumps(DEFINITION).replace("v1beta1", "v1alpha1"))
+"""The version that the designs were written for, which no driver has ever served."""
+PROPOSED = "computedomains.v1alpha1.resource.nvidia.com"
+
+
+def channel(node: int) -> Manifest:
+    """What the driver publishes for a node: one channel, for which one pod has room."""
+    attributes = {"type": {"string": "channel"}, "id": {"int": 0}}
+    spec = {
+        "driver": DRIVER,
+        "nodeName": f"grove-node-{node}",
+        "pool": {"name": f"grove-node-{node}", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "channel-0", "attributes": attributes}],
+    }
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"channel-{node}"}, "spec": spec}
+
+
+def claim_template(name: str) -> Manifest:
+    requests = [{"name": "channel", "exactly": {"deviceClassName": CLASS}}]
+    spec = {"spec": {"devices": {"requests": requests}}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}, "spec": spec}
+
+
+async def install(world: World, definition: Manifest = DEFINITION) -> None:
+    await world.apply(definition)
+    await world.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/computedomains.resource.nvidia.com")
+
+
+async def uninstall(world: World) -> None:
+    """Takes the kind away with all of its objects: those of groups bear a finalizer, for which their definition would wait."""
+    kind = "computedomains.resource.nvidia.com"
+    if await world.kubectl("get", "crd", kind, "--ignore-not-found", "-o", "name"):
+        for place in (await world.kubectl("get", kind, "-A", "-o", "jsonpath={.items[*].metadata.namespace}")).split():
+            for name in (await world.kubectl("get", kind, "-n", place, "-o", "name")).split():
+                await world.kubectl("patch", name, "-n", place, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        await world.kubectl("delete", "crd", kind, "--timeout=30s")
+
+
+@pytest.fixture
+async def world(whole_cluster: World) -> AsyncIterator[World]:
+    """A cluster whose nodes have GPUs and channels, and no ComputeDomains yet."""
+    await uninstall(whole_cluster)
+    selector = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == 'channel'"
+    spec = {"selectors": [{"cel": {"expression": selector}}]}
+    await whole_cluster.apply({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": CLASS}, "spec": spec})
+    for node in range(NODES):
+        await whole_cluster.apply(channel(node))
+        gpus = json.dumps({"status": {"capacity": {"nvidia.com/gpu": "4"}, "allocatable": {"nvidia.com/gpu": "4"}}})
+        await whole_cluster.kubectl("patch", "node", f"grove-node-{node}", "--subresource=status", "--type=merge", "-p", gpus)
+    yield whole_cluster
+    await whole_cluster.stop()
+    await uninstall(whole_cluster)
+
+
+@asynccontextmanager
+async def driver(world: World) -> AsyncIterator[None]:
+    """Does what the driver does with domains, for as long as it runs."""
+
+    async def play() -> None:
+        while True:
+            for domain in await domains(world):
+                name = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
+                if name not in await names(world, "resourceclaimtemplates"):
+                    await world.apply(claim_template(name))
+            await asyncio.sleep(0.2)
+
+    playing = asyncio.ensure_future(play())
+    try:
+        yield
+    finally:
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
+
+
+async def domains(world: World) -> list[Manifest]:
+    found = await world.kubectl("get", "computedomains.resource.nvidia.com", "-o", "json")
+    items: list[Manifest] = json.loads(found)["items"]
+    return items
+
+
+async def names(world: World, kind: str) -> list[str]:
+    return (await world.kubectl("get", kind, "-o", "jsonpath={.items[*].metadata.name}")).split()
+
+
+async def owners(world: World, kind: str) -> dict[str, str]:
+    """By whom each object of a kind is owned."""
+    found = json.loads(await world.kubectl("get", kind, "-o", "json"))["items"]
+    return {
+        one["metadata"]["name"]: " ".join(f"{owner['kind']}/{owner['name']}" for owner in one["metadata"].get("ownerReferences", []))
+        for one in found
+    }
+
+
+async def reported(world: World) -> dict[str, Any]:
+    """What the set says of its domains."""
+    [one] = await world.objects("sets")
+    return {domain["name"]: domain.get("message", "ready") for domain in one.get("status", {}).get("computeDomains", [])}
+
+
+async def conditions(world: World) -> list[str]:
+    [one] = await world.objects("sets")
+    found = one.get("status", {}).get("conditions", [])
+    return [f"{each['status']} {each['reason']}" for each in found if each["type"] == "ComputeDomainsUnavailable"]
+
+
+def gpu_clique(name: str, replicas: int = 1, **spec: Any) -> Manifest:
+    one = clique(name, replicas, **spec)
+    one["spec"]["podSpec"]["containers"][0] |= GPU
+    return one
+
+
+def by_config(replicas: int = 1) -> Manifest:
+    """GREP-270: one domain for each replica of the set."""
+    return pod_clique_set(gpu_clique("work", 2), replicas=replicas, computeDomainConfig={"enabled": True})
+
+
+def by_annotations() -> Manifest:
+    """The design's: one domain for each replica of the scaling group, of which each is a gang."""
+    annotations = {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "scalingGroupReplica"}
+    group = {"name": "pool", "cliqueNames": ["work"], "replicas": 2, "minAvailable": 1, "annotations": annotations}
+    return pod_clique_set(clique("front"), gpu_clique("work", 2), podCliqueScalingGroups=[group])
+
+
+def by_group() -> Manifest:
+    """The shipped operator's."""
+    made = pod_clique_set(gpu_clique("work", 2))
+    made["metadata"]["annotations"] = {"grove.io/mnnvl-group": "main"}
+    return made
+
+
+WORK = ("chat-0-work-0", "chat-0-work-1")
+POOL = tuple(f"chat-0-pool-{member}-work-{index}" for member in range(2) for index in range(2))
+
+
+async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(world: World) -> None:
+    await world.start(everywhere=True)
+    await world.apply(by_config())
+    await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
+    assert await reported(world) == {"chat-0-cd": "is not there yet"}
+    assert await names(world, "pods") == []
+    told = [one for one in await world.objects("events") if one["reason"] == "ComputeDomainsNotServed"]
+    assert [(one["involvedObject"]["kind"], one["count"]) for one in told] == [("PodCliqueSet", 1)]
+    await install(world)
+    async with driver(world):
+        await world.until_ready(*WORK)
+    await world.until(lambda: conditions(world), [])
+    assert await owners(world, "computedomains") == {"chat-0-cd": "PodCliqueSet/chat"}
+
+
+async def test_gates_are_lifted_and_pods_run_while_no_domain_is_ready(world: World) -> None:
+    """#209: the domain is ready once its pods are on nodes, so that a gate which waited for it would wait for ever."""
+    await install(world)
+    await world.start(everywhere=True)
+    async with driver(world):
+        await world.apply(by_annotations())
+        await world.until_ready("chat-0-front-0", *POOL)
+    await world.until(lambda: reported(world), {"chat-0-pool-0-cd": "has no nodes yet", "chat-0-pool-1-cd": "has no nodes yet"})
+    status = {"status": {"status": "Ready", "nodes": [{"name": "a", "status": "Ready"}]}}
+    await world.kubectl("patch", "computedomain", "chat-0-pool-0-cd", "--subresource=status", "--type=merge", "-p", json.dumps(status))
+    await world.until(lambda: reported(world), {"chat-0-pool-0-cd": "ready", "chat-0-pool-1-cd": "has no nodes yet"})
+
+
+async def test_domains_of_annotations_belong_to_the_gangs_of_their_pods_and_go_with_them(world: World) -> None:
+    await install(world)
+    await world.start(everywhere=True)
+    async with driver(world):
+        await world.apply(by_annotations())
+        await world.until_ready("chat-0-front-0", *POOL)
+        wanted = {f"chat-0-pool-{member}-cd": f"PodGang/chat-0-pool-{member}" for member in range(2)}
+        assert await owners(world, "computedomains") == wanted
+        await world.kubectl("scale", "podcliquescalinggroup", "chat-0-pool", "--replicas=1")
+        await world.until(lambda: names(world, "computedomains"), ["chat-0-pool-0-cd"])
+        await world.kubectl("delete", "podcliqueset", "chat")
+        await world.until(lambda: names(world, "computedomains"), [])
+
+
+async def test_domains_of_a_config_go_when_the_set_is_scaled_in_and_when_it_is_deleted(world: World) -> None:
+    await install(world)
+    await world.start(everywhere=True)
+    async with driver(world):
+        await world.apply(by_config(replicas=2))
+        await world.until(lambda: names(world, "computedomains"), ["chat-0-cd", "chat-1-cd"])
+        await world.until_ready(*WORK, "chat-1-work-0", "chat-1-work-1")
+        await world.kubectl("scale", "podcliqueset", "chat", "--replicas=1")
+        await world.until(lambda: names(world, "computedomains"), ["chat-0-cd"])
+        await world.until_ready(*WORK)
+        await world.kubectl("delete", "podcliqueset", "chat")
+        for kind in ("computedomains", "podgangs", "pods", "resourceclaims"):
+            await world.until(lambda kind=kind: names(world, kind), [])  # type: ignore[misc]
+
+
+async def test_a_domain_that_is_deleted_stays_for_its_pods_and_is_made_again_once_they_are_gone(world: World) -> None:
+    """The shipped operator leaves it Terminating for ever."""
+    await install(world)
+    await world.start(everywhere=True, config=GROUPS)
+    async with driver(world):
+        await world.apply(by_group())
+        await world.until_ready(*WORK)
+        [before] = await domains(world)
+        await world.kubectl("delete", "computedomain", "chat-0-main", "--wait=false")
+        await world.until(lambda: reported(world), {"chat-0-main": "is being deleted"})
+        assert await names(world, "computedomains") == ["chat-0-main"]
+        await world.kubectl("scale", "podclique", "chat-0-work", "--replicas=0")
+        await world.until(lambda: is_new(world, before), True)
+
+
+async def is_new(world: World, before: Manifest) -> bool:
+    found = await domains(world)
+    return bool(found) and found[0]["metadata"]["uid"] != before["metadata"]["uid"] and "deletionTimestamp" not in found[0]["metadata"]
+
+
+async def test_the_designs_form_has_claims_of_ours_with_the_same_owners_as_their_domains(world: World) -> None:
+    """No driver takes it; what can be seen is that all of it is made, and goes."""
+    await install(world, AS_PROPOSED)
+    await world.start(everywhere=True, mnnvl_shape="as-proposed")
+    await world.apply(by_annotations())
+    wanted = {f"chat-0-pool-{member}-mnnvl-claim": f"PodGang/chat-0-pool-{member}" for member in range(2)}
+    await world.until(lambda: owners(world, "resourceclaims"), wanted)
+    await world.until(lambda: names(world, PROPOSED), ["chat-0-pool-0-cd", "chat-0-pool-1-cd"])
+    await world.kubectl("delete", "podcliqueset", "chat")
+    await world.apply({**by_config(), "metadata": {"name": "web"}})
+    await world.until(lambda: owners(world, "resourceclaimtemplates"), {"web-0-mnnvl-claim": "PodCliqueSet/web"})
+    await world.until(lambda: owners(world, PROPOSED), {"web-0-cd": "PodCliqueSet/web"})
+    await world.kubectl("delete", "podcliqueset", "web")
+    for kind in (PROPOSED, "resourceclaims", "resourceclaimtemplates"):
+        await world.until(lambda kind=kind: names(world, kind), [])  # type: ignore[misc]
+
+
+async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world: World) -> None:
+    await install(world)
+    await world.start(everywhere=True)
+    async with driver(world):
+        await world.apply(by_config())
+        await world.until_ready(*WORK)
+    await uninstall(world)
+    await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
+    assert await world.hostnames(is_ready) == list(WORK)
+    await install(world)
+    await world.until(lambda: conditions(world), [])
+    await world.until(lambda: names(world, "computedomains"), ["chat-0-cd"])

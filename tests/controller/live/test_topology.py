@@ -1,0 +1,273 @@
+"""Topologies on a real API server: made, followed by KAI's, kept while they are in use, and told of by the sets that lost a level."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+
+from .world import World, clique, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+RACK, HOST, BLOCK = "example.com/rack", "kubernetes.io/hostname", "example.com/block"
+PROFILES = {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]}
+TAS = {"scheduler": PROFILES, "topologyAwareScheduling": {"enabled": True}}
+
+
+def levels(**keys: str) -> list[Manifest]:
+    return [{"domain": domain, "key": key} for domain, key in keys.items()]
+
+
+def tas(**keys: str) -> Manifest:
+    """A configuration with a default topology."""
+    return {**TAS, "topologyAwareScheduling": {"enabled": True, "levels": levels(**keys)}}
+
+
+def topology(name: str = "lab", kind: str = "ClusterTopology", bindings: Any = None, **keys: str) -> Manifest:
+    spec = {"levels": levels(**keys), **({"schedulerTopologyBindings": bindings} if bindings else {})}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def kai_topology(name: str, *labels: str) -> Manifest:
+    spec = {"levels": [{"nodeLabel": label} for label in labels]}
+    return {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": name}, "spec": spec}
+
+
+KAI_DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "topologies.kai.scheduler"},
+    "spec": {
+        "group": "kai.scheduler",
+        "names": {"kind": "Topology", "plural": "topologies", "singular": "topology", "listKind": "TopologyList"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1alpha1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "levels": {
+                                        "type": "array",
+                                        "items": {"type": "object", "properties": {"nodeLabel": {"type": "string"}}},
+                                        "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "field is immutable"}],
+                                    }
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+"""KAI's definition as far as it matters: levels cannot change."""
+
+
+@pytest.fixture
+async def world(whole_cluster: World) -> World:
+    """A cluster with KAI's kind, and without any topology."""
+    await whole_cluster.apply(KAI_DEFINITION)
+    await whole_cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/topologies.kai.scheduler")
+    kinds = "clustertopologies.grove.io,clustertopologybindings.grove.io,topologies.kai.scheduler"
+    for name in (await whole_cluster.kubectl("get", kinds, "-o", "name")).split():
+        await whole_cluster.kubectl("patch", name, "--type=merge", "-p", '{"metadata":{"finalizers":[]}}')
+        await whole_cluster.kubectl("delete", name, "--ignore-not-found")
+    return whole_cluster
+
+
+async def field(world: World, kind: str, name: str, path: str) -> str:
+    """A field of an object, as kubectl prints it; empty without the object."""
+    return await world.kubectl("get", kind, name, "--ignore-not-found", "-o", f"jsonpath={{{path}}}")
+
+
+async def keys(world: World, name: str = "lab", kind: str = "clustertopologies.grove.io") -> str:
+    return await field(world, kind, name, ".spec.levels[*].key")
+
+
+async def labels(world: World, name: str = "lab") -> str:
+    return await field(world, "topologies.kai.scheduler", name, ".spec.levels[*].nodeLabel")
+
+
+async def topologies(world: World) -> list[str]:
+    return (await world.kubectl("get", "clustertopologies.grove.io,topologies.kai.scheduler", "-o", "name")).split()
+
+
+async def condition(world: World) -> str:
+    """What the set says of its levels."""
+    [one] = await world.objects("sets")
+    found = [one for one in one.get("status", {}).get("conditions", []) if one["type"] == "TopologyLevelsUnavailable"]
+    return " ".join(f"{one['status']} {one['reason']}" for one in found)
+
+
+async def constraint(world: World) -> list[Any]:
+    """By which topology the gang is placed, and where."""
+    gangs = await world.objects("gangs")
+    if not gangs:
+        return []
+    [gang] = gangs
+    name = gang["metadata"].get("annotations", {}).get("grove.io/topology-name", "")
+    return [name, gang["spec"].get("topologyConstraint", {}).get("packConstraint", {}).get("required", "")]
+
+
+async def events(world: World, kind: str, reason: str) -> list[str]:
+    chosen = f"involvedObject.kind={kind},reason={reason}"
+    found = json.loads(await world.kubectl("get", "events", "-n", "default", "--field-selector", chosen, "-o", "json"))
+    return [one["message"] for one in found["items"]]
+
+
+def placed(domain: str = "rack", *, name: str = "lab", cpu: str = "10m") -> Manifest:
+    declared = pod_clique_set(clique("front", 2), clusterTopologyName=name, topologyConstraint={"packDomain": domain})
+    declared["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return declared
+
+
+PODS = ("chat-0-front-0", "chat-0-front-1")
+
+
+async def test_the_configuration_is_the_default_topology_as_long_as_it_says_so(world: World) -> None:
+    await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+    finalizers = await field(world, "clustertopologies.grove.io", "grove-topology", ".metadata.finalizers[*]")
+    assert finalizers == "grove.io/clustertopology.grove.io"
+    owner = await field(world, "topologies.kai.scheduler", "grove-topology", ".metadata.ownerReferences[0].kind")
+    assert owner == "ClusterTopology"
+    await world.stop()
+    await world.start(everywhere=True, config=tas(block=BLOCK, host=HOST))
+    await world.until(lambda: keys(world, "grove-topology"), f"{BLOCK} {HOST}")
+    await world.until(lambda: labels(world, "grove-topology"), f"{BLOCK} {HOST}")
+    await world.stop()
+    await world.start(everywhere=True, config={"scheduler": PROFILES})
+    await world.until(lambda: topologies(world), [])
+
+
+async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(world: World) -> None:
+    await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+    await world.apply(topology("grove-topology", block=BLOCK))
+    await world.until(lambda: keys(world, "grove-topology"), f"{RACK} {HOST}")
+    await world.kubectl("delete", "clustertopologies.grove.io", "grove-topology", "--wait=false")
+    await world.until(lambda: field(world, "clustertopologies.grove.io", "grove-topology", ".metadata.deletionTimestamp"), "")
+    await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+
+
+async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
+    before = await field(world, "topologies.kai.scheduler", "lab", ".metadata.uid")
+    await world.apply(topology(block=BLOCK, rack=RACK, host=HOST))
+    await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
+    assert await field(world, "topologies.kai.scheduler", "lab", ".metadata.uid") != before
+    await world.kubectl("delete", "topologies.kai.scheduler", "lab", "--wait=false")
+    await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
+
+
+async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.apply(placed())
+    await world.until_ready(*PODS)
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--wait=false")
+    why = f"It is deleted once no PodCliqueSet refers to it: {world.namespace}/chat"
+    await world.until(lambda: told(world, why), True)
+    assert await labels(world) == f"{RACK} {HOST}"
+    await world.kubectl("delete", "podcliqueset", "chat")
+    await world.until(lambda: topologies(world), [])
+
+
+async def told(world: World, message: str) -> bool:
+    return message in await events(world, "ClusterTopology", "TopologyInUse")
+
+
+async def test_a_topology_that_no_set_refers_to_goes_at_once_and_kais_with_it(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--wait=false")
+    await world.until(lambda: topologies(world), [])
+
+
+async def test_a_set_that_loses_a_level_says_so_until_it_is_back(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.apply(placed())
+    await world.until_ready(*PODS)
+    await world.until(lambda: condition(world), "False AllClusterTopologyLevelsAvailable")
+    assert await constraint(world) == ["lab", RACK]
+    before = await world.names("pods")
+    await world.apply(topology(host=HOST))
+    await world.until(lambda: condition(world), "True ClusterTopologyLevelsUnavailable")
+    await world.until(lambda: constraint(world), ["", ""])
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: condition(world), "False AllClusterTopologyLevelsAvailable")
+    await world.until(lambda: constraint(world), ["lab", RACK])
+    assert await world.names("pods") == before
+
+
+async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(world: World) -> None:
+    """GREP-244, Story 5."""
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.apply(topology("other", rack=BLOCK, host=HOST))
+    await world.apply(placed(cpu="1000"))
+    await world.until(lambda: constraint(world), ["lab", RACK])
+    await world.until(world.hostnames, list(PODS))
+    before = await world.names("pods")
+    await world.apply(placed(cpu="1000", name="other"))
+    await world.until(lambda: constraint(world), ["other", BLOCK])
+    assert await world.names("pods") == before
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab")
+    await world.until(lambda: condition(world), "False AllClusterTopologyLevelsAvailable")
+
+
+async def drift(world: World) -> str:
+    return await field(world, "clustertopologybindings.grove.io", "lab", ".status.conditions[?(@.type=='SchedulerTopologyDrift')].status")
+
+
+async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_it_is_back(world: World) -> None:
+    theirs = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
+    await world.apply(kai_topology("theirs", RACK, HOST))
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology("lab", "ClusterTopologyBinding", theirs, rack=RACK, host=HOST))
+    await world.until(lambda: drift(world), "False")
+    await world.kubectl("delete", "topologies.kai.scheduler", "theirs")
+    await world.until(lambda: drift(world), "True")
+    await world.apply(kai_topology("theirs", BLOCK, HOST))
+    why = "kai-scheduler places by other levels: "
+    missing = f'{why}KAI Topology "theirs" not found'
+    await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected"), [missing])
+    await world.apply(topology("lab", "ClusterTopologyBinding", theirs, block=BLOCK, host=HOST))
+    await world.until(lambda: drift(world), "False")
+    assert await topologies(world) == ["topology.kai.scheduler/theirs"]
+
+
+async def test_kais_topology_goes_when_a_binding_names_one_of_somebody_elses(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology("lab", "ClusterTopologyBinding", rack=RACK))
+    await world.until(lambda: labels(world), RACK)
+    await world.apply(kai_topology("theirs", RACK))
+    theirs = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
+    await world.apply(topology("lab", "ClusterTopologyBinding", theirs, rack=RACK))
+    await world.until(lambda: topologies(world), ["topology.kai.scheduler/theirs"])
+    await world.until(lambda: drift(world), "False")
+
+
+async def test_an_operator_of_one_namespace_leaves_topologies_alone(world: World) -> None:
+    """It sees no sets elsewhere, so that it cannot know what is in use."""
+    await world.apply(topology("lab", rack=RACK))
+    await world.start(config=tas(rack=RACK))
+    await world.apply(placed())
+    await world.until_ready(*PODS)
+    assert await topologies(world) == ["clustertopology.grove.io/lab"]
+    assert await field(world, "clustertopologies.grove.io", "lab", ".metadata.finalizers") == ""

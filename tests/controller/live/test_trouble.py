@@ -1,0 +1,127 @@
+"""What is wrong is told where people look, in the server's own words; what runs stays, and all heals."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+
+from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+HUGE_PAGES = "HugePages require cpu or memory"
+
+
+def with_front(**pod_spec: Any) -> Manifest:
+    """The set with other fields in the pods of its front clique, the first fields of whose container are those of `box`."""
+    edited = copy.deepcopy(SERVING)
+    spec = edited["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
+    spec["containers"][0] |= pod_spec.pop("box", {})
+    spec |= pod_spec
+    return edited
+
+
+def stalled(one: Manifest) -> str:
+    """What its condition says, where it bears one."""
+    conditions = one.get("status", {}).get("conditions", [])
+    return next((each["message"] for each in conditions if each["type"] == "Stalled" and each["status"] == "True"), "")
+
+
+async def says(world: World, words: str) -> list[str]:
+    """Whoever bears words in its condition."""
+    objects = [one for what in ("sets", "cliques") for one in await world.objects(what)]
+    return sorted(one["metadata"]["name"] for one in objects if words in stalled(one))
+
+
+async def told(world: World, words: str) -> set[str]:
+    """Whom events with these words are about."""
+    return {one["involvedObject"]["name"] for one in await world.objects("events") if words in one["message"]}
+
+
+async def uids(world: World) -> set[str]:
+    return {one["metadata"]["uid"] for one in await world.objects("pods")}
+
+
+async def test_a_template_that_no_server_takes_leaves_the_other_cliques_to_be_made(world: World) -> None:
+    await world.apply(with_front(box={"resources": {"limits": {"hugepages-2Mi": "4Mi"}}}))
+    await world.until(lambda: says(world, HUGE_PAGES), ["chat", "chat-0-front"])
+    await world.until(world.hostnames, sorted((*BASE, *SCALED)))
+    assert await world.hostnames(lambda pod: not pod["spec"].get("schedulingGates")) == [], "the gang is not whole"
+    assert await told(world, HUGE_PAGES) == {"chat", "chat-0-front"}
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: says(world, HUGE_PAGES), [])
+
+
+async def test_an_edit_to_a_template_that_no_server_takes_costs_no_pod(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    await world.apply(with_front(box={"resources": {"limits": {"hugepages-2Mi": "4Mi"}}}))
+    await world.until(lambda: says(world, HUGE_PAGES), ["chat"])
+    assert await uids(world) == before
+    await world.apply(SERVING)
+    await world.until(lambda: says(world, HUGE_PAGES), [])
+    assert await uids(world) == before
+
+
+async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_first_pod(world: World) -> None:
+    """A class that is not there is no mistake of the template: only when a pod is made it turns out."""
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    await world.apply(with_front(runtimeClassName="nowhere"))
+    await world.until(lambda: says(world, 'RuntimeClass "nowhere" not found'), ["chat", "chat-0-front"])
+    assert len(before & await uids(world)) == len(before) - 1
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: says(world, "nowhere"), [])
+
+
+async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: World) -> None:
+    """Nobody made the topology here: what was placed by it stays, and a level that is gone is named."""
+    await world.apply(pod_clique_set(clique("front", 2)))
+    await world.until_ready(*FRONT)
+    before = await uids(world)
+    constraint = {"topologyName": "nowhere", "pack": {"required": "rack"}}
+    await world.apply(pod_clique_set(clique("front", 2), topologyConstraint=constraint))
+    await world.until(lambda: observed(world), True)
+    assert await uids(world) == before
+
+
+async def observed(world: World) -> bool:
+    [set] = await world.objects("sets")
+    return bool(set["status"].get("observedGeneration") == set["metadata"]["generation"] == 2)
+
+
+NONSENSE = [
+    ("podgang", "chat-0", {"spec": {"podgroups": []}}),
+    ("podclique", "chat-0-front", {"spec": {"podSpec": {"containers": [{"name": "box", "image": "foreign"}]}, "minAvailable": 9}}),
+    ("podclique", "chat-0-front", {"metadata": {"labels": None}}),
+    ("podclique", "chat-0-model-0-work", {"metadata": {"ownerReferences": None}}),
+    ("podcliquescalinggroup", "chat-0-model", {"spec": {"cliqueNames": ["nobody"]}}),
+    ("service", "chat-0", {"spec": {"selector": {"a": "b"}}, "metadata": {"labels": {"app.kubernetes.io/part-of": "another"}}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "patch"), NONSENSE, ids=lambda one: json.dumps(one) if isinstance(one, dict) else one)
+async def test_objects_of_ours_that_are_edited_into_nonsense_heal(world: World, kind: str, name: str, patch: dict[str, Any]) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before, pods = await wanted_of(world, kind, name), await uids(world)
+    await world.kubectl("patch", kind, name, "--type=merge", "-p", json.dumps(patch))
+    await world.until(lambda: wanted_of(world, kind, name), before)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    assert await uids(world) == pods
+    assert [result.error for result in world.results if result.error is not None] == []
+
+
+async def wanted_of(world: World, kind: str, name: str) -> Manifest:
+    live = json.loads(await world.kubectl("get", kind, name, "-o", "json"))
+    owners = [(one["kind"], one["name"]) for one in live["metadata"].get("ownerReferences", [])]
+    return {"spec": live["spec"], "labels": live["metadata"].get("labels"), "owners": owners}

@@ -1,0 +1,52 @@
+"""No set waits for another's trouble."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from applier.errors import Forbidden
+from applier.ref import Kind
+from applier.testing.memory.faults import Request
+from applier.testing.virtual_time import in_virtual_time
+
+from .whole import World, running
+
+POD = Kind("", "v1", "Pod")
+
+
+def pods_of(world: World, name: str) -> int:
+    return sum(one["metadata"]["name"].startswith(f"{name}-") for one in world.of(POD))
+
+
+def is_bad(request: Request) -> bool:
+    return request.verb == "create" and request.resource.plural == "pods" and request.name.startswith("bad-")
+
+
+async def never_answers(request: Request) -> None:
+    """Stands for a webhook of one set's pods that does not answer: the server waits for it until its time is up."""
+    if is_bad(request):
+        await asyncio.sleep(10.0)
+        raise Forbidden(403, "Forbidden", "failed calling webhook: context deadline exceeded")
+
+
+@in_virtual_time
+async def test_a_set_whose_webhook_does_not_answer_delays_no_other() -> None:
+    async with running() as world:
+        world.cluster.before = never_answers
+        await world.declare(60, 1, "bad")  # seconds later all that may be in work of it is in work
+        began = asyncio.get_running_loop().time()
+        await world.declare(20, 1, "good", quiet=0.5)
+        assert (pods_of(world, "good"), pods_of(world, "bad")) == (40, 0)
+        assert asyncio.get_running_loop().time() - began < 1.0
+
+
+@in_virtual_time
+@pytest.mark.parametrize("replicas", [1, 30])
+async def test_a_set_whose_pods_are_refused_delays_no_other(replicas: int) -> None:
+    async with running() as world:
+        world.cluster.fail(is_bad, Forbidden(403, "Forbidden", "no such class"), times=-1)
+        await world.declare(replicas, 1, "bad")
+        await world.declare(20, 1, "good", quiet=0.5)
+        assert (pods_of(world, "good"), pods_of(world, "bad")) == (40, 0)

@@ -1,0 +1,64 @@
+"""The whole operator on a cluster in memory, where nobody but it does anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from applier.loop import Result
+from applier.ref import Kind, Manifest, Ref
+from applier.testing.memory import MemoryCluster
+from grove_compiler.api.crd import crds
+from grove_compiler.step import Context, Key
+from grove_operator.controller.operator import Operator, Options, settings_of
+from tests.applier.free_schemas import FreeSchemas
+from tests.features.compiling import shipped_program
+from tests.model.sets import clique, pcs
+
+REPLICAS = 6
+
+
+class World:
+    """The operator, its cluster, and what came of each look at a key."""
+
+    def __init__(self) -> None:
+        self.cluster = MemoryCluster(schemas=FreeSchemas())
+        self.cluster.seed(*crds())
+        self.results: list[Result[Key]] = []
+        context = Context(shipped_program(), settings_of("1.35"))
+        options = Options(namespace="default", on_result=self.results.append)
+        self.operator = Operator(self.cluster, context, lambda: 1_800_000_000.0 + asyncio.get_running_loop().time(), options)
+
+    def of(self, kind: Kind) -> list[Manifest]:
+        return list(self.cluster.store.of(kind.group, kind.kind, "default"))
+
+    def writes(self) -> Counter[str]:
+        return Counter(f"{one.verb} {one.resource.plural}" for one in self.cluster.writes())
+
+    async def declare(self, replicas: int, generation: int, name: str = "chat", quiet: float = 5.0) -> None:
+        """Somebody writes a set. Returns so many seconds later."""
+        manifest = pcs([clique("worker", 2)], replicas=replicas)
+        manifest["metadata"] |= {"name": name, "namespace": "default", "generation": generation}
+        await self.seed(manifest, quiet)
+
+    async def seed(self, manifest: Manifest, quiet: float = 5.0) -> None:
+        self.cluster.forget_requests()
+        self.results.clear()
+        old = self.cluster.find(Ref.of(manifest)) or {}
+        self.cluster.seed({**old, **manifest, "metadata": {**old.get("metadata", {}), **manifest["metadata"]}})
+        await asyncio.sleep(quiet)
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[World]:
+    """An operator with a set of six replicas of two pods."""
+    world = World()
+    task = asyncio.ensure_future(world.operator.run())
+    try:
+        await world.declare(REPLICAS, 1)
+        yield world
+    finally:
+        world.operator.stop(5.0)
+        await asyncio.gather(task, return_exceptions=True)
