@@ -1,4 +1,4 @@
-"""Scheduler and nodes of a simulation, as far as an operator can tell: pods get a node, run, become ready, fail, and end."""
+"""Scheduler, nodes and garbage collector of a simulation, as an operator sees them: pods get a node, run, are ready, fail, and end."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ BROKEN = "broken"
 class Machines:
     """Moves every pod one stage on at each `tick`.
 
-    There is room for so many pods at a time. Those whose UIDs are among the `failing` are not ready for as long.
+    There is room for so many pods at a time. Those whose UIDs are among the `failing` are not ready for as long, and nobody tells of the
+    `lost` that they have ended.
     """
 
     world: World
     room: int = 1000
     failing: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)
 
     def tick(self) -> bool:
         """Moves all pods on, and says whether any did."""
         before = self.world.version
+        self.world.collect_garbage()
         for pod in self.world.all(POD):
-            if is_being_deleted(pod):
+            if is_being_deleted(pod) and pod["metadata"]["uid"] not in self.lost:
                 self.world.end(pod)
         for pod in self.world.all(POD):
             if not is_being_deleted(pod):

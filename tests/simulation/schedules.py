@@ -6,33 +6,29 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from tests.simulation.operator import Crash
+from applier.errors import Expired, Unreachable
+from tests.simulation.network import NEVER
+from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, POD, SET
 
+LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
 
-class Look(NamedTuple):
-    """The operator takes the step of one key, the caches of some kinds being so many changes behind."""
 
-    key: int
-    pods_behind: int = 0
-    children_behind: int = 0
+class Pass(NamedTuple):
+    """Time passes, and operators work."""
+
+    tenths: int
 
     def happen(self, simulation: Simulation) -> None:
-        keys = simulation.operator.due()
-        lags = {"Pod": self.pods_behind, "PodClique": self.children_behind, "PodCliqueScalingGroup": self.children_behind}
-        try:
-            simulation.operator.look(keys[self.key % len(keys)], lags)
-        except Crash:
-            simulation.operator.restart()
+        simulation.let_pass(self.tenths / 10)
 
 
 class Tick(NamedTuple):
-    """A second passes, and machines move pods on."""
+    """Machines move pods on."""
 
     def happen(self, simulation: Simulation) -> None:
-        simulation.world.now += 1
         simulation.machines.tick()
 
 
@@ -81,35 +77,115 @@ class Fail(NamedTuple):
 
 
 class Die(NamedTuple):
-    """The operator's process ends after so many more writes, and another one takes over."""
+    """An operator's process ends after so many more writes, and another one takes over."""
 
     writes: int
+    candidate: int = 0
 
     def happen(self, simulation: Simulation) -> None:
-        simulation.operator.writes_left = self.writes
+        _operator(simulation, self.candidate).writes_left = self.writes
 
 
-Action = Look | Tick | Edit | Scale | Lose | Fail | Die
+class CutOff(NamedTuple):
+    """Nothing gets from an operator to the server and back for a while; another candidate may lead by then."""
 
-_looks = st.builds(Look, st.integers(0, 4), st.integers(0, 12), st.integers(0, 6))
-_edits = st.builds(Edit, st.sampled_from(["second", "third", "broken", "busybox"]), st.sampled_from([(), (0,), (1,), (0, 1)]))
-_scales = st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(1, 4))
+    seconds: int
+    candidate: int = 0
+
+    def happen(self, simulation: Simulation) -> None:
+        _operator(simulation, self.candidate).connection.cut_until = simulation.loop.time() + self.seconds
+
+
+class Slow(NamedTuple):
+    """From now on requests take up to so long, and so do answers."""
+
+    tenths: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.network.latency = self.tenths / 10
+
+
+class Late(NamedTuple):
+    """The watches of a kind tell nothing for a while, and then all."""
+
+    kind: str
+    tenths: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.network.silent[self.kind] = simulation.loop.time() + self.tenths / 10
+
+
+class Fault(NamedTuple):
+    """So many of the next writes fail, or are carried out without an answer."""
+
+    failures: int
+    lost_answers: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.network.failures, simulation.network.lost_answers = self.failures, self.lost_answers
+
+
+class Break(NamedTuple):
+    """All watches end. Where the server has forgotten its history, they begin again with all that there is: much is told twice."""
+
+    forgotten: bool
+
+    def happen(self, simulation: Simulation) -> None:
+        cluster = simulation.world.cluster
+        if self.forgotten:
+            cluster.store.forget()
+        cluster.end_watches(Expired(410, "Expired", "too old resource version") if self.forgotten else Unreachable("connection reset"))
+
+
+class GoDown(NamedTuple):
+    """There is no server for a while."""
+
+    seconds: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.network.go_down(self.seconds)
+
+
+def _operator(simulation: Simulation, number: int) -> Operator:
+    return simulation.operators[number % len(simulation.operators)]
+
+
+Action = Pass | Tick | Edit | Scale | Lose | Fail | Die | CutOff | Slow | Late | Fault | Break | GoDown
+
+_passes = st.builds(Pass, st.integers(0, 30))
+_ticks = st.builds(Tick)
 _pods = st.integers(0, 30)
 
 schedules = st.lists(
     st.one_of(
-        _looks, _looks, _looks, st.builds(Tick), st.builds(Tick), _edits, _scales,
-        st.builds(Lose, _pods), st.builds(Fail, _pods), st.builds(Die, st.integers(0, 8)),
+        _passes, _passes, _passes, _ticks, _ticks, _ticks,
+        st.builds(Edit, st.sampled_from(["second", "third", "broken", "busybox"]), st.sampled_from([(), (0,), (1,), (0, 1)])),
+        st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(1, 4)),
+        st.builds(Lose, _pods), st.builds(Fail, _pods),
+        st.builds(Die, st.integers(0, 20), st.integers(0, 1)),
+        st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
+        st.builds(Slow, st.integers(0, 8)),
+        st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)), st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)),
+        st.builds(Fault, st.integers(0, 4), st.integers(0, 4)), st.builds(Break, st.booleans()),
+        st.builds(GoDown, st.integers(1, 100)),
     ),
-    max_size=60,
+    max_size=50,
 )  # fmt: skip
-"""Most of what happens is that the operator looks and that pods move on: an edit alone is no race."""
+"""Most of what happens is that operators work and that pods move on: an edit alone is no race."""
+
+LONGEST_BACKOFF = 60.0
+"""Seconds. Nobody waits longer before the next try, after as many failures as a schedule has: what is still wrong then stays so."""
 
 
 def play(simulation: Simulation, schedule: list[Action]) -> None:
-    """Lets all of a schedule happen, and then what is left to happen by itself; nobody's pods fail for ever."""
+    """Lets all of a schedule happen, and then what is left to happen by itself; nobody's pods fail for ever, and all networks get well."""
     for action in schedule:
         action.happen(simulation)
     simulation.machines.failing.clear()
+    simulation.network.calm_down()
+    for one in simulation.operators:
+        one.connection.cut_until = 0.0
+        one.writes_left = NEVER
+    simulation.let_pass(LONGEST_BACKOFF)
     simulation.edit(image("last"))
-    simulation.settle()
+    simulation.wait(LONGEST_BACKOFF)

@@ -1,21 +1,28 @@
-"""A world with machines and an operator in it, run until nothing happens any more."""
+"""A world with machines and operators in it, run until nothing happens any more."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from functools import cache
+from typing import ClassVar
 
 from applier.ref import Kind, Manifest
+from applier.testing.virtual_time import VirtualTimeLoop
 from grove_compiler.step import Context
 from tests.simulation.machines import Machines
-from tests.simulation.operator import Crash, Operator
+from tests.simulation.network import Network
+from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, demo
-from tests.simulation.world import SET, World
+from tests.simulation.world import SET, Moment, World
 from tests.step.world import context
 
 MOST_ROUNDS = 400
-SECONDS_A_ROUND = 1.0
+SECONDS_A_ROUND = 1.2
+"""More than bad news waits before it is told."""
+MOMENT = 0.3
+"""Seconds, longer than a set rests between two looks at it. Where answers come at once an operator needs no time for all else."""
 
 
 class Restless(AssertionError):
@@ -23,12 +30,33 @@ class Restless(AssertionError):
 
 
 class Simulation:
-    """Everything that there is."""
+    """Everything that there is. With two `candidates` there are two operators, of which one leads.
 
-    def __init__(self, shared: Context | None = None, room: int = 1000) -> None:
-        self.world = World()
+    Each has an event loop of its own, whose time passes only in the methods here. To be closed; `conftest.py` closes what tests leave.
+    """
+
+    open: ClassVar[list[Simulation]] = []
+
+    def __init__(self, shared: Context | None = None, room: int = 1000, *, candidates: int = 1, moment: Moment | None = None) -> None:
+        self.loop = VirtualTimeLoop()
+        self.open.append(self)
+        self.world = World(self.loop.time)
+        if moment is not None:
+            self.world.resume(moment)
         self.machines = Machines(self.world, room)
-        self.operator = Operator(self.world, shared or context())
+        self.network = Network(self.world)
+        names = [""] if candidates == 1 else [f"candidate-{number}" for number in range(candidates)]
+        self.operators = [Operator(self.network, shared or context(), self.loop, name) for name in names]
+        self.operator = self.operators[0]
+
+    def close(self) -> None:
+        """Ends all processes. What is in the cluster can still be read."""
+        if not self.loop.is_closed():
+            for one in self.operators:
+                one.kill()
+            self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+            self.loop.close()
+            self.open.remove(self)
 
     def edit(self, *edits: Callable[[Manifest], None], kind: Kind = SET, name: str = NAME) -> None:
         """Somebody edits an object, the set unless said otherwise."""
@@ -36,8 +64,8 @@ class Simulation:
             self.world.change(kind, name, one)
 
     def deleted(self, reason: str) -> list[str]:
-        """The names of what the operator has deleted for a reason, in order."""
-        return [ref.name for ref, why in self.operator.deleted if why == reason]
+        """The names of what operators have deleted for a reason, in order."""
+        return [ref.name for operator in self.operators for ref, why in operator.deleted if why == reason]
 
     def images(self, prefix: str = "") -> set[str]:
         """The images of all pods whose names begin so."""
@@ -47,47 +75,54 @@ class Simulation:
         status: Manifest = self.world.get(kind, name).get("status", {})
         return status
 
+    def let_pass(self, seconds: float) -> None:
+        """Time passes, and operators work, while machines stand still. Raises what was done wrong; who has died is replaced."""
+        self.loop.run_until_complete(asyncio.sleep(seconds))
+        for one in self.operators:
+            if one.has_died:
+                one.restart()
+            if one.mistakes:
+                raise one.mistakes[0]
+
     def run_operator(self) -> bool:
-        """Brings all keys to where nothing is to be written any more, and says whether anything was."""
-        worked = False
+        """Lets operators work until they have nothing to write any more, and says whether they wrote anything."""
+        began = self.world.version
         for _ in range(MOST_ROUNDS):
-            try:
-                wrote = [self.operator.look(key) for key in self.operator.due()]
-                if not any(wrote):
-                    return worked
-            except Crash:
-                self.operator.restart()
-            worked = True
+            before, processes = self.world.version, sum(one.processes for one in self.operators)
+            self.let_pass(MOMENT)
+            is_same = self.world.version == before and processes == sum(one.processes for one in self.operators)
+            leaders = [one for one in self.operators if one.leads]
+            if is_same and leaders and all(one.is_idle for one in leaders):
+                return self.world.version != began
         raise Restless(f"the operator writes without end; last: {self.world.cluster.log[-10:]}")
 
     def settle(self) -> None:
         """Lets all go on until nothing happens any more. Deadlines do not pass: see `wait`."""
         for _ in range(MOST_ROUNDS):
-            worked = self.run_operator()
-            self.world.now += SECONDS_A_ROUND
+            before = self.world.version
+            self.run_operator()
+            self.let_pass(SECONDS_A_ROUND)
+            worked = self.world.version != before
             if not self.machines.tick() and not worked:
                 return
         raise Restless("the world does not come to rest")
 
     def wait(self, seconds: float) -> None:
         """Lets time pass, and then all go on."""
-        self.world.now += seconds
+        self.let_pass(seconds)
         self.settle()
 
 
 @cache
-def _running(set: str, room: int) -> Simulation:
+def _running(set: str, room: int) -> Moment:
     simulation = Simulation(room=room)
     simulation.world.apply(json.loads(set))
     simulation.settle()
     simulation.wait(60)  # so that what changes from here on is told from how it began
-    return simulation
+    simulation.close()
+    return simulation.world.moment()
 
 
-def running(set: Manifest | None = None, room: int = 1000) -> Simulation:
-    """A simulation in which a set runs, all of it ready. Starting it takes seconds, so it is done once for each set."""
-    started = _running(json.dumps(set or demo()), room)
-    simulation = Simulation(room=room)  # with a memory of its own: in another world the same generation may say something else
-    simulation.world.take_over(started.world)
-    simulation.operator.restart()
-    return simulation
+def running(set: Manifest | None = None, room: int = 1000, *, candidates: int = 1) -> Simulation:
+    """A simulation in which a set runs, all of it ready. It is brought to there once for each set."""
+    return Simulation(room=room, candidates=candidates, moment=_running(json.dumps(set or demo()), room))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from applier.ref import Manifest, is_being_deleted
+from applier.ref import Manifest, Ref, is_being_deleted
+from tests.simulation.operator import Operator
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, POD
 
@@ -12,17 +13,16 @@ CLIQUE_LABEL = "grove.io/podclique"
 INDEX_LABEL = "grove.io/podclique-pod-index"
 GROUP_LABEL = "grove.io/podcliquescalinggroup"
 MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
-REPLICA_LABEL = "grove.io/podcliqueset-replica-index"
+ROLLING = "RollingUpdate"
 
 
-def ready_pods(simulation: Simulation) -> Counter[str]:
-    """How many pods of each PodClique are ready and not on their way out."""
-    return Counter(label(one, CLIQUE_LABEL) for one in simulation.world.pods() if is_ready(one))
+def ready_pods(simulation: Simulation, *others: Manifest) -> Counter[str]:
+    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there."""
+    return Counter(label(one, CLIQUE_LABEL) for one in [*simulation.world.pods(), *others] if is_ready(one))
 
 
-def available_members(simulation: Simulation) -> Counter[str]:
+def available_members(simulation: Simulation, ready: Counter[str]) -> Counter[str]:
     """How many replicas of each scaling group have as many ready pods of each clique as they need."""
-    ready = ready_pods(simulation)
     short = {
         (label(one, GROUP_LABEL), label(one, MEMBER_LABEL))
         for one in simulation.world.all(CLIQUE)
@@ -65,9 +65,10 @@ def needs(simulation: Simulation) -> dict[str, int]:
     }
 
 
-def serving(simulation: Simulation) -> dict[str, int]:
+def serving(simulation: Simulation, *others: Manifest) -> dict[str, int]:
     """What each of them has."""
-    counts = ready_pods(simulation) + available_members(simulation)
+    ready = ready_pods(simulation, *others)
+    counts = ready + available_members(simulation, ready)
     return {name: counts[name] for name in needs(simulation)}
 
 
@@ -77,3 +78,26 @@ def label(one: Manifest, key: str) -> str:
 
 def is_ready(pod: Manifest) -> bool:
     return any((one["type"], one["status"]) == ("Ready", "True") for one in pod.get("status", {}).get("conditions", []))
+
+
+def watched(simulation: Simulation) -> Simulation:
+    """After each write of an operator it is looked whether it was right."""
+    for one in simulation.operators:
+        one.after_write = lambda reason, operator=one: check(simulation, operator, reason)  # type: ignore[misc]
+    return simulation
+
+
+def check(simulation: Simulation, operator: Operator, reason: str) -> None:
+    """Raises `AssertionError` where a write was wrong: where updates take what is needed, or where a pod is there twice."""
+    assert_no_index_twice(simulation)
+    if reason == ROLLING and simulation.network.is_calm:  # who is told late may take what somebody else has taken meanwhile
+        pod = as_it_was(simulation, operator.deleted[-1][0])
+        before, now, least = serving(simulation, pod), serving(simulation), needs(simulation)
+        taken = {name: count for name, count in now.items() if count < before[name] and count < least[name]}
+        assert not taken, f"an update takes what is needed: {taken} of {least}"
+
+
+def as_it_was(simulation: Simulation, ref: Ref) -> Manifest:
+    """An object before it was deleted."""
+    changes = (change for change in reversed(simulation.world.cluster.store.changes) if change.ref == ref)
+    return next(change.old for change in changes if change.old is not None and not is_being_deleted(change.old))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.testing.memory import MemoryCluster
@@ -21,41 +22,83 @@ POD = Kind("", "v1", "Pod")
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
 CLIQUE = Kind("grove.io", "v1alpha1", "PodClique")
 GROUP = Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")
+EVENT = Kind("", "v1", "Event")
+SERVICE = Kind("", "v1", "Service")
+GANG = Kind("scheduler.grove.io", "v1alpha1", "PodGang")
+TOPOLOGY = Kind("grove.io", "v1alpha1", "ClusterTopology")
+KAI_TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology")
 REVISION = Kind("apps", "v1", "ControllerRevision")
-GRACE = "simulation/grace"
-"""A finalizer that every pod bears, so that it goes when its node says so and not at once."""
+
+
+KAI_TOPOLOGIES: Manifest = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "topologies.kai.scheduler"},
+    "spec": {
+        "group": "kai.scheduler",
+        "scope": "Cluster",
+        "names": {"kind": "Topology", "plural": "topologies"},
+        "versions": [{"name": "v1alpha1", "served": True, "storage": True}],
+    },
+}
+
+
+@cache
+def _definitions() -> list[Manifest]:
+    """Ours and KAI's. Made once: to generate the schemas takes as long as all else in a world that lives for a second."""
+    return [*crds(), KAI_TOPOLOGIES]
+
+
+class Moment(NamedTuple):
+    """A cluster as it was at a time. What is stored is never changed in place, so that many worlds may begin with it."""
+
+    objects: dict[Ref, Manifest]
+    version: int
+    now: float
 
 
 class World:
-    """A cluster without machines: what is in it changes when somebody calls. `told` are the events, by name."""
+    """A cluster without machines: what is in it changes when somebody calls. `time` is a clock in seconds."""
 
-    def __init__(self) -> None:
-        self.now = START
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.time, self._began = clock, START
         self.cluster = MemoryCluster(
-            schemas=FreeSchemas(), before=_at_once, admit=_with_grace, now=lambda: datetime.fromtimestamp(self.now, UTC), history=100_000
+            schemas=FreeSchemas(), before=_at_once, now=lambda: datetime.fromtimestamp(self.now, UTC), history=100_000, collects=False
         )
-        self.cluster.seed(*crds())
-        self.told: dict[str, str] = {}
+        self.cluster.seed(*_definitions())
 
-    def take_over(self, other: World) -> None:
-        """Becomes as another world is now. What is stored is never changed in place, so that both may share it."""
-        mine, theirs = self.cluster.store, other.cluster.store
-        mine.objects, mine.version, mine.oldest, self.now = dict(theirs.objects), theirs.version, theirs.version, other.now
-        while len(mine.objects) and mine.new_uid() < max(one["metadata"]["uid"] for one in mine.objects.values()):
+    @property
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._began + self.time()
+
+    def moment(self) -> Moment:
+        """What there is now."""
+        return Moment(dict(self.cluster.store.objects), self.cluster.store.version, self.now)
+
+    def resume(self, moment: Moment) -> None:
+        """Becomes what a world was once."""
+        store = self.cluster.store
+        store.objects, store.version, store.oldest = dict(moment.objects), moment.version, moment.version
+        self._began = moment.now - self.time()
+        while store.new_uid() < max(one["metadata"]["uid"] for one in store.objects.values()):
             pass  # UIDs are numbers that are given once
-        mine.changes.clear()
+        store.changes.clear()
 
     # What anybody may ask.
 
     def all(self, kind: Kind) -> list[Manifest]:
         """The objects of a kind, by name; not to be changed."""
-        return list(self.cluster.store.of(kind.group, kind.kind, NAMESPACE))
+        return list(self.cluster.store.of(kind.group, kind.kind))
 
     def get(self, kind: Kind, name: str) -> Manifest:
-        return self.cluster.store.objects[Ref(kind.group, kind.kind, NAMESPACE, name)]
+        return self.cluster.store.objects[self._ref(kind, name)]
 
     def find(self, kind: Kind, name: str) -> Manifest | None:
-        return self.cluster.find(Ref(kind.group, kind.kind, NAMESPACE, name))
+        return self.cluster.find(self._ref(kind, name))
+
+    def _ref(self, kind: Kind, name: str) -> Ref:
+        return Ref(kind.group, kind.kind, NAMESPACE if self.cluster.kinds.get(kind).namespaced else "", name)
 
     def pods(self, prefix: str = "") -> list[Manifest]:
         """The pods that nobody has asked to go, by name; those of one PodClique, replica or set where a prefix of names says so."""
@@ -63,8 +106,15 @@ class World:
 
     @property
     def version(self) -> int:
-        """Grows with each change of anything."""
-        return self.cluster.store.version
+        """Grows with each change of anything but a lease, which is renewed for ever."""
+        changes = (change.version for change in reversed(self.cluster.store.changes) if change.ref.kind != "Lease")
+        return next(changes, self.cluster.store.oldest)
+
+    @property
+    def told(self) -> list[str]:
+        """The events, each as its reason and message, in the order in which they were told."""
+        events = sorted(self.all(EVENT), key=lambda one: int(one["metadata"]["resourceVersion"]))
+        return [f"{one['reason']}: {one['message']}" for one in events]
 
     # What people do.
 
@@ -101,9 +151,11 @@ class World:
 
     def end(self, pod: Manifest) -> None:
         """A node has stopped a pod that was asked to go."""
-        kept = [one for one in pod["metadata"]["finalizers"] if one != GRACE]
-        self.cluster.store.put({**pod, "metadata": {**pod["metadata"], "finalizers": kept}})
-        self.cluster.garbage.finish(Ref.of(pod), pod["metadata"]["deletionTimestamp"])
+        self.cluster.garbage.end(Ref.of(pod), pod["metadata"]["deletionTimestamp"])
+
+    def collect_garbage(self) -> None:
+        """The garbage collector deletes what has no owner left."""
+        self.cluster.garbage.collect(datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
     def changes_since(self, version: int) -> Iterator[tuple[Ref, Manifest | None, Manifest | None]]:
         """What happened after a version, the newest first: the object's name, what it was, what it became."""
@@ -125,10 +177,3 @@ def at_once(request: Coroutine[Any, Any, T]) -> T:
 
 async def _at_once(_: Request) -> None:
     return
-
-
-def _with_grace(manifest: Manifest) -> Manifest:
-    metadata = manifest["metadata"]
-    if manifest["kind"] != "Pod" or "uid" in metadata:
-        return manifest
-    return {**manifest, "metadata": {**metadata, "finalizers": [*metadata.get("finalizers", []), GRACE]}}

@@ -1,0 +1,136 @@
+"""The operator is killed after every single write: whoever comes next ends where one ends that nobody kills, no pod extra and none lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context
+from tests.simulation.sets import demo, image, replicas
+from tests.simulation.shapes import shapes
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import watched
+from tests.simulation.world import CLIQUE, GROUP, SET, TOPOLOGY, Moment
+from tests.step.world import context
+
+MINUTE = 60.0
+CONFIG = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "topologyAwareScheduling": {"enabled": True},
+    "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]},
+}
+
+
+def small(**template: Any) -> dict[str, Any]:
+    """Two pods outside scaling groups, and two replicas of three in one."""
+    return demo(members=2, **template)
+
+
+def levels(*domains: str) -> list[dict[str, str]]:
+    return [{"domain": domain, "key": f"example.com/{domain}"} for domain in domains]
+
+
+def placed() -> Simulation:
+    """A set that is to be placed in a rack of a topology."""
+    simulation = Simulation(Context(context().program, context().settings, Document(CONFIG)))
+    head = {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopology", "metadata": {"name": "lab"}}
+    simulation.world.apply({**head, "spec": {"levels": levels("zone", "rack", "host")}})
+    simulation.world.apply(small(clusterTopologyName="lab", topologyConstraint={"packDomain": "rack"}))
+    simulation.settle()
+    simulation.wait(MINUTE)
+    return simulation
+
+
+def without_rack(simulation: Simulation) -> None:
+    def edit(topology: dict[str, Any]) -> None:
+        topology["spec"]["levels"] = levels("zone", "host")
+
+    simulation.edit(edit, kind=TOPOLOGY, name="lab")
+
+
+def frail() -> Simulation:
+    """A set of which a pod has not been ready for almost as long as it may."""
+    set = small(terminationDelay="1m0s")
+    set["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
+    simulation = running(set)
+    simulation.machines.fail("demo-0-sg-1-dec")
+    simulation.settle()
+    simulation.let_pass(MINUTE / 2)
+    return simulation
+
+
+def scaled(set_replicas: int, clique: int, group: int) -> Callable[[Simulation], None]:
+    """Somebody scales all that can be scaled."""
+
+    def deed(simulation: Simulation) -> None:
+        simulation.edit(replicas(set_replicas))
+        simulation.edit(replicas(clique), kind=CLIQUE, name="demo-0-front")
+        simulation.edit(replicas(group), kind=GROUP, name="demo-0-sg")
+
+    return deed
+
+
+class Case(NamedTuple):
+    """What there is, and what somebody does to it. `least` is how many writes follow at least: a case that makes none proves nothing."""
+
+    before: Callable[[], Simulation]
+    deed: Callable[[Simulation], None]
+    least: int
+
+
+CASES = {
+    "create": Case(Simulation, lambda simulation: simulation.world.apply(small()), 40),
+    "scale up": Case(lambda: running(demo(members=1)), scaled(2, 3, 2), 50),
+    "scale down": Case(lambda: running(demo(replicas=2)), scaled(1, 1, 1), 20),
+    "rolling update": Case(lambda: running(small()), lambda simulation: simulation.edit(image("new")), 70),
+    "gang termination": Case(frail, lambda simulation: simulation.let_pass(MINUTE), 30),
+    "topology change": Case(placed, without_rack, 4),
+    "deletion": Case(lambda: running(small()), lambda simulation: simulation.world.delete(SET, "demo"), 5),
+}
+
+
+def end(simulation: Simulation) -> None:
+    simulation.settle()
+    simulation.wait(2 * MINUTE)
+
+
+class Tale(NamedTuple):
+    """The pods that came and went, by UID."""
+
+    made: frozenset[str]
+    gone: frozenset[str]
+
+
+def tale(simulation: Simulation, version: int, until: float = float("inf")) -> Tale:
+    changes = [
+        change for change in simulation.world.cluster.store.changes if version < change.version <= until and change.ref.kind == "Pod"
+    ]
+    return Tale(
+        frozenset(change.new["metadata"]["uid"] for change in changes if change.new and not change.old),
+        frozenset(change.old["metadata"]["uid"] for change in changes if change.old and not change.new),
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> None:
+    before, deed, least = CASES[name]
+    simulation = before()
+    began, moments = simulation.world.version, list[Moment]()
+    simulation.operator.after_write = lambda _: moments.append(simulation.world.moment())
+    deed(simulation)
+    end(simulation)
+    assert len(moments) >= least
+    wanted, all_pods = shapes(simulation), tale(simulation, began)
+    for number, moment in enumerate(moments, 1):
+        after = watched(Simulation(simulation.operator.context, moment=moment))
+        after.machines.failing |= simulation.machines.failing
+        end(after)
+        assert shapes(after) == wanted, f"after write {number}"
+        first, then = tale(simulation, began, moment.version), tale(after, moment.version)
+        assert len(first.made | then.made) == len(all_pods.made), f"pods that were made, after write {number}"
+        assert len(first.gone | then.gone) == len(all_pods.gone), f"pods that went, after write {number}"
+        after.close()

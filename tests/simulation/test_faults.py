@@ -1,0 +1,118 @@
+"""What breaks, and how the operator bears it, as docs/operator.md says: tried here where it takes minutes of somebody's time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation.sets import demo, replicas
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready, assert_no_orphan, label
+from tests.simulation.world import POD
+
+MINUTE = 60.0
+INDEX = "grove.io/podclique-pod-index"
+
+
+def until_ready(simulation: Simulation, pods: int, within: float) -> float:
+    """Seconds until so many pods are ready."""
+    began = simulation.world.now
+    while len(simulation.world.pods()) < pods or simulation.machines.tick():
+        simulation.let_pass(1.0)
+        assert simulation.world.now - began < within
+    return simulation.world.now - began
+
+
+@pytest.mark.parametrize("minutes", [1, 10, 120])
+def test_a_server_that_comes_back_is_asked_again_within_a_minute(minutes: int) -> None:
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.let_pass(0.01)
+    simulation.network.go_down(minutes * MINUTE)
+    for pod in simulation.world.pods()[:3]:
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.let_pass(minutes * MINUTE)
+    until_ready(simulation, pods=11, within=MINUTE)
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)
+
+
+def test_a_server_that_refuses_for_an_hour_is_asked_again_within_a_minute() -> None:
+    """As one does whose etcd has no space or no quorum: what is watched is well, and each write fails."""
+    simulation = Simulation()
+    simulation.network.failures = 10**9
+    simulation.world.apply(demo())
+    simulation.let_pass(60 * MINUTE)
+    simulation.network.failures = 0
+    until_ready(simulation, pods=11, within=MINUTE)
+    simulation.settle()
+    assert_all_ready(simulation)
+
+
+def test_a_slow_server_is_waited_for() -> None:
+    simulation = Simulation()
+    simulation.network.latency = 5.0
+    simulation.world.apply(demo())
+    until_ready(simulation, pods=11, within=3 * MINUTE)
+    simulation.settle()
+    assert_all_ready(simulation)
+
+
+def test_watches_that_fall_silent_are_renewed_after_two_minutes() -> None:
+    simulation = running()
+    simulation.let_pass(1)  # it has read all that there is
+    simulation.world.cluster.stall_watches()
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.let_pass(100)
+    assert len(simulation.world.pods()) == 10, "nobody has told"
+    simulation.let_pass(30)
+    assert len(simulation.world.pods()) == 11
+    simulation.settle()
+    assert_all_ready(simulation)
+
+
+def test_a_leader_that_was_cut_off_writes_nothing_once_another_leads() -> None:
+    """Not even what it had begun: that is given up before the lease is over."""
+    simulation = running(candidates=2)
+    simulation.let_pass(30)
+    [old] = [one for one in simulation.operators if one.leads]
+    [new] = [one for one in simulation.operators if one is not old]
+    simulation.network.latency = 0.2
+    simulation.edit(replicas(3))
+    simulation.let_pass(0.5)
+    old.connection.cut_until = simulation.loop.time() + MINUTE
+    simulation.let_pass(1)  # what was on its way has arrived by now
+    before = old.connection.sent
+    assert before > 0
+    simulation.let_pass(2 * MINUTE)
+    simulation.network.latency = 0.0
+    simulation.settle()
+    assert new.leads and new.connection.sent > 0
+    assert old.connection.sent == before
+    assert_all_ready(simulation)
+
+
+def test_434_a_node_that_is_lost_is_noticed_when_its_pods_are_said_to_be_not_ready() -> None:
+    simulation = running()
+    simulation.machines.fail("demo-0-front")
+    simulation.machines.tick()
+    simulation.let_pass(1.5)  # bad news waits a second
+    assert simulation.status()["availableReplicas"] == 0
+
+
+def test_401_a_pod_that_does_not_go_is_replaced_and_told_of() -> None:
+    """Its node is gone: nobody says that it has ended."""
+    simulation = running()
+    [stuck] = [one for one in simulation.world.pods("demo-0-front") if label(one, INDEX) == "0"]
+    simulation.machines.lost.add(stuck["metadata"]["uid"])
+    simulation.world.delete(POD, stuck["metadata"]["name"])
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert len(simulation.world.pods("demo-0-front")) == 2
+    assert simulation.world.find(POD, stuck["metadata"]["name"]) is not None
+    simulation.wait(2 * MINUTE)
+    [told] = [one for one in simulation.world.told if one.startswith("PodStuckTerminating")]
+    assert f"Pod {stuck['metadata']['name']} should have been gone" in told and "holds its place on node node" in told
+    simulation.machines.lost.clear()
+    simulation.settle()
+    assert_no_orphan(simulation)
