@@ -62,7 +62,7 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
     place = visible(_place(finding, text.name if text else finding.file))
     start = f"{place}: {finding.severity}: " if place else f"{finding.severity}: "
     end = f"  [{finding.code}]" if finding.code else ""
-    first, *rest = _wrap(start + visible(_sentence(finding)) + visible(end), terminal)
+    first, *rest = _wrap(start + visible(wording(finding)) + visible(end), terminal)
     if terminal.colours and first.startswith(start):
         painted = terminal.paint(place, "1") + ": " if place else ""
         first = painted + terminal.paint(f"{finding.severity}:", "1", colour) + first[len(start) - 1 :]
@@ -81,7 +81,7 @@ def _place(finding: Diagnostic, name: str) -> str:
     return ":".join(str(part) for part in (name, finding.line, finding.column if finding.line else 0) if part)
 
 
-def _sentence(finding: Diagnostic) -> str:
+def wording(finding: Diagnostic) -> str:
     """Returns the message as admission words it: `Invalid value: 5: must be at most 3`."""
     if not finding.type:
         return finding.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grove_compiler.compile import Inputs, Result
@@ -12,7 +12,8 @@ from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.graph.object_list import objects_in
+from grove_compiler.record import record
+from grove_compiler.source.document import objects_in
 from grove_operator.cli.options import Context
 from grove_operator.cli.program import Rules
 from grove_operator.reading.files import InputFile
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 NO_SET = "input/no-set"
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Compilation:
     """What was compiled, and everything that is wrong with it; commands add what they find."""
 
@@ -76,7 +77,7 @@ def compile_files(files: Sequence[str], context: Context, *, keep_others: bool =
         from grove_operator.cluster.classify import about_compiled
 
         found = [one for one in about_compiled(found) if one.code != NO_SET]  # a chart need not have one
-    findings, _ = reader.silence([*reader.problems, *found], context.ignore)
+    findings, _ = reader.silence([*reader.problems, *found], context.ignore, rules.own_files)
     return Compilation(reader, rules, program, inputs, result, findings, others)
 
 

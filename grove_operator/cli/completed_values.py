@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from dataclasses import fields
 
 import click
 
@@ -33,7 +34,7 @@ def object_names(context: click.Context, _: click.Parameter, incomplete: str) ->
         return []
     from grove_operator.cli.compilation import compile_files
 
-    given = Context(**{name: context.params[name] for name in Context.__slots__})
+    given = Context(**{one.name: context.params[one.name] for one in fields(Context)})
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
         compiled = compile_files(files, given, pods=True)
         nodes = compiled.result.graph.nodes if compiled else []

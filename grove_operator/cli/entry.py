@@ -87,8 +87,8 @@ def _invoke(arguments: Sequence[str]) -> int:
         if isinstance(error, click.NoSuchOption):
             from grove_operator.cli.suggestions import likely_options  # only for a mistake
 
-            likely = likely_options(error.option_name, error.ctx.command if error.ctx else None)
-            error = click.NoSuchOption(error.option_name, possibilities=likely, ctx=error.ctx)
+            # click keeps, of the options that it is given, only those that it finds alike itself; so they are put in their place.
+            vars(error)["possibilities"] = likely_options(error.option_name, error.ctx.command if error.ctx else None)
         error.show()
         return MISUSE
     except UnreadableInput as error:

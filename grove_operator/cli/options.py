@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
+from grove_compiler.record import record
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -138,7 +139,7 @@ max_objects_option = click.option(
 )
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Context:
     """What manifests are compiled or checked against, as the options of a command line say it."""
 
@@ -161,7 +162,7 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_context(**options: Any) -> Any:
-        return command(context=Context(*[options.pop(name) for name in Context.__slots__]), **options)
+        return command(context=Context(*[options.pop(one.name) for one in fields(Context)]), **options)
 
     for option in reversed(_CONTEXT_OPTIONS):
         with_context = option(with_context)

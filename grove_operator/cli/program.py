@@ -33,6 +33,11 @@ class Rules:
             findings.write(error.diagnostics, self.find_file, sys.stderr)
             return None
 
+    @property
+    def own_files(self) -> dict[str, InputFile]:
+        """The user's files of rules and templates, by the names that findings give them."""
+        return {file.name: InputFile(file.path, file.data) for file in self.book.files if file.origin != rulebook.SHIPPED}
+
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file of rules or the template that a finding names, as people know it."""
         file = self.book.find(name)

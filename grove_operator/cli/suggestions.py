@@ -12,7 +12,7 @@ ALIKE = 0.75
 
 
 def likely_options(word: str, command: click.Command | None) -> list[str]:
-    """The options of a command that a word is near to: in its letters, or because all their words are among its own."""
+    """The options of a command that a word is near to: in its letters, as its beginning, or because all their words are among its own."""
     names = [name for option in (command.params if command else ()) if isinstance(option, click.Option) for name in option.opts]
     return nearest(word, names)
 
@@ -23,5 +23,6 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
     text = word.lstrip("-")
     alike = difflib.get_close_matches(text, by_text, n=2, cutoff=ALIKE)
     parts = set(text.split("-"))
-    inside = [one for one in by_text if one not in alike and set(one.split("-")) <= parts]
-    return [by_text[one] for one in [*alike, *inside]]
+    begun = [one for one in by_text if len(text) > 1 and one.startswith(text)]
+    inside = [one for one in by_text if set(one.split("-")) <= parts]
+    return [by_text[one] for one in dict.fromkeys([*alike, *begun, *inside])]

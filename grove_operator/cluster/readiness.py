@@ -18,7 +18,15 @@ Judge = Callable[[Manifest], Readiness]
 def readiness_rules(program: Program) -> tuple[Rule, ...]:
     """Returns what the rule `ready_when` says of Grove's kinds, as the applier takes it. Raises `ApplierError` for what it cannot take."""
     decide = DecisionRules(program.decisions).of(ready_when)
-    return tuple(Rule.read({"group": group, "kind": kind, "fields": decide(kind)}) for kind, group in READY_KINDS.items())
+    return tuple(_rule(kind, group, decide(kind)) for kind, group in READY_KINDS.items())
+
+
+def _rule(kind: str, group: str, expected: list[Manifest]) -> Rule:
+    # A rule of a user may give what is no map at all; the applier says so in its own words.
+    conditions = [one for one in expected if isinstance(one, dict) and "condition" in one]
+    fields = [one for one in expected if one not in conditions]
+    by_type = {str(one["condition"]): str(one.get("status", "True")) for one in conditions}
+    return Rule.read({"group": group, "kind": kind, "fields": fields, "conditions": by_type})
 
 
 def judge_by(program: Program) -> Judge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -43,7 +43,7 @@ class InputReader:
 
         return Inputs(
             documents=self.documents(files, config=config, others=(snapshot, old)),
-            snapshot=self._snapshot(snapshot) if snapshot else [],
+            snapshot=self.snapshot(snapshot) if snapshot else [],
             old=self._not_empty(old) if old else [],
             config=self.configuration(config) if config else None,
             settings=settings,
@@ -91,17 +91,16 @@ class InputReader:
         """Returns the file that a finding names, if it was one of ours."""
         return self._files.get(name)
 
-    def is_silent_about(self, entries: Sequence[str]) -> bool:
-        """Tells whether anything was silenced: then, and only then, somebody has to look into comments."""
-        return bool(entries) or any(b"grove:ignore" in file.data for file in self._files.values())
-
-    def silence(self, findings: Sequence[Diagnostic], entries: Sequence[str] = ()) -> tuple[list[Diagnostic], list[Silenced]]:
+    def silence(
+        self, findings: Sequence[Diagnostic], entries: Sequence[str] = (), rules: Mapping[str, InputFile] | None = None
+    ) -> tuple[list[Diagnostic], list[Silenced]]:
         """Returns the findings that are told, and those that a comment or an entry silenced; see `silencers`."""
-        if not self.is_silent_about(entries):
+        files = (*self._files.values(), *(rules or {}).values())
+        if not entries and not any(b"grove:ignore" in file.data for file in files):
             return list(findings), []
         from grove_operator.reading.silencers import silence  # most inputs silence nothing
 
-        return silence(findings, self._files, entries)
+        return silence(findings, self._files, entries, rules=rules)
 
     def _all(self, files: Sequence[InputFile]) -> list[Document]:
         return [document for file in files for document in self._documents(file)]
@@ -134,7 +133,8 @@ class InputReader:
         self.problems += problems
         return documents
 
-    def _snapshot(self, path: str) -> list[Manifest]:
+    def snapshot(self, path: str) -> list[Manifest]:
+        """Returns the objects of a file as kubectl prints them. What is wrong with it is among the `problems`."""
         from grove_operator.reading.snapshot import read_objects  # only with --snapshot
 
         self.snapshot_documents = documents = self._not_empty(path)

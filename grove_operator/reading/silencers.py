@@ -7,16 +7,18 @@ An entry of a list is `CODE: reason`, or `CODE@PATH: reason` for one field path 
 
 Warnings are all that can be silenced. An error says that the result would be wrong or that the server would refuse it: what is to
 pass nevertheless is a rule to be replaced or disabled (`--rules`), which everybody can see, and not a line in an input. What silences
-nothing is told, so that no silencer outlives its reason.
+nothing is told, so that no silencer outlives its reason; but for those in rules, which need not do something in every input.
+`grove rules check` asks more of rules than compiling does: there a field that is not known is an error, and yet may only be newer than
+what we know.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.record import record
 from grove_operator.reading.files import InputFile
 
 MARK = "grove:ignore"
@@ -24,7 +26,7 @@ _COMMENT = re.compile(rf"^(?P<before>.*?)#\s*{MARK}\b(?P<said>.*)$")
 _ENTRY = re.compile(r"\s*(?P<codes>[a-z0-9/-]+(\s*,\s*[a-z0-9/-]+)*)\s*(@(?P<path>\S+?))?\s*:\s*(?P<reason>.*\S)\s*")
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Silencer:
     """One code that somebody silenced. `line` is what a comment is about, 0 for an entry of a list; `own_line` where it stands."""
 
@@ -42,7 +44,7 @@ class Silencer:
         return finding.code == self.code and at_line and self.path in ("", finding.path)
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Silenced:
     """A warning that is not told, and why."""
 
@@ -52,21 +54,27 @@ class Silenced:
 
 
 def silence(
-    findings: Sequence[Diagnostic], files: Mapping[str, InputFile], entries: Sequence[str] = ()
+    findings: Sequence[Diagnostic],
+    files: Mapping[str, InputFile],
+    entries: Sequence[str] = (),
+    *,
+    rules: Mapping[str, InputFile] | None = None,
+    errors: Container[str] = (),
 ) -> tuple[list[Diagnostic], list[Silenced]]:
-    """Returns the findings that are told, with what is wrong with silencers, and those that are not. `files` are named as findings do."""
+    """Returns the findings that are told, with what is wrong with silencers, and those that are not.
+
+    `files` are named as findings do; so are `rules`, those in force. `errors` are codes that can be silenced although they are errors.
+    """
     problems: list[Diagnostic] = []
-    silencers = _in_list(entries, problems)
-    for name, file in files.items():
-        if MARK.encode() in file.data:
-            silencers += _in_file(name, file.data, problems)
+    in_rules = _in_files(rules or {}, [])  # `grove rules check` says what is wrong with them
+    silencers = [*_in_list(entries, problems), *_in_files(files, problems), *in_rules]
     told: list[Diagnostic] = []
     silenced: list[Silenced] = []
     for finding in findings:
         meant = [one for one in silencers if one.means(finding)]
         for one in meant:
             one.is_used = True
-        if meant and finding.severity == "warning":
+        if meant and (finding.severity == "warning" or finding.code in errors):
             silenced.append(Silenced(finding, meant[0].reason, is_in_source=bool(meant[0].line)))
             continue
         told.append(finding)
@@ -76,7 +84,7 @@ def silence(
     problems += [
         _problem("silence/unused", f"there is no {one.code!r} here to be silenced; take it out", one)
         for one in silencers
-        if not one.is_used
+        if not one.is_used and one not in in_rules
     ]
     return told + problems, silenced
 
@@ -91,6 +99,11 @@ def _in_list(entries: Sequence[str], problems: list[Diagnostic]) -> list[Silence
             continue
         result += [Silencer(code.strip(), parsed["reason"], parsed["path"] or "") for code in parsed["codes"].split(",")]
     return result
+
+
+def _in_files(files: Mapping[str, InputFile], problems: list[Diagnostic]) -> list[Silencer]:
+    marked = ((name, file.data) for name, file in files.items() if MARK.encode() in file.data)
+    return [silencer for name, data in marked for silencer in _in_file(name, data, problems)]
 
 
 def _in_file(file: str, data: bytes, problems: list[Diagnostic]) -> list[Silencer]:

@@ -45,6 +45,15 @@ def test_every_card_has_a_name_that_can_be_read(graph: Graph, window: tuple[int,
     assert len(names) >= len(cards(page))
 
 
+@pytest.mark.parametrize("window", [*WINDOWS, (800, 600)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("members", [9, 14, 16, 20])
+def test_every_card_of_gangs_has_its_number_of_pods(members: int, window: tuple[int, int], open_page: OpenPage) -> None:
+    """A picture of 58 gangs fitted a small window only with names alone, where runs of gangs have room for numbers."""
+    page = open_page(for_people(workload(replicas=3, members=members)), viewport={"width": window[0], "height": window[1]})
+    counts = [text for text, size, _ in page.evaluate(READ_TEXTS) if " pod" in text and size >= 9]
+    assert len(counts) == sum(kind in ("gang", "gangs") for kind, *_ in cards(page))
+
+
 def test_gangs_say_how_many_pods_and_gpus_they_hold(open_page: OpenPage) -> None:
     page = open_page(for_people(SIZES["300 objects"]))
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]

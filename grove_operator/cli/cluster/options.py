@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from grove_compiler.record import record
 from grove_operator.cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +51,7 @@ REQUESTS = 6
 """From this verbosity on each request is told, as kubectl does."""
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Target:
     """Which cluster, as whom, and which namespace of it; empty is what the kubeconfig says.
 
@@ -73,7 +74,7 @@ class Target:
         return {key: value for key, value in given.items() if value}
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Asked:
     """What a command line wants to exist. `kube_version` is the server's when it is empty."""
 
@@ -271,7 +272,7 @@ journal_option = click.option(
 
 def take_target(given: dict[str, Any]) -> Target:
     """The target among a command's values, which are taken out. Raises `click.UsageError` for groups of nobody."""
-    target = Target(**{name: given.pop(name) for name in Target.__slots__})
+    target = Target(**{one.name: given.pop(one.name) for one in fields(Target)})
     if target.groups and not target.act_as:
         raise click.UsageError("--as-group goes with --as, which says who is in the group.")
     return target

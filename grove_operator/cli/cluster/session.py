@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from applier.cluster import Cluster
 from applier.errors import ApplierError
-from applier.events import Sink, nowhere
+from applier.events import Event, Planned, Sink, nowhere
 from applier.ref import Ref
+from grove_compiler.record import record
 from grove_compiler.version import __version__
 from grove_operator.cli.cluster.options import REQUESTS, Target
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
+    from applier.stop import Stop
     from grove_compiler.engine.runtime.program import Program
 
 FINDINGS = 1
@@ -51,7 +52,7 @@ def program_of(folders: Sequence[str]) -> Program:
     return program
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Session:
     """A cluster that is connected. `namespace` is the one for manifests that name none; `version` asks for `major.minor`."""
 
@@ -144,6 +145,24 @@ class Ended:
         """Tells people, once a signal has come."""
         self.code = 128 + number
         say("stopping: what is in flight is finished; once more to break off")
+
+
+@contextmanager
+def ended_once_planned(stop: Stop, ended: Ended, sink: Sink) -> Iterator[Sink]:
+    """Gives a sink that lets signals end a run in good order as soon as there is a plan.
+
+    Until then nothing is written, and nothing has to be finished: a signal breaks it off, with a plugin that hangs while it logs us in.
+    """
+    from applier.stop import ended_by_signal
+
+    with ExitStack() as signals:
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Planned):
+                signals.enter_context(ended_by_signal(stop, ended.by))
+            sink(event)
+
+        yield watch
 
 
 async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:

@@ -54,7 +54,7 @@ def command(
     program = book.program()
     if program is None:
         return 1
-    result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore)
+    result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore, book.own_files)
     if output == "text":
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     else:

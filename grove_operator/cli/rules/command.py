@@ -196,11 +196,12 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     from grove_operator import findings
     from grove_operator.cli.rules.check import check, idle_patches
     from grove_operator.reading.files import UnreadableInput
-    from grove_operator.rulebook import SHIPPED, UnreadableRules
+    from grove_operator.reading.silencers import silence
+    from grove_operator.rulebook import UnreadableRules
 
     book = Rules(folders)
     try:
-        result = check(book.book)
+        result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
     except UnreadableRules as error:
         raise UnreadableInput([str(error)]) from None
     if inputs and not has_errors(result):
@@ -208,10 +209,10 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
         if has_errors(problems):
             return 1
         result += idle_patches(program)
-    files = [file for file in book.book.files if file.origin != SHIPPED]
+    files = book.own_files.values()
     if is_json:
         errors, warnings = findings.count(result)
-        paths = [file.path for file in files]
+        paths = [file.name for file in files]
         outputs.write(
             [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(result)})]
         )

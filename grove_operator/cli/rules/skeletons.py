@@ -84,7 +84,7 @@ spec:
 """
 
 _ASSERTS = """\
-# What has to be true of the result. Only what is written here is compared: see docs/testing-rules.md.
+# What has to be true of the result. Only what is written here is compared: see docs/rule-authors.md, "Testing rules".
 - object: PodClique/default/example-0-worker
   has:
     spec: {replicas: 2}

@@ -23,10 +23,13 @@ Step = str | None
 
 
 class _Unknown(Exception):
-    """Says what is not there, and what was probably meant."""
+    """Says what is not there, and what was probably meant.
 
-    def __init__(self, message: str, suggestion: str = "") -> None:
-        self.suggestion = suggestion
+    The `code` of a field is the one that compiling gives it, so that one comment silences both: it may be newer than what we know.
+    """
+
+    def __init__(self, message: str, suggestion: str = "", code: str = "rules/unknown-path") -> None:
+        self.suggestion, self.code = suggestion, code
         super().__init__(message)
 
 
@@ -98,7 +101,8 @@ def _of_path(kind: str, schema: Schema, path: list[Step], value: TemplateNode | 
     try:
         there = _below(schema, path)
     except _Unknown as unknown:
-        yield _error(f"{kind} has {unknown}", at, unknown.suggestion)
+        file, line, text = at.written
+        yield Diagnostic(unknown.code, "error", f"{kind} has {unknown}", text, file, line, nearest=unknown.suggestion)
     else:
         if there is not None and value is not None:
             yield from wrong_value(kind, there, value)
@@ -128,7 +132,7 @@ def _below(schema: Schema, path: list[Step]) -> Schema | None:
             return None
         else:
             where = f"at `{label}`" if label else "at its top"
-            raise _Unknown(f"no field {step!r} {where}", nearest(step, schema["fields"]))
+            raise _Unknown(f"no field {step!r} {where}", nearest(step, schema["fields"]), "schema/unknown-field")
         label += "[*]" if step is None else f".{step}" if label else step
     return schema
 
@@ -137,8 +141,3 @@ def _resolved(schema: Schema) -> Schema:
     while "ref" in schema:
         schema = DEFINITIONS[schema["ref"]]
     return schema
-
-
-def _error(message: str, at: Place, suggestion: str) -> Diagnostic:
-    file, line, path = at.written
-    return Diagnostic("rules/unknown-path", "error", message, path, file, line, nearest=suggestion)

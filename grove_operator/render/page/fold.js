@@ -7,11 +7,14 @@ const MOST_LOOSE = 4; // so many objects that are alike and in no gang are drawn
 const MOST_IN_GANG = 8; // the same within a gang
 const natural = new Intl.Collator("en", { numeric: true });
 
+// From this scale on the card of a gang has room for its name and its numbers, in texts of SMALLEST_TEXT: at 0.34 it had one line.
+const TWO_LINES = 0.36;
+
 /** The ways to fold, from open to most folded; `least` is the scale at which what they draw can still be read. */
 const FOLDINGS = [
   { gangs: false, aligned: true, least: 0.5 },
   { gangs: false, aligned: false, least: 0.5 },
-  ...[1, 10, 50, 250, 1000, 5000].map((run) => ({ gangs: true, aligned: false, run, least: 0.34 })),
+  ...[1, 10, 50, 250, 1000, 5000].map((run) => ({ gangs: true, aligned: false, run, least: TWO_LINES })),
 ];
 
 class Folds {

@@ -116,6 +116,8 @@ MEANT = {
     "--recursiv": ["--recursive"],
     "--force-conflict": ["--force-conflicts"],
     "--dryrun": ["--dry-run"],
+    "--force": ["--force-conflicts"],
+    "--prune-allowlist": ["--prune"],
     "--overwrite": [],
     "--all": [],
     "-x": [],
@@ -125,6 +127,11 @@ MEANT = {
 @pytest.mark.parametrize(("word", "meant"), MEANT.items(), ids=MEANT)
 def test_a_misspelt_option_is_told_what_it_is_near_to(word: str, meant: list[str]) -> None:
     assert sorted(nearest(word, OPTIONS)) == sorted(meant)
+
+
+def test_what_click_itself_finds_unlike_is_suggested_too() -> None:
+    ended = run("apply", str(ROOT / "examples" / "minimal.yaml"), "--prune-allowlist=core/v1/ConfigMap")
+    assert ended.err.endswith("Error: No such option '--prune-allowlist'. Did you mean '--prune'?\n")
 
 
 def test_an_option_that_is_near_to_nothing_is_said_without_a_guess() -> None:

@@ -14,6 +14,7 @@ import yaml
 
 from .in_memory import MINIMAL
 
+SETTINGS = "settings.yaml"
 PLUGIN = "echo $$ > {pid}; exec sleep 600"
 GROVE = [sys.executable, "-c", "from grove_operator.cli import main; main()"]
 
@@ -32,18 +33,28 @@ def kubeconfig(folder: Path) -> Path:
 
 
 def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    """Whether a process runs. One that has ended may be listed until somebody asks how: its parent has ended as well."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout.strip()
+    return not state.startswith("Z") and bool(state)
+
+
+COMMANDS = {
+    "diff": ("diff", MINIMAL),
+    "apply": ("apply", MINIMAL),
+    "apply of what is no set": ("apply", SETTINGS),
+    "apply to a set": ("apply", SETTINGS, "--applyset", "web"),
+    "delete": ("delete", SETTINGS),
+    "delete of a set": ("delete", "--applyset", "web"),
+}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_credential_plugin_that_hangs_ends_with_us(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    command = [*GROVE, "diff", MINIMAL, "--kubeconfig", str(kubeconfig(tmp_path))]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_a_credential_plugin_that_hangs_ends_with_us(words: tuple[str, ...], number: signal.Signals, code: int, tmp_path: Path) -> None:
+    (tmp_path / SETTINGS).write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
+    command = [*GROVE, *words, "--kubeconfig", str(kubeconfig(tmp_path))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=tmp_path)
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from jsonschema import Draft7Validator
 from grove_operator.cli.rules.skeletons import WORDS
 
 from ...explain.sets import SET_WITH_GROUP
-from ..running import assert_clear, run
+from ..running import ROOT, assert_clear, run
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,12 @@ def test_a_new_case_passes() -> None:
     assert run("rules", "new", "case", "tests/first").code == 0
     assert run("test", "tests").code == 0
     assert list(schema("asserts").iter_errors(yaml.safe_load(Path("tests/first/asserts.yaml").read_text()))) == []
+
+
+def test_every_page_that_a_skeleton_names_is_there() -> None:
+    written = [path for what in WORDS for path in run("rules", "new", what, f"mine/{what}").out.split()]
+    named = {page for path in written for page in re.findall(r"docs/[\w-]+\.md", Path(path).read_text())}
+    assert [page for page in named if not (ROOT / page).is_file()] == []
 
 
 def test_nothing_is_replaced() -> None:

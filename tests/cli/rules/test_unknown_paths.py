@@ -12,7 +12,9 @@ from grove_compiler.engine.language.load import load
 from grove_operator import rulebook
 from grove_operator.cli.rules.template_structure import wrong_templates
 
-from ..running import run
+from ..running import ROOT, run
+
+MINIMAL = str(ROOT / "examples" / "minimal.yaml")
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +27,32 @@ def findings(rule: str) -> list[dict[str, Any]]:
     """What the check says of this one rule, with line, path, and what was probably meant."""
     Path("mine/a.yaml").write_text(f"rule: my/rule\ndoc: D.\n{rule}\n")
     found: list[dict[str, Any]] = json.loads(run("rules", "check", "mine", "-o", "json").out)["findings"]
-    return [one for one in found if one["code"] == "rules/unknown-path" or one["code"].startswith("schema/")]
+    return [one for one in found if one["code"] == "rules/unknown-path" or one["code"].startswith(("schema/", "silence/"))]
+
+
+NEWER = """\
+patch: PodClique
+do:
+- {op: add, path: /spec/podSpec/newer, value: 1}%s
+- {op: add, path: /spec/podSpec/nodeSelector, value: {}}
+"""
+
+
+def test_a_field_that_is_newer_than_what_we_know_is_silenced_beside_its_line() -> None:
+    assert [one["code"] for one in findings(NEWER % "")] == ["schema/unknown-field"]
+    assert findings(NEWER % "  # grove:ignore schema/unknown-field: in 1.36") == []
+    assert run("compile", "-o", "name", "--strict", "--rules", "mine", MINIMAL).err == ""
+
+
+def test_a_silencer_that_silences_nothing_is_told_of_rules_and_not_of_what_they_are_for() -> None:
+    found = findings("patch: PodClique\ndo: []  # grove:ignore schema/unknown-field: in 1.36")
+    assert [one["code"] for one in found] == ["silence/unused"]
+    assert "silence" not in run("compile", "-o", "name", "--rules", "mine", MINIMAL).err
+
+
+def test_what_no_newer_version_could_have_stays_an_error() -> None:
+    text = "patch: PodClique\ndo: [{op: add, path: /spec/replicas/x, value: 1}]  # grove:ignore rules/unknown-path: so what"
+    assert [one["code"] for one in findings(text)] == ["rules/unknown-path", "silence/error"]
 
 
 UNKNOWN = {

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
+from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.apply.objects import Objects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, program_of, say
+from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, ended_once_planned, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
@@ -31,7 +32,7 @@ LARGEST_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Choices:
     """What the options of an apply say. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
 
@@ -111,10 +112,10 @@ class ApplyRun:
             return await self._planned(graph, session)
         from applier.run.options import ApplyOptions
         from applier.run.pipeline import apply
-        from applier.stop import Stop, ended_by_signal
+        from applier.stop import Stop
 
         choices, stop, wait = self.choices, Stop(), self._wait_for()
-        with ended_by_signal(stop, self.ended.by):
+        with ended_once_planned(stop, self.ended, self.sink) as sink:
             return await apply(
                 graph,
                 session.cluster,
@@ -124,7 +125,7 @@ class ApplyRun:
                     applyset=await self.applyset.options(session),
                     wait=wait,
                     dry_run=choices.dry_run == "server",
-                    sink=self.sink,
+                    sink=sink,
                     stop=stop,
                     after_write=self.after_write,
                 ),
@@ -160,7 +161,7 @@ class ApplyRun:
     async def _saved(self, path: str, session: Session) -> Report:
         from applier.execute.options import ExecuteOptions
         from applier.run.pipeline import OutOfDate, apply_saved
-        from applier.stop import Stop, ended_by_signal
+        from applier.stop import Stop
 
         saved, stop, wait = _load(path), Stop(), self._wait_for()
         if self.namespace not in ("", saved.namespace):
@@ -171,8 +172,8 @@ class ApplyRun:
             saved = saved.with_input(graph)
         self.objects.graph = saved.graph
         try:
-            with ended_by_signal(stop, self.ended.by):
-                options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=self.sink, stop=stop, after_write=self.after_write)
+            with ended_once_planned(stop, self.ended, self.sink) as sink:
+                options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=sink, stop=stop, after_write=self.after_write)
                 return await apply_saved(saved, session.cluster, options, wait)
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
 from applier.outcome import UNDONE, Action
+from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from applier.outcome import Outcome
     from applier.prune.deletion import Deletion
     from applier.ref import Manifest, Ref
-    from applier.stop import Stop
     from grove_operator.cli.cluster.input import ClusterInput
 
 SUFFIXES = {"client": CLIENT, "server": SERVER}
@@ -31,7 +32,7 @@ HOW_TO_GO_ON = (
 )
 
 
-@dataclass(slots=True, eq=False)
+@record
 class Choices:
     """What the options of a delete say. `timeout` is in seconds."""
 
@@ -59,14 +60,11 @@ class DeleteRun:
 
     async def work(self, session: Session) -> int:
         """Deletes, and tells what became of everything."""
-        from applier.stop import Stop, ended_by_signal
-
-        failed, stop = False, Stop()
-        with ended_by_signal(stop, self.ended.by):
-            if self.wanted is None:
-                outcomes = await self._set(session, stop)
-            else:
-                outcomes, failed = await self._files(self.wanted, session, stop)
+        failed = False
+        if self.wanted is None:
+            outcomes = await self._set(session)
+        else:
+            outcomes, failed = await self._files(self.wanted, session)
         self._tell(outcomes)
         if (stuck := _held_by_finalizers(outcomes)) is not None:
             say(HOW_TO_GO_ON.format(ref=stuck, name=name_of(stuck), place=f" -n {stuck.namespace}" if stuck.namespace else ""))
@@ -77,7 +75,7 @@ class DeleteRun:
         failed = failed or bool(replaced) or any(outcome.action in UNDONE for outcome in outcomes)
         return (self.ended.code or ERROR) if failed else 0
 
-    async def _files(self, wanted: ClusterInput, session: Session, stop: Stop) -> tuple[list[Outcome], bool]:
+    async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
         """What became of the objects of the files, and whether some were missing or not ours."""
         from grove_operator.cluster.deletion_plan import delete_planned, plan_deletion
 
@@ -93,9 +91,10 @@ class DeleteRun:
         if self.choices.dry_run == "client":
             cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
             return _on_paper({**plan.deleted, **cascaded}), bool(missing)
-        return await delete_planned(plan, graph, self._deletion(session, stop)), bool(missing)
+        with self._deletion(session) as deletion:
+            return await delete_planned(plan, graph, deletion), bool(missing)
 
-    async def _set(self, session: Session, stop: Stop) -> list[Outcome]:
+    async def _set(self, session: Session) -> list[Outcome]:
         """What became of the members of a set."""
         from applier.desired import Graph
         from applier.outcome import Outcome
@@ -108,20 +107,26 @@ class DeleteRun:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
             return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
-        return await delete_set(applyset, self._deletion(session, stop), self.choices.approve)
+        with self._deletion(session) as deletion:
+            return await delete_set(applyset, deletion, self.choices.approve)
 
-    def _deletion(self, session: Session, stop: Stop) -> Deletion:
+    @contextmanager
+    def _deletion(self, session: Session) -> Iterator[Deletion]:
+        """How objects are deleted. A signal ends it in good order; before, while it is looked at what is there, it breaks that off."""
         from applier.prune.deletion import Deletion
+        from applier.stop import Stop, ended_by_signal
 
-        return Deletion(
-            session.cluster,
-            propagation=self.choices.cascade.capitalize(),
-            seconds=self.choices.timeout if self.choices.wait else 0.0,
-            wait_for_all=self.choices.wait,
-            sink=self.sink,
-            dry_run=self.choices.dry_run == "server",
-            stop=stop,
-        )
+        stop = Stop()
+        with ended_by_signal(stop, self.ended.by):
+            yield Deletion(
+                session.cluster,
+                propagation=self.choices.cascade.capitalize(),
+                seconds=self.choices.timeout if self.choices.wait else 0.0,
+                wait_for_all=self.choices.wait,
+                sink=self.sink,
+                dry_run=self.choices.dry_run == "server",
+                stop=stop,
+            )
 
     def _tell(self, outcomes: list[Outcome]) -> None:
         """What was not told while it happened."""
