@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,17 +45,25 @@ def pod_clique_set(replicas: int) -> dict[str, Any]:
 
 
 class Operator:
-    """The operator's process."""
+    """The operator's process, with more options where they are given."""
 
-    def __init__(self, plane: RunningPlane, log: Path) -> None:
-        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(plane.kubeconfig), *sys.argv[2:]]
+    def __init__(self, plane: RunningPlane, log: Path, options: Sequence[str] = ()) -> None:
+        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(plane.kubeconfig), *options]
         self._process = subprocess.Popen(command, stderr=log.open("w"))
+
+    def cpu(self) -> float:
+        """CPU time so far, in seconds."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / 100
+
+    def peak(self) -> float:
+        """The most memory that it has had, in MB."""
+        peak = next(line for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+        return int(peak.split()[1]) / 1024
 
     def usage(self) -> str:
         """CPU time and peak memory so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        peak = next(line for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
-        return f"{(int(fields[11]) + int(fields[12])) / 100:.1f} s CPU, {int(peak.split()[1]) / 1024:.0f} MB"
+        return f"{self.cpu():.1f} s CPU, {self.peak():.0f} MB"
 
     def stop(self) -> None:
         self._process.terminate()
@@ -62,13 +71,18 @@ class Operator:
 
 
 @contextmanager
-def world() -> Iterator[RunningPlane]:
+def world() -> Iterator[ControlPlane]:
     """A control plane with nodes and our definitions."""
     with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK)) as plane:
-        crds = subprocess.run([sys.executable, "-m", "grove_operator", "crds"], check=True, capture_output=True, text=True).stdout
-        plane.kubectl("apply", "--server-side", "-f", "-", input=crds)
+        define(plane)
         plane.kubectl("apply", "-f", "-", input="\n---\n".join(json.dumps(node(number)) for number in range(NODES)))
         yield plane
+
+
+def define(plane: RunningPlane) -> None:
+    """Lets a server know Grove's kinds."""
+    crds = subprocess.run([sys.executable, "-m", "grove_operator", "crds"], check=True, capture_output=True, text=True).stdout
+    plane.kubectl("apply", "--server-side", "-f", "-", input=crds)
 
 
 def node(number: int) -> dict[str, Any]:
@@ -130,6 +144,13 @@ def told(done: Requests) -> str:
     return ", ".join(f"{count} {what}" for what, count in sorted(done.by("verb", "resource", "subresource").items()))
 
 
+def events(plane: RunningPlane) -> str:
+    """What the operator has told people, by reason; nothing where all went well."""
+    items = plane.request("GET", "/api/v1/namespaces/default/events")["items"]
+    reasons = Counter(one["reason"] for one in items if one.get("reportingComponent") == "grove-operator")
+    return "".join(f", {count} events {reason}" for reason, count in reasons.items())
+
+
 def scale(plane: RunningPlane, replicas: int) -> None:
     plane.kubectl("scale", "pcs", "scale", f"--replicas={replicas}")
 
@@ -138,7 +159,7 @@ def main() -> int:
     replicas = int(sys.argv[1]) if sys.argv[1:] else REPLICAS
     print(machine(), flush=True)
     with tempfile.TemporaryDirectory() as folder, world() as plane:
-        operator = Operator(plane, Path(folder) / "log")
+        operator = Operator(plane, Path(folder) / "log", sys.argv[2:])
         time.sleep(3)
         create(plane, operator, replicas)
         for target in (replicas // 2, replicas, 0):
@@ -159,7 +180,7 @@ def create(plane: RunningPlane, operator: Operator, replicas: int) -> None:
     print(f"created {created:.1f} s, {until_created / total:.2f} writes a pod; ready {ready:.1f} s; {operator.usage()}", flush=True)
     settle(plane)
     done = writes(plane, mark)
-    print(f"settled: {len(done) / total:.2f} writes a pod; {operator.usage()}; {told(done)}", flush=True)
+    print(f"settled: {len(done) / total:.2f} writes a pod; {operator.usage()}; {told(done)}{events(plane)}", flush=True)
 
 
 def _until_last_pod(done: Requests) -> int:
