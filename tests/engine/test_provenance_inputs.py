@@ -330,7 +330,7 @@ class TestModels:
     def test_an_instance_may_be_said_to_be_an_input_itself(self) -> None:
         model, ship, _ = self.model()
         deck = Deck(ship, {"name": "x"}, 3)
-        model.describe(deck, "option")
+        model.describe(deck, "option", ["number"])
         assert self.read(model, lambda: model.track(deck, {}).number) == ["number"]
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import parse
-from grove_compiler.kube.structure import DEEPEST, check, check_and_prune
-from grove_compiler.kube.structure_prune import original_path
+from grove_compiler.kube.structure import DEEPEST, check, check_and_prune, original_path
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
     "Clique": {

@@ -30,8 +30,8 @@ def judge(manifest: Manifest) -> Readiness:
         ("PodCliqueScalingGroup", GROVE, {"replicas": 1}, None, State.IN_PROGRESS),
         ("PodClique", GROVE, {"replicas": 3}, {"readyReplicas": 3}, State.READY),
         ("PodClique", GROVE, {"replicas": 3}, {"readyReplicas": 2}, State.IN_PROGRESS),
-        ("PodGang", SCHEDULER, {}, {"phase": "Running"}, State.READY),
-        ("PodGang", SCHEDULER, {}, {"phase": "Starting"}, State.IN_PROGRESS),
+        ("PodGang", SCHEDULER, {}, {"phase": "Pending", "conditions": [{"type": "Initialized", "status": "True"}]}, State.READY),
+        ("PodGang", SCHEDULER, {}, {"phase": "Pending", "conditions": [{"type": "Initialized", "status": "False"}]}, State.IN_PROGRESS),
         ("PodGang", SCHEDULER, {}, None, State.IN_PROGRESS),
     ],
 )
