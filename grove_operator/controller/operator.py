@@ -7,19 +7,19 @@ from dataclasses import field
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
-from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
-from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
-from applier.ref import Manifest, Ref, is_being_deleted
+from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, WorkQueue
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.record import record
 from grove_compiler.step import Context, Key
 from grove_operator.controller.desire import Clock, Desire
-from grove_operator.controller.keys import TOPOLOGY_KINDS, Keys, replicas_of
+from grove_operator.controller.keys import Keys
 from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
-from grove_operator.controller.membership import Membership, topology_members
+from grove_operator.controller.membership import Membership
+from grove_operator.controller.steps import Steps
 
 MANAGER = "grove-operator"
 DELETION_REASON = "grove.io/deletion-reason"
@@ -33,7 +33,8 @@ are taken off at once (shipped semantics §7.8)."""
 GUARDS = ("grove.io/computedomain-finalizer", "grove.io/clustertopology.grove.io")
 """Keep what somebody has deleted while it is still wanted: a ComputeDomain, for pods of its replica have channels in it, and a topology
 that sets refer to."""
-DEFAULT_TOPOLOGY = Key("ClusterTopology", "", "grove-topology")
+DEFAULT = Key(CLUSTER_TOPOLOGY, "", DEFAULT_TOPOLOGY)
+"""The key of the topology that the configuration describes: nothing in the cluster says that it should exist."""
 WORKERS = 16
 PACE_OF_SETS = 0.25
 """Seconds between two looks at a set as a whole. It counts what its replicas report, and while 500 of them come up each would be news."""
@@ -64,6 +65,7 @@ class Operator:
         queue = WorkQueue[Key](group=_group, pace=_pace, share=max(1, options.workers - options.workers // 4))
         self.membership = Membership(queue.add)
         self._desire = Desire(context, clock, queue.add)
+        steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)
         self._on_result = options.on_result
         self._context, self._namespace = context, options.namespace
         written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
@@ -72,7 +74,7 @@ class Operator:
             self.cache,
             manager=MANAGER,
             force=("*",),
-            members=self._members,
+            members=steps.members,
             namespace=options.namespace,
             attribution=DELETION_REASON,
             finalizers=FINALIZERS,
@@ -82,7 +84,7 @@ class Operator:
         )
         self.loop = Loop[Key](
             self.cache,
-            self._desired,
+            steps.desired,
             reconciler,
             keys=Keys(self.membership, with_topologies=not options.namespace),
             queue=queue,
@@ -94,7 +96,7 @@ class Operator:
     async def run(self) -> None:
         """Runs until `stop`. Raises what keeps it from reading the cluster."""
         if self._context.config.has_default_topology and not self._namespace:
-            self.loop.enqueue(DEFAULT_TOPOLOGY)  # nothing in the cluster says that it should exist
+            self.loop.enqueue(DEFAULT)
         await self.loop.run()
 
     def stop(self, grace: float = 25.0) -> None:
@@ -104,31 +106,6 @@ class Operator:
     def _look_at(self, result: Result[Key]) -> None:
         self._desire.look_at(result)
         self._on_result(result)
-
-    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        if self._is_going(view, key.namespace):
-            # Whatever is made in it is refused (the shipped operator tried 1,471 times), and all in it goes, once our finalizers are off.
-            return Gone()
-        desired = self._desire(view, key)
-        if isinstance(desired, Graph):
-            self.membership.claim(key, ((ref, one.manifest) for ref, one in desired.objects.items()))
-        elif isinstance(desired, Gone):
-            self.membership.forget(key)
-        return desired
-
-    def _is_going(self, view: View, namespace: str) -> bool:
-        if self._namespace or not namespace:
-            return False
-        live = view.get(Ref("", "Namespace", "", namespace))
-        return live is not None and is_being_deleted(live)
-
-    def _members(self, view: View, key: Key) -> list[Manifest]:
-        if key.kind in TOPOLOGY_KINDS:
-            return topology_members(view, key)
-        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
-        members = self.membership.of(view, key, replicas_of(set) if set else 0)
-        # A set that the shipped operator has seen bears its finalizer, and would never go.
-        return [*members, *([set] if set is not None and key.replica is None and set["metadata"].get("deletionTimestamp") else [])]
 
 
 def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:

@@ -23,11 +23,11 @@ from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
 from grove_compiler.step import Context, Key
 from grove_operator.controller.desire import Clock, Desire
-from grove_operator.controller.keys import TOPOLOGY_KINDS, Keys, replicas_of
-from grove_operator.controller.membership import Membership, topology_members
-from grove_operator.controller.operator import DEFAULT_TOPOLOGY, MANAGER
+from grove_operator.controller.keys import Keys
+from grove_operator.controller.membership import Membership
+from grove_operator.controller.operator import DEFAULT, MANAGER
+from grove_operator.controller.steps import Steps
 
-SET = ("grove.io", "PodCliqueSet")
 VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
 SERVERS_OWN = {("metadata", "ownerReferences"), ("metadata", "managedFields"), ("metadata", "uid")}
 
@@ -75,15 +75,15 @@ class Rehearsal:
 
     def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind], context: Context, clock: Clock, namespace: str = "") -> None:
         objects = list(objects)
-        self._still, self._membership = Still(objects, unserved), Membership()
-        self._keys_of = Keys(self._membership, with_topologies=not namespace)
-        desire = Desire(context, clock)
+        membership = Membership()
+        self._still, self._keys_of = Still(objects, unserved), Keys(membership, with_topologies=not namespace)
+        self._steps = Steps(Desire(context, clock), membership, with_namespaces=not namespace)
         found = [key for one in objects for key in self._keys_of(Ref.of(one), None, one) if key.namespace == namespace or not namespace]
         if context.config.has_default_topology and not namespace:
-            found.append(DEFAULT_TOPOLOGY)
+            found.append(DEFAULT)
         # A set decides what its replicas do, and so comes before them; its own objects it tells from theirs once all have spoken.
         keys = sorted(dict.fromkeys(found), key=lambda key: (key.kind, key.namespace, key.name, -1 if key.replica is None else key.replica))
-        self._desired = {key: self._ask(desire, key) for key in keys}
+        self._desired = {key: self._steps.desired(self._view(), key) for key in keys}
 
     def kinds(self) -> set[Kind]:
         """The kinds of which something is wanted."""
@@ -108,14 +108,6 @@ class Rehearsal:
             if not isinstance(desired, Hold):
                 yield from self._left(key, desired, view)
 
-    def _ask(self, desire: Desire, key: Key) -> Graph | Gone | Hold:
-        desired = desire(self._view(), key)
-        if isinstance(desired, Graph):
-            self._membership.claim(key, ((ref, one.manifest) for ref, one in desired.objects.items()))
-        elif isinstance(desired, Gone):
-            self._membership.forget(key)
-        return desired
-
     def _view(self) -> View:
         return View(cast("WatchCache", self._still))  # it is asked for nothing else
 
@@ -139,19 +131,13 @@ class Rehearsal:
 
     def _left(self, key: Key, desired: Graph | Gone, view: View) -> Iterator[Would]:
         wanted = desired.objects if isinstance(desired, Graph) else {}
-        due = {Ref.of(one): "no longer wanted" for one in self._members(key, view) if Ref.of(one) not in wanted}
+        due = {Ref.of(one): "no longer wanted" for one in self._steps.members(view, key) if Ref.of(one) not in wanted}
         if isinstance(desired, Graph):
             due |= {one.of.ref: one.reason for one in desired.deletions}
         for ref, why in due.items():
             live = self._still.get(ref)
             if live is not None and not is_being_deleted(live):
                 yield Would(str(key), "delete", str(ref), why)
-
-    def _members(self, key: Key, view: View) -> list[Manifest]:
-        if key.kind in TOPOLOGY_KINDS:
-            return topology_members(view, key)
-        set = self._still.get(Ref(*SET, key.namespace, key.name))
-        return self._membership.of(view, key, replicas_of(set) if set else 0)
 
 
 def _ref_of(event: EventWrite) -> Ref:

@@ -101,6 +101,28 @@ def test_a_set_that_is_held_is_an_error_with_its_reason(tmp_path: Path) -> None:
     assert not [line for line in lines(ended) if line[0] in ("delete", "create", "configure")]
 
 
+def test_nothing_is_made_in_a_namespace_that_goes(tmp_path: Path) -> None:
+    """The server would refuse it, and the loop does not try."""
+
+    def edit(objects: Objects) -> None:
+        objects.remove(one(objects, "Service", "demo-1"))
+        going = {"name": "default", "uid": "uid-default", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        objects[:] = [each for each in objects if each["kind"] != "Namespace"]
+        objects.append({"apiVersion": "v1", "kind": "Namespace", "metadata": going})
+
+    assert not [line for line in lines(once(tmp_path, edit)) if line[0] == "create"]
+
+
+def test_a_claim_template_that_is_not_there_is_told_as_the_operator_tells_it(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        set = one(objects, "PodCliqueSet", "demo")
+        set["spec"]["template"]["resourceSharing"] = [{"name": "ext", "scope": "AllReplicas"}]
+        set["metadata"]["generation"] += 1
+
+    told = [why for does, _, why in lines(once(tmp_path, edit)) if does == "event"]
+    assert "Warning ResourceClaimTemplateNotFound: Pods wait for the ResourceClaimTemplate default/ext" in told
+
+
 def test_another_namespace_is_left_alone(tmp_path: Path) -> None:
     assert once(tmp_path, without("Service", "demo-1"), "-n", "other") == Ended(0, "nothing to do\n", "")
 

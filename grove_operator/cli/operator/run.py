@@ -111,9 +111,7 @@ def command(
     return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=not once, findings=ERROR)
 
 
-def _once_recorded(
-    snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str
-) -> int:
+def _once_recorded(snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str) -> int:
     from grove_compiler.step import Context
     from grove_operator.cli.operator.once import of_a_snapshot
     from grove_operator.controller.operator import settings_of
