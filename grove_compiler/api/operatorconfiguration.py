@@ -77,7 +77,7 @@ class HealthProbesServer(Section):
     bind_address: str = ""
     """Address to listen on, all when empty."""
     port: Port = 2751
-    """Port to listen on."""
+    """Port to listen on; 0 for none."""
 
 
 class MetricsServer(Section):
@@ -86,7 +86,7 @@ class MetricsServer(Section):
     bind_address: str = ""
     """Address to listen on, all when empty."""
     port: Port = 2752
-    """Port to listen on."""
+    """Port to listen on; 0 for none."""
 
 
 class ServerConfiguration(Section):
@@ -109,6 +109,15 @@ class DebuggingConfiguration(Section):
     """Address of the profiles."""
     pprof_bind_port: Port = 2753
     """Port of the profiles."""
+
+
+class TracingConfiguration(Section):
+    """Spans of what the operator does; ours, in the words of Kubernetes' own components (TracingConfiguration)."""
+
+    endpoint: str = ""
+    """URL of a collector that takes OTLP over HTTP; no spans are made when empty."""
+    sampling_rate_per_million: Annotated[Int32, Field(ge=0, le=1_000_000)] = 1_000_000
+    """How many of a million traces are kept."""
 
 
 class OwnerControllerConfiguration(Section):
@@ -214,6 +223,8 @@ class OperatorConfiguration(Section):
     """What the operator serves."""
     debugging: DebuggingConfiguration | None = None
     """Profiling."""
+    tracing: TracingConfiguration = DEFAULTED
+    """Spans of what the operator does."""
     controllers: ControllersConfiguration = DEFAULTED
     """The controllers."""
     log_level: Literal["debug", "info", "error"] = "info"

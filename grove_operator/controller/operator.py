@@ -7,8 +7,9 @@ from dataclasses import field
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
+from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
-from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, WorkQueue
+from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
@@ -44,7 +45,8 @@ PACE_OF_SETS = 0.25
 class Options:
     """How the operator runs. `namespace` limits it to one; without a `lease` it takes itself for the only one.
 
-    `workers` keys are brought along at a time: each waits for the server most of the time.
+    `workers` keys are brought along at a time: each waits for the server most of the time. `on_look` hears of a key when a look at it
+    begins, `on_result` what came of it, in the same task; `on_wait` and `on_work` how many seconds it waited for that and took.
     """
 
     namespace: str = ""
@@ -52,6 +54,9 @@ class Options:
     workers: int = WORKERS
     sink: Sink = nowhere
     on_result: Callable[[Result[Key]], None] = field(default=lambda _: None)
+    on_wait: Callable[[float], None] = field(default=lambda _: None)
+    on_work: Callable[[float], None] = field(default=lambda _: None)
+    on_look: Callable[[Key], None] = field(default=lambda _: None)
 
 
 class Operator:
@@ -62,11 +67,12 @@ class Operator:
 
     def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
         self.cache = WatchCache(cluster, watched(options.namespace, context.settings))
-        queue = WorkQueue[Key](group=_group, pace=_pace, share=max(1, options.workers - options.workers // 4))
+        share = max(1, options.workers - options.workers // 4)
+        queue = WorkQueue[Key](group=_group, pace=_pace, share=share, on_wait=options.on_wait, on_work=options.on_work)
         self.membership = Membership(queue.add)
         self._desire = Desire(context, clock, queue.add)
-        steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)
-        self._on_result = options.on_result
+        self._steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)
+        self._on_look, self._on_result = options.on_look, options.on_result
         self._context, self._namespace = context, options.namespace
         written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
@@ -74,7 +80,7 @@ class Operator:
             self.cache,
             manager=MANAGER,
             force=("*",),
-            members=steps.members,
+            members=self._steps.members,
             namespace=options.namespace,
             attribution=DELETION_REASON,
             finalizers=FINALIZERS,
@@ -84,7 +90,7 @@ class Operator:
         )
         self.loop = Loop[Key](
             self.cache,
-            steps.desired,
+            self._desired,
             reconciler,
             keys=Keys(self.membership, with_topologies=not options.namespace),
             queue=queue,
@@ -106,6 +112,10 @@ class Operator:
     def _look_at(self, result: Result[Key]) -> None:
         self._desire.look_at(result)
         self._on_result(result)
+
+    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        self._on_look(key)
+        return self._steps.desired(view, key)
 
 
 def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:

@@ -37,6 +37,7 @@ DEFAULTS = {
         "healthProbes": {"bindAddress": "", "port": 2751},
         "metrics": {"bindAddress": "", "port": 2752},
     },
+    "tracing": {"endpoint": "", "samplingRatePerMillion": 1_000_000},
     "controllers": {
         "podCliqueSet": {"concurrentSyncs": 10},
         "podClique": {"concurrentSyncs": 10},

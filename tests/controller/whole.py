@@ -18,6 +18,7 @@ from tests.features.compiling import shipped_program
 from tests.model.sets import clique, pcs
 
 REPLICAS = 6
+EPOCH = 1_800_000_000.0
 
 
 class World:
@@ -29,7 +30,7 @@ class World:
         self.results: list[Result[Key]] = []
         context = Context(shipped_program(), settings_of("1.35"))
         options = Options(namespace="default", on_result=self.results.append)
-        self.operator = Operator(self.cluster, context, lambda: 1_800_000_000.0 + asyncio.get_running_loop().time(), options)
+        self.operator = Operator(self.cluster, context, lambda: EPOCH + asyncio.get_running_loop().time(), options)
 
     def of(self, kind: Kind) -> list[Manifest]:
         return list(self.cluster.store.of(kind.group, kind.kind, "default"))

@@ -13,6 +13,7 @@ import click
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
 from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
+from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.options import FILES, rules_option
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def command(
     async def work(session: Session) -> int:
         from applier.stop import Stop, ended_by_signal
         from grove_compiler.step import Context
+        from grove_operator.cli.operator.shown import Shown
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import WORKERS, Operator, Options, settings_of
         from grove_operator.controller.served_shape import served_shape
@@ -99,16 +101,29 @@ def command(
 
             return await of_a_cluster(session.cluster, shared, namespace, output)
         log = Log(sys.stderr, shared.config.manifest)
-        options = Options(namespace, _lease(session, shared), workers or WORKERS, on_result=log.result)
+        # Without a file, as at a desk, nothing is served: two of them would want the same ports.
+        shown = Shown(shared.config.manifest if config else {}, log, heard)
+        options = Options(
+            namespace,
+            _lease(session, shared),
+            workers or WORKERS,
+            sink=heard,
+            on_look=shown.look,
+            on_result=shown.result,
+            on_wait=shown.wait,
+            on_work=shown.work,
+        )
         operator = Operator(session.cluster, shared, time.time, options)
         log.line("started", rules=len(shared.program.rules), kubernetes=settings.kube_version, namespace=namespace or "all")
         stop = Stop()
         with ended_by_signal(stop):
-            await _until(stop, operator)
+            async with shown.serving(operator, session.cluster):
+                await _until(stop, operator)
         log.line("stopped")
         return 0
 
-    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=not once, findings=ERROR)
+    heard = Relay()
+    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), heard, long=not once, findings=ERROR)
 
 
 def _once_recorded(snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str) -> int:

@@ -17,7 +17,11 @@ from applier.testing.counts import Requests
 from applier.testing.proxy import Faults
 
 LEASE = "leases.coordination.k8s.io"
-CONFIG = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+CONFIG = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "server": {"healthProbes": {"port": 0}, "metrics": {"port": 0}},  # several run beside each other
+}
 
 
 class Process:

@@ -1,0 +1,93 @@
+"""How queue, cache and requests stand, worked out when Prometheus asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter as Count
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from applier.cache import WatchCache
+
+
+class Queue(Protocol):
+    """What is asked of a work queue."""
+
+    def depth(self) -> int: ...
+    def active(self) -> int: ...
+    def delayed(self) -> int: ...
+    def oldest(self) -> float: ...
+
+
+class Asked(Protocol):
+    """What is asked of a cluster: how many requests it made, by verb and plural."""
+
+    requests: Count[tuple[str, str]]
+
+
+class QueueMetrics(Collector):
+    """Shows how a queue stands. Read when Prometheus asks: a queue is too busy to be told of."""
+
+    def __init__(self, prefix: str, name: str, queue: Queue) -> None:
+        self._prefix, self._name, self._queue = prefix, name, queue
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        queue = self._queue
+        values = {
+            "keys_waiting": ("Keys that wait for a worker", queue.depth()),
+            "keys_in_work": ("Keys that are worked on", queue.active()),
+            "keys_delayed": ("Keys that are due later", queue.delayed()),
+            "oldest_seconds": ("How long the first of them has waited", queue.oldest()),
+        }
+        for name, (text, value) in values.items():
+            family = GaugeMetricFamily(f"{self._prefix}_queue_{name}", text, labels=["queue"])
+            family.add_metric([self._name], value)
+            yield family
+
+
+class CacheMetrics(Collector):
+    """Shows how old each kind is, how many objects are known, and what keeping them up to date took."""
+
+    def __init__(self, prefix: str, cache: WatchCache) -> None:
+        self._prefix, self._cache, self._loop = prefix, cache, asyncio.get_running_loop()
+
+    def collect(self) -> Iterable[GaugeMetricFamily | CounterMetricFamily]:
+        labels = ["kind", "namespace"]
+        age = GaugeMetricFamily(
+            f"{self._prefix}_cache_age_seconds", "Since the server last proved that the cache is up to date", labels=labels
+        )
+        counts = {
+            name: CounterMetricFamily(f"{self._prefix}_cache_{name}", text, labels=labels)
+            for name, text in {
+                "lists": "Lists that were read",
+                "streams": "Watches that were opened",
+                "events": "Events of watches",
+            }.items()
+        }
+        for source in self._cache.sources():
+            of = [source.wanted.kind.group_kind, source.wanted.namespace]
+            age.add_metric(of, self._loop.time() - source.heard)
+            for name, family in counts.items():
+                family.add_metric(of, getattr(source, name))
+        objects = GaugeMetricFamily(f"{self._prefix}_cache_objects", "Objects that are known", value=self._cache.count())
+        lag = GaugeMetricFamily(
+            f"{self._prefix}_cache_lag_seconds", "Since our oldest write that the watches have not told yet", value=self._cache.lag()
+        )
+        return [age, *counts.values(), objects, lag]
+
+
+class RequestMetrics(Collector):
+    """Shows how many requests a cluster made."""
+
+    def __init__(self, prefix: str, cluster: Asked) -> None:
+        self._prefix, self._cluster = prefix, cluster
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        family = CounterMetricFamily(f"{self._prefix}_requests", "Requests to the API server", labels=["verb", "resource"])
+        made: Mapping[tuple[str, str], int] = dict(self._cluster.requests)
+        for (verb, plural), count in made.items():
+            family.add_metric([verb, plural], count)
+        return [family]

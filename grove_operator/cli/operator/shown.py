@@ -1,0 +1,129 @@
+"""What a running operator shows of itself: log, metrics, health and spans, as its configuration asks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from grove_compiler.version import __version__
+from grove_operator.cli.cluster.session import Failed
+from grove_operator.cli.operator.relay import Relay
+
+if TYPE_CHECKING:
+    from applier.cluster import Cluster
+    from applier.loop import Result
+    from grove_compiler.graph.node import Manifest
+    from grove_compiler.step import Key
+    from grove_operator.controller.log import Log
+    from grove_operator.controller.operator import Operator
+    from grove_operator.telemetry.health import HealthCheck
+    from grove_operator.telemetry.metrics import OperatorMetrics
+    from grove_operator.telemetry.server import Listener
+    from grove_operator.telemetry.spans import Spans
+
+OBSERVE = "pip install 'grove-compiler[cluster,observe]'"
+TRACES = "pip install 'grove-compiler[cluster,observe,traces]'"
+LOOK_AGAIN = 1.0
+"""Seconds after which a state that has changed is told in the log."""
+
+
+class Shown:
+    """Listens to an operator. A port of 0, or a section that is not there, shows nothing and imports nothing.
+
+    Raises `Failed` where something that is asked for is not installed.
+    """
+
+    def __init__(self, config: Manifest, log: Log, relay: Relay) -> None:
+        self._log = log
+        server = config.get("server") or {}
+        self._metrics_at, self._health_at = server.get("metrics") or {}, server.get("healthProbes") or {}
+        self._metrics: OperatorMetrics | None = None
+        if self._metrics_at.get("port"):
+            self._metrics, self._metrics_listener = _metrics()
+        self._spans: Spans | None = None
+        self._end_spans: Callable[[], None] = lambda: None
+        tracing = config.get("tracing") or {}
+        if tracing.get("endpoint"):
+            self._spans, self._end_spans = _spans(tracing)
+        relay.listeners += [one for one in (self._metrics, self._spans) if one is not None]
+        self.wait: Callable[[float], None] = self._metrics.queue_wait if self._metrics else lambda _: None
+        self.work: Callable[[float], None] = self._metrics.queue_work if self._metrics else lambda _: None
+
+    def look(self, key: Key) -> None:
+        """Hears that a look at a key begins."""
+        if self._spans:
+            self._spans.look(key)
+
+    def result(self, result: Result[Key]) -> None:
+        """Hears what came of it."""
+        self._log.result(result)
+        if self._metrics:
+            self._metrics.result(result)
+        if self._spans:
+            self._spans.result(result)
+
+    @asynccontextmanager
+    async def serving(self, operator: Operator, cluster: Cluster) -> AsyncIterator[None]:
+        """Serves until the block ends. Raises `Failed` where an address cannot be listened on."""
+        from grove_operator.telemetry.health import HealthCheck
+
+        check = HealthCheck(operator)
+        async with AsyncExitStack() as stack:
+            stack.callback(self._end_spans)
+            if self._metrics:
+                # The connection counts its requests; a cluster that does not is none of ours.
+                self._metrics.watch(operator, cluster, check, time.time)  # type: ignore[arg-type]
+                await self._listen(stack, self._metrics_listener, self._metrics_at, "metrics")
+            if self._health_at.get("port"):
+                await self._listen(stack, _health(check), self._health_at, "health")
+            telling = asyncio.create_task(self._tell_states(check), name="states")
+            stack.callback(telling.cancel)
+            yield
+
+    async def _listen(self, stack: AsyncExitStack, listener: Listener, at: Manifest, what: str) -> None:
+        host, port = at.get("bindAddress", ""), at["port"]
+        stack.push_async_callback(listener.stop)
+        try:
+            bound = await listener.start(host, port)
+        except OSError as error:
+            raise Failed(f"cannot serve {what} at {host}:{port}: {error.strerror or error}") from None
+        self._log.line("listening", what=what, port=bound)
+
+    async def _tell_states(self, check: HealthCheck) -> None:
+        before = None
+        while True:
+            health = check()
+            if health.state is not before:
+                before = health.state
+                self._log.line(health.state, "info" if health.is_alive else "error", why=health.words)
+            await asyncio.sleep(LOOK_AGAIN)
+
+
+def _metrics() -> tuple[OperatorMetrics, Listener]:
+    try:
+        from grove_operator.telemetry.metrics import OperatorMetrics
+        from grove_operator.telemetry.server import metrics_listener
+    except ModuleNotFoundError as error:
+        raise Failed(f"metrics need {error.name}, which is not installed: {OBSERVE}; or server.metrics.port: 0") from None
+    metrics = OperatorMetrics()
+    return metrics, metrics_listener(metrics.registry)
+
+
+def _health(check: HealthCheck) -> Listener:
+    try:
+        from grove_operator.telemetry.server import health_listener
+    except ModuleNotFoundError as error:
+        raise Failed(f"health probes need {error.name}, which is not installed: {OBSERVE}; or server.healthProbes.port: 0") from None
+    return health_listener(check)
+
+
+def _spans(tracing: Manifest) -> tuple[Spans, Callable[[], None]]:
+    try:
+        from grove_operator.telemetry.spans import exporting
+
+        return exporting(tracing["endpoint"], tracing["samplingRatePerMillion"], __version__)
+    except ModuleNotFoundError as error:
+        raise Failed(f"spans need {error.name}, which is not installed: {TRACES}; or no tracing.endpoint") from None

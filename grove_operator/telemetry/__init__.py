@@ -1,0 +1,1 @@
+"""What the operator shows of itself: metrics, health, spans. Nothing here is imported unless it is asked for."""

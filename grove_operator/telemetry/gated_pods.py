@@ -1,0 +1,56 @@
+"""Counts the pods that wait behind our gate, by what they wait for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
+
+from applier.errors import NotSynced
+from applier.ref import Manifest, Ref
+
+GANG, BASE = "grove.io/podgang", "grove.io/base-podgang"
+REFUSED, NO_GANG, BASE_PENDING, LIFTED_NEXT = "Refused", "PodGangMissing", "BasePodGangPending", "GateToBeLifted"
+INITIALIZED = "Initialized"
+
+
+class Cache(Protocol):
+    """What is asked of a watch cache."""
+
+    def get(self, ref: Ref) -> Manifest | None: ...
+    def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]: ...
+
+
+def gated_pods(cache: Cache) -> Mapping[str, int]:
+    """Returns how many pods are gated for each reason, from the statuses of PodCliques and gangs; nothing while these are not known."""
+    counts: Counter[str] = Counter()
+    try:
+        for clique in cache.by_label("grove.io", "PodClique"):
+            if gated := (clique.get("status") or {}).get("scheduleGatedReplicas"):
+                counts[_reason(cache, clique)] += gated
+    except NotSynced:
+        return {}
+    return counts
+
+
+def _reason(cache: Cache, clique: Manifest) -> str:
+    labels = clique["metadata"].get("labels") or {}
+    if (_condition(clique, "Stalled") or {}).get("status") == "True":
+        return REFUSED
+    gang = _gang(cache, clique, labels.get(GANG, ""))
+    if gang is None:
+        return NO_GANG
+    initialized = _condition(gang, INITIALIZED) or {}
+    if initialized.get("status") != "True":
+        return str(initialized.get("reason") or "PodGangPodsCreationPending")
+    return BASE_PENDING if labels.get(BASE) else LIFTED_NEXT
+
+
+def _gang(cache: Cache, clique: Manifest, name: str) -> Manifest | None:
+    namespace = clique["metadata"].get("namespace", "")
+    return cache.get(Ref("scheduler.grove.io", "PodGang", namespace, name)) if name else None
+
+
+def _condition(manifest: Manifest, type: str) -> Manifest | None:
+    conditions = (manifest.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == type), None)

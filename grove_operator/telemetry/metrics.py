@@ -1,0 +1,123 @@
+"""The operator's metrics for Prometheus. `docs/metrics.md` has them all, which a test holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from applier.errors import WriteConflict
+from applier.events import Adapted, Event, Finished, Retried, Throttled
+from applier.loop import Result
+from applier.observability.collectors import Asked, CacheMetrics, QueueMetrics, RequestMetrics
+from applier.outcome import UNDONE, WRITTEN, Action, Outcome
+from grove_compiler.step import Key
+from grove_compiler.version import __version__
+from grove_operator.controller.operator import Operator
+from grove_operator.telemetry.gated_pods import gated_pods
+from grove_operator.telemetry.health import Health, State
+from grove_operator.telemetry.set_readiness import SetReadiness
+from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
+
+PREFIX = "grove_operator"
+SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+LONG = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
+
+
+class OperatorMetrics:
+    """Counts. It is a `Sink` for the applier's events; `result` takes what came of each look, `watch` shows a running operator.
+
+    `queue_wait` and `queue_work` take the seconds that keys waited and were worked on.
+    """
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        count, duration = self._counter, self._histogram
+        self._looks = count("reconciles", "Looks at keys by what came of them", "controller", "result")
+        self._errors = count(
+            "reconcile_errors", "Objects and keys that could not be brought to where they should be", "controller", "error_type"
+        )
+        self._conflicts = count(
+            "status_update_conflict", "Statuses that were worked out again because the object had changed", "controller", "target_kind"
+        )
+        self._writes = count("writes", "Objects that were written or deleted, and why", "kind", "action", "reason")
+        self._write_seconds = duration("write_seconds", "How long a write of an object took", SHORT, "action")
+        self._ready = duration("set_ready_seconds", "How long sets took until all that they declare was available", LONG, "after")
+        self._retries = count("request_retries", "Requests that were made again")
+        self._throttles = count("request_throttles", "How often the server asked to slow down")
+        self._limit = Gauge(f"{PREFIX}_write_limit", "How many writes may be in flight at once", registry=registry)
+        self.queue_wait = duration("queue_wait_seconds", "How long keys waited for a worker", SHORT).observe
+        self.queue_work = duration("queue_work_seconds", "How long keys were worked on", SHORT).observe
+        Info(f"{PREFIX}_build", "The version that runs", registry=registry).info({"version": __version__})
+        ProcessCollector(registry=registry)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Finished(outcome):
+                self._finished(outcome)
+            case Retried():
+                self._retries.inc()
+            case Throttled(_, in_flight):
+                self._throttles.inc()
+                self._limit.set(in_flight)
+            case Adapted(in_flight, _):
+                self._limit.set(in_flight)
+
+    def result(self, result: Result[Key]) -> None:
+        """Takes what came of a look at a key."""
+        who = controller(result.key)
+        failed = [one for one in result.outcomes if one.action is Action.FAILED]
+        for error in [*([result.error] if result.error else []), *(one.error for one in failed)]:
+            self._errors.labels(who, error_type(error)).inc()
+        if result.held and result.error is None:
+            self._errors.labels(who, "Held").inc()
+        for one in result.outcomes:
+            if one.action in UNDONE and one.step.reason == STATUS and isinstance(one.error, WriteConflict):
+                self._conflicts.labels(who, one.step.ref.kind).inc()
+        self._looks.labels(who, _result(result, bool(failed))).inc()
+
+    def watch(self, operator: Operator, cluster: Asked, health: Callable[[], Health], clock: Callable[[], float]) -> None:
+        """Shows how an operator stands that runs in this event loop: its state, queue, cache, requests, and the pods that wait."""
+        self.registry.register(QueueMetrics(PREFIX, "keys", operator.loop.queue))
+        self.registry.register(CacheMetrics(PREFIX, operator.cache))
+        self.registry.register(RequestMetrics(PREFIX, cluster))
+        self.registry.register(_State(operator, health))
+        operator.cache.subscribe(SetReadiness(lambda after, seconds: self._ready.labels(after).observe(seconds), clock, clock()))
+
+    def _finished(self, outcome: Outcome) -> None:
+        if outcome.action in WRITTEN or outcome.action is Action.PRUNED:
+            self._writes.labels(outcome.step.ref.kind, str(outcome.action), write_reason(outcome)).inc()
+            self._write_seconds.labels(str(outcome.action)).observe(outcome.seconds)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"{PREFIX}_{name}", text, labels, registry=self.registry)
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        return Histogram(f"{PREFIX}_{name}", text, labels, buckets=buckets, registry=self.registry)
+
+
+class _State(Collector):
+    """Worked out when Prometheus asks."""
+
+    def __init__(self, operator: Operator, health: Callable[[], Health]) -> None:
+        self._operator, self._health = operator, health
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        state = GaugeMetricFamily(f"{PREFIX}_state", "1 for what the operator does now", labels=["state"])
+        now = self._health().state
+        for one in State:
+            state.add_metric([one], float(one is now))
+        gated = GaugeMetricFamily(f"{PREFIX}_gated_pods", "Pods behind our gate, by what they wait for", labels=["reason"])
+        for reason, pods in gated_pods(self._operator.cache).items():
+            gated.add_metric([reason], pods)
+        return [state, gated]
+
+
+def _result(result: Result[Key], has_failed: bool) -> str:
+    if result.held:
+        return "held"
+    if has_failed:
+        return "failed"
+    return "written" if result.outcomes else "unchanged"

@@ -1,0 +1,47 @@
+"""The words that metrics, logs and spans use for controllers, reasons and errors: few, and the same each time."""
+
+from __future__ import annotations
+
+import re
+
+from applier.errors import ApplierError
+from applier.outcome import Action, Outcome
+from grove_compiler.step import Key
+
+STATUS = "its status"
+"""The applier's reason for the write of a status."""
+NOT_A_WORD = re.compile(r"[^A-Za-z]+")
+LONGEST = 40
+OTHER = "Other"
+
+
+def controller(key: Key) -> str:
+    """Returns who looks at a key: `podcliqueset` for a set as a whole, `podcliqueset-replica`, or the kind of a topology."""
+    return key.kind.lower() if key.replica is None else f"{key.kind.lower()}-replica"
+
+
+def write_reason(outcome: Outcome) -> str:
+    """Returns why an object was written, in one word that can be counted: sentences that name fields or objects are not among them."""
+    step = outcome.step
+    if step.ref[:2] == ("", "Event"):
+        return "Event"
+    if step.reason == STATUS:
+        return "Status"
+    if outcome.action is Action.PRUNED:
+        return _in_one_word(step.reason)
+    if outcome.action is Action.CREATED:
+        return "Missing"
+    return "Patched" if step.patch else "Differs"
+
+
+def error_type(error: BaseException | None) -> str:
+    """Returns what kind of error it is: the applier's word for what a server said, `Fault` for one of ours."""
+    if error is None:
+        return OTHER
+    return type(error).__name__ if isinstance(error, ApplierError) else "Fault"
+
+
+def _in_one_word(reason: str) -> str:
+    """`NoLongerWanted` of "no longer wanted". Rules give their reasons in this form; a long text is none of theirs."""
+    word = "".join(part[:1].upper() + part[1:] for part in NOT_A_WORD.split(reason))
+    return word if 0 < len(word) <= LONGEST else OTHER
