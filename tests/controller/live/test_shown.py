@@ -49,9 +49,9 @@ async def test_probes_metrics_and_log_tell_of_a_set_that_came_up(grove_plane: Co
         operator_process(grove_plane, namespace, tmp_path / "operator", shown_at(health, metrics)) as process,
     ):
         world = World(grove_plane, cluster, namespace)
+        await world.until(lambda: fetched(f"http://127.0.0.1:{health}/readyz"), (200, "leading\n"))
         await world.apply(pod_clique_set(clique("front")))
         await world.until_ready("chat-0-front-0")
-        await world.until(lambda: fetched(f"http://127.0.0.1:{health}/readyz"), (200, "leading\n"))
 
         async def is_timed() -> bool:
             _, text = await fetched(f"http://127.0.0.1:{metrics}/metrics")
