@@ -111,7 +111,7 @@ class Generation:
         if self.recorded != recorded:
             self.recorded = recorded
             declared = self.declared
-            self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.template_hashes)
+            self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
         return self.hashes
 
 
@@ -202,7 +202,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
     share_templates(expanded, generation.declared)
-    expanded.template_hashes = generation.effective_hashes(expanded.revisions)
+    expanded.template_hashes = expanded.inherited_hashes or generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
     held_by = subject.findings

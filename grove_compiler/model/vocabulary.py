@@ -50,6 +50,7 @@ from grove_compiler.model.expanded.termination import (
     member_is_terminated,
     replica_breaches,
     replica_is_terminated,
+    went_with_gang,
 )
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
 from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
@@ -187,5 +188,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         unresolved_sharing,
         waits_for_others,
         wanted_revisions,
+        went_with_gang,
     ),
 }

@@ -165,6 +165,44 @@ def test_a_group_says_so_until_it_has_recovered() -> None:
     assert conditions == {"MinAvailableBreached": "False"}
 
 
+def lost(simulation: Simulation) -> list[str]:
+    """What events say that the last pod was lost."""
+    return [one for one in simulation.world.told if one.startswith("AllScheduledReplicasLost")]
+
+
+def test_pods_that_we_restart_are_not_told_of_as_lost() -> None:
+    """People are told why they go; to look for a node that is down would lead them astray."""
+    simulation = frail(min_available=3)
+    simulation.machines.fail("demo-0-sg-1-dec")
+    simulation.settle()
+    simulation.wait(MINUTE)
+    assert len(simulation.deleted(TERMINATED)) == 11
+    assert lost(simulation) == []
+
+
+def test_pods_that_are_lost_while_their_gang_has_time_left_are_told_of() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.let_pass(MINUTE / 2)
+    for pod in simulation.world.pods("demo-0-sg-0-dec"):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    assert len(lost(simulation)) == 1
+
+
+def test_pods_that_are_lost_after_their_gang_was_restarted_are_told_of() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.wait(MINUTE)
+    assert_all_ready(simulation)
+    for pod in simulation.world.pods("demo-0-front"):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    assert len(lost(simulation)) == 1
+
+
 def test_a_group_that_is_updated_is_not_restarted_meanwhile() -> None:
     simulation = frail()
     simulation.edit(image("broken"))

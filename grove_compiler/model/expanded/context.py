@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from functools import partial
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.expanded.inherited_hashes import inherited_hashes, knows_hashes
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes, revisions_of
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.mnnvl_shape import shape_of
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.inputs.snapshot import PART_OF, Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
@@ -99,12 +101,22 @@ class SetInContext(PodCliqueSet):
     @lazy
     def template_hashes(self) -> Hashes:
         """The hash of each clique's pod template, and that of all together: those recorded, where nothing has changed in meaning."""
-        return effective_hashes(self.cliques, self.priority_class, self.revisions, lambda: super(SetInContext, self).template_hashes)
+        inherited = self.inherited_hashes
+        return inherited or effective_hashes(self.cliques, self.priority_class, self.revisions, lambda: self.computed_hashes)
+
+    @lazy
+    def inherited_hashes(self) -> Hashes | None:
+        """Those that another operator, or another release, has given it; none once it is recorded what its pods are made from."""
+        live = None if self.revisions else self.snapshot.live(self.ref)
+        if live is None or not knows_hashes(live, self.metadata.get("generation")):
+            return None
+        pod_cliques = partial(self.snapshot.labelled, "grove.io", "PodClique", PART_OF, self.name, self.namespace)
+        return inherited_hashes(self.cliques, live, pod_cliques, self.computed_hashes)
 
     def pod_template_hash(self, clique: CliqueTemplate) -> str:
         """Returns the hash of a clique's pod template: that recorded, where nothing has changed in meaning."""
         # Where nothing is recorded, the clique is asked and not the list of all, so that `explain` names its lines alone.
-        return self.template_hashes[0][clique.index] if self.revisions else clique.pod_template_hash
+        return self.template_hashes[0][clique.index] if self.revisions or self.inherited_hashes else clique.pod_template_hash
 
     def recorded_template(self, clique: CliqueTemplate, hash: str) -> CliqueTemplate | None:
         """Returns a clique as it is declared, but for its pods, which are as recorded under a hash; none where nothing is."""

@@ -14,9 +14,9 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.availability import BREACHED, ReplicaState, replica_states
-from grove_compiler.model.expanded.live_object import live_object
+from grove_compiler.model.expanded.live_object import condition_since, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
-from grove_compiler.model.expanded.structure import ExpandedSet, ScalingGroup
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
 
@@ -128,6 +128,28 @@ def is_restarting(group: ScalingGroup) -> bool:
     reports = list(_reports([live_object(group)], BREACHED)) if delay is not None else []
     pods = [pod for clique in group.replica.all_cliques for pod in live_pods(clique)]
     return any(Breach(group.replica.index, name, since, True, delay or 0.0, pods).is_restarted for since, name, _ in reports)
+
+
+def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
+    """Tells whether pods that a PodClique or scaling group had on nodes are gone because the time of their gang was up.
+
+    Of that people are told already. What has come onto nodes since then went for another reason.
+    """
+    cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
+    return any(_went_with_gang(clique, at) for clique in cliques)
+
+
+def _went_with_gang(clique: Clique, at: float) -> bool:
+    delay = _delay(clique.set)
+    if delay is None:
+        return False
+    together = [*clique.replica.cliques, *(clique.member.cliques if clique.member else ())]
+    reports = [
+        *_reports(map(live_object, together), "PodCliqueScheduled"),
+        *_reports(map(live_object, clique.replica.scaling_groups), BREACHED),
+    ]
+    came = time(condition_since(clique, "PodCliqueScheduled") or None) or 0.0
+    return any(came <= since + delay <= at for since, _, _ in reports)
 
 
 Report = tuple[float, str, bool]

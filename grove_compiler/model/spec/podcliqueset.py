@@ -164,11 +164,16 @@ class PodCliqueSet:
         return [queue for queue in dict.fromkeys(asked) if queue]
 
     @lazy
-    def template_hashes(self) -> tuple[list[str], str]:
+    def computed_hashes(self) -> tuple[list[str], str]:
         """The hash of each clique's pod template, and that of all together (shipped semantics §7.3)."""
         from grove_compiler.kube.template_hash import generation_hash  # brings the pod API's field tables: not for validation
 
         return [clique.pod_template_hash for clique in self.cliques], generation_hash([clique._hashed for clique in self.cliques])
+
+    @lazy
+    def template_hashes(self) -> tuple[list[str], str]:
+        """The hashes by which pods are told to be up to date: those that are computed, as long as nothing is known of a cluster."""
+        return self.computed_hashes
 
     @property
     def generation_hash(self) -> str:
