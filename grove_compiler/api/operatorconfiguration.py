@@ -59,6 +59,8 @@ class LeaderElectionConfiguration(Section):
 class WebhookServer(Section):
     """The admission webhooks' server."""
 
+    enabled: bool = False
+    """Whether `grove operator run` serves them beside its loop; `grove operator webhooks` always does."""
     bind_address: str = ""
     """Address to listen on, all when empty."""
     port: Port = 2750
@@ -66,7 +68,9 @@ class WebhookServer(Section):
     server_cert_dir: str = "/etc/grove-operator/webhook-certs"
     """Folder of the certificate."""
     secret_name: str = "grove-webhook-server-cert"
-    """Secret of the certificate."""
+    """Secret of the certificate, in the operator's namespace."""
+    service_name: str = "grove-operator"
+    """Service that leads to the webhooks, in the operator's namespace: certificates are made for its names."""
     cert_provision_mode: Literal["auto", "manual"] = "auto"
     """Whether the operator makes the certificate or finds it."""
 

@@ -1,66 +1,72 @@
-"""Holds the certificate of the webhooks: read from two files, and again when they change."""
+"""Holds the certificate that connections are shown, and changes it while the server runs."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import ssl
+import tempfile
 from collections.abc import Callable
+from typing import Any, Protocol
 
-CERTIFICATE, KEY = "tls.crt", "tls.key"
-"""The keys of a Secret of the type kubernetes.io/tls, as a pod sees them."""
-INTERVAL = 10.0
-"""Seconds between two looks at the files. The kubelet takes up to a minute to show a changed Secret, so more often gains nothing."""
+Tell = Callable[[str], None]
 
 
 class NoCertificate(Exception):
-    """Says what is wrong with the files. The text is one line for people."""
+    """Says why there is no certificate to be shown. The text is one line for people."""
 
 
-class Certificate:
-    """A certificate chain and its key in a folder. Raises `NoCertificate` where they cannot be used."""
+class Source(Protocol):
+    """Where a certificate comes from."""
 
-    def __init__(self, folder: str) -> None:
-        self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]
+    async def first(self) -> None:
+        """Returns once a certificate is shown. Raises `NoCertificate`, and `ClusterError` where one is asked."""
+
+    async def keep_fresh(self, tell: Tell) -> None:
+        """Shows the newest one for ever, until cancelled. What keeps it from that is told."""
+
+
+class ShownCertificate:
+    """What a server shows. `tls` is what it listens with: new connections get the newest certificate, and nobody's is cut."""
+
+    def __init__(self) -> None:
+        self._newest: ssl.SSLContext | None = None
         self.tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        self._loaded = self._state()
-        self._load()
+        # A context keeps a certificate for each kind of key: whoever loads one of another kind into it would show both, the old one first.
+        self.tls.sni_callback = self._choose
 
-    async def keep_fresh(self, tell: Callable[[str], None], interval: float = INTERVAL) -> None:
-        """Loads the files again whenever they change, until cancelled.
-
-        New connections get the new certificate, and nobody's is cut. Files that cannot be used leave the old one, and are told.
-        """
-        while True:
-            await asyncio.sleep(interval)
-            if (state := self._state()) == self._loaded:
-                continue
-            self._loaded = state
-            try:
-                # Into a context of its own first: half of a pair that does not fit must not reach the one that is in use.
-                ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(*self._files)
-                self._load()
-            except (NoCertificate, OSError) as error:
-                tell(f"the changed certificate cannot be used, the former one stays: {error}")
-            else:
-                tell("the certificate was renewed")
-
-    def _load(self) -> None:
+    def show_files(self, certificate: str, key: str) -> None:
+        """Shows a certificate and its key in two files. Raises `NoCertificate` where they cannot be used, and shows the old one then."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         try:
-            self.tls.load_cert_chain(*self._files)
+            context.load_cert_chain(certificate, key)
         except ssl.SSLError as error:
-            raise NoCertificate(f"{self._files[0]}: no certificate that belongs to the key beside it ({error.reason})") from None
+            raise NoCertificate(f"{certificate}: no certificate that belongs to the key beside it ({error.reason})") from None
         except OSError as error:
-            raise NoCertificate(f"{' and '.join(self._files)} are needed: {(error.strerror or str(error)).lower()}") from None
+            raise NoCertificate(f"{certificate} and {key} are needed: {(error.strerror or str(error)).lower()}") from None
+        self._newest = context
 
-    def _state(self) -> list[tuple[int, int, int]]:
-        """What tells the files from others of the same name; a Secret that is mounted is replaced as a whole."""
-        found = []
-        for file in self._files:
-            try:
-                status = os.stat(file)
-            except OSError:
-                found.append((0, 0, 0))
-            else:
-                found.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        return found
+    def show(self, certificate: bytes, key: bytes) -> None:
+        """Shows a certificate chain and its key, as PEM. Raises `NoCertificate` where they cannot be used."""
+        descriptor, path = _private_file()
+        try:
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.write(certificate + b"\n" + key)
+            self.show_files(path, path)
+        finally:
+            os.close(descriptor)
+            if not path.startswith("/proc/"):
+                os.unlink(path)
+
+    def _choose(self, connection: ssl.SSLObject, _name: Any, _context: ssl.SSLContext) -> int | None:
+        if self._newest is None:
+            return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
+        connection.context = self._newest
+        return None
+
+
+def _private_file() -> tuple[int, str]:
+    """Opens a file for a key: OpenSSL reads nothing else. One in memory where there are such, which needs no disk that can be written."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("certificate")
+        return descriptor, f"/proc/self/fd/{descriptor}"
+    return tempfile.mkstemp()

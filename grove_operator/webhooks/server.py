@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Unknown
-from grove_operator.webhooks.certificate import Certificate
+from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES
 from grove_operator.webhooks.review import Judge, NoReview
-
-DEFAULT_SETS = "/webhooks/default-podcliqueset"
-VALIDATE_SETS = "/webhooks/validate-podcliqueset"
-VALIDATE_TOPOLOGIES = "/webhooks/validate-clustertopology"
-"""The paths of the shipped operator (shipped semantics §6), so that its webhook configurations lead here as well."""
 
 LARGEST_BODY = 16 << 20
 """Bytes. etcd takes 1.5 MB and an API server 3 MB of an object; a review holds the new and the old one, and JSON may double them."""
@@ -32,40 +28,33 @@ Answer = Callable[[object], Manifest]
 class WebhookServer:
     """Answers reviews until `stop`. `judge` gives the one to ask at this moment; `is_ready` is set once it knows the cluster.
 
-    Whatever goes wrong is an answer that is no review, which an API server takes as its `failurePolicy` says: never as allowed.
-    `tell` is given one line about each failure of ours.
+    `tls` shows a certificate. Whatever goes wrong is an answer that is no review, which an API server takes as its `failurePolicy` says:
+    never as allowed. `tell` is given one line about each failure of ours.
     """
 
-    def __init__(self, judge: Callable[[], Judge], certificate: Certificate, tell: Tell) -> None:
+    def __init__(self, judge: Callable[[], Judge], tls: ssl.SSLContext, tell: Tell) -> None:
         self.is_ready = False
-        self._certificate, self._tell = certificate, tell
+        self._tls, self._tell = tls, tell
+        answers: dict[str, Answer] = {
+            DEFAULT_SETS.path: lambda review: judge().default(review),
+            **dict.fromkeys((VALIDATE_SETS.path, VALIDATE_TOPOLOGIES.path), lambda review: judge().validate(review)),
+        }
         self._application = web.Application(client_max_size=LARGEST_BODY)
-        self._application.add_routes(
-            [
-                web.post(DEFAULT_SETS, self._answering(lambda review: judge().default(review))),
-                web.post(VALIDATE_SETS, self._answering(lambda review: judge().validate(review))),
-                web.post(VALIDATE_TOPOLOGIES, self._answering(lambda review: judge().validate(review))),
-                web.get("/healthz", self._health),
-                web.get("/readyz", self._readiness),
-            ]
-        )
+        self._application.add_routes([web.post(path, self._answering(answer)) for path, answer in answers.items()])
+        self._application.add_routes([web.get("/healthz", self._health), web.get("/readyz", self._readiness)])
         self._runner: web.AppRunner | None = None
-        self._renewal: asyncio.Task[None] | None = None
 
     async def start(self, host: str, port: int) -> int:
         """Begins to listen and returns the port, which the system chooses for 0. Raises `OSError` where that is not possible."""
-        self._renewal = asyncio.create_task(self._certificate.keep_fresh(self._tell), name="certificate")
         self._runner = web.AppRunner(self._application, access_log=None, handle_signals=False)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host or None, port, ssl_context=self._certificate.tls)
+        site = web.TCPSite(self._runner, host or None, port, ssl_context=self._tls)
         await site.start()
         bound: int = self._runner.addresses[0][1]
         return bound
 
     async def stop(self) -> None:
         """Answers what was asked already, and listens no more."""
-        if self._renewal is not None:
-            self._renewal.cancel()
         if self._runner is not None:
             await self._runner.cleanup()
 

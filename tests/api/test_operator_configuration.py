@@ -28,10 +28,12 @@ DEFAULTS = {
     },
     "server": {
         "webhooks": {
+            "enabled": False,
             "bindAddress": "",
             "port": 2750,
             "serverCertDir": "/etc/grove-operator/webhook-certs",
             "secretName": "grove-webhook-server-cert",
+            "serviceName": "grove-operator",
             "certProvisionMode": "auto",
         },
         "healthProbes": {"bindAddress": "", "port": 2751},

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from applier.testing.control_plane import ControlPlane
+from grove_compiler.api import crd
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
@@ -38,6 +41,22 @@ def workload() -> Manifest:
         "metadata": metadata,
         "spec": {"replicas": 1, "template": {"cliques": cliques}},
     }
+
+
+@pytest.fixture
+def crds(control_plane: ControlPlane) -> None:
+    """Our definitions, served by the control plane."""
+    definitions = crd.crds()
+    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, definitions)))
+    names = [f"crd/{one['metadata']['name']}" for one in definitions]
+    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
+
+
+@pytest.fixture
+def there(workload: Manifest, namespace: str) -> Manifest:
+    """The small set, in the test's namespace."""
+    workload["metadata"] = {"name": "chat", "namespace": namespace}
+    return workload
 
 
 def asked(operation: str, object: Manifest | None, old: Manifest | None = None, **more: Any) -> Manifest:

@@ -14,21 +14,15 @@ from pathlib import Path
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_operator.webhooks.server import DEFAULT_SETS, VALIDATE_SETS
+from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT
 from tests.webhooks.conftest import Manifest
 
 pytestmark = [pytest.mark.cluster, needs_openssl]
 
 __all__ = ["cache_of_the_session"]
-
-
-@pytest.fixture
-def crds(control_plane: ControlPlane) -> None:
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=run("crds").out)
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "podcliquesets.grove.io", "--timeout=60s")
 
 
 @pytest.fixture
@@ -59,7 +53,7 @@ def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path:
 
 
 def configuration(kind: str, url: str, bundle: str, namespace: str) -> Manifest:
-    path = DEFAULT_SETS if kind == "Mutating" else VALIDATE_SETS
+    path = (DEFAULT_SETS if kind == "Mutating" else VALIDATE_SETS).path
     rule = {"apiGroups": ["grove.io"], "apiVersions": ["v1alpha1"], "operations": ["CREATE", "UPDATE"], "resources": ["podcliquesets"]}
     webhook = {
         "name": f"pcs.{kind.lower()}.webhooks.grove.io",
@@ -77,13 +71,6 @@ def configuration(kind: str, url: str, bundle: str, namespace: str) -> Manifest:
         "metadata": metadata,
         "webhooks": [webhook],
     }
-
-
-@pytest.fixture
-def there(workload: Manifest, namespace: str) -> Manifest:
-    """The set, in the test's namespace."""
-    workload["metadata"] = {"name": "chat", "namespace": namespace}
-    return workload
 
 
 def apply(control_plane: ControlPlane, manifest: Manifest) -> tuple[int, str]:

@@ -14,14 +14,18 @@ from typing import Any, NamedTuple
 import aiohttp
 import pytest
 
+from grove_operator.install import webhook_configurations as hooks
 from grove_operator.webhooks import server as server_module
-from grove_operator.webhooks.certificate import Certificate, NoCertificate
+from grove_operator.webhooks.certificate import ShownCertificate
+from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import LARGEST_BODY, VALIDATE_SETS, WebhookServer
+from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
 
 pytestmark = needs_openssl
+
+VALIDATE_SETS = hooks.VALIDATE_SETS.path
 
 
 class Serving(NamedTuple):
@@ -53,7 +57,9 @@ def install(pair: Pair, folder: Path) -> Path:
 @asynccontextmanager
 async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
-    server = WebhookServer(lambda: judge, Certificate(str(install(signed(ca, "webhook"), folder))), told.append)
+    shown = ShownCertificate()
+    await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
+    server = WebhookServer(lambda: judge, shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
@@ -75,7 +81,7 @@ async def test_a_review_is_answered_with_its_uid(serving: Serving, workload: Man
 
 
 async def test_defaults_have_a_path_of_their_own(serving: Serving, workload: Manifest) -> None:
-    _, text = await serving.post(asked("CREATE", workload), server_module.DEFAULT_SETS)
+    _, text = await serving.post(asked("CREATE", workload), hooks.DEFAULT_SETS.path)
     assert json.loads(text)["response"]["patchType"] == "JSONPatch"
 
 
@@ -141,52 +147,3 @@ async def test_it_is_ready_once_the_cluster_is_known(serving: Serving) -> None:
     serving.server.is_ready = True
     async with serving.client.get(serving.url + "/readyz") as answer:
         assert answer.status == 200
-
-
-async def test_a_new_certificate_counts_for_new_connections(ca: Pair, tmp_path: Path) -> None:
-    told: list[str] = []
-    folder = install(signed(ca, "first"), tmp_path / "served")
-    certificate = Certificate(str(folder))
-    before = await _subject(certificate, ca)
-    install(signed(ca, "second"), folder)
-    await _until_told(certificate, told)
-    assert (before, await _subject(certificate, ca), told) == ("first", "second", ["the certificate was renewed"])
-
-
-async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: Pair, tmp_path: Path) -> None:
-    told: list[str] = []
-    folder = install(signed(ca, "first"), tmp_path / "served")
-    certificate = Certificate(str(folder))
-    shutil.copy(signed(ca, "other").key, folder / "tls.key")
-    await _until_told(certificate, told)
-    assert (await _subject(certificate, ca), told[0].split(":")[0]) == (
-        "first",
-        "the changed certificate cannot be used, the former one stays",
-    )
-
-
-@pytest.mark.parametrize("missing", ["tls.crt", "tls.key"])
-def test_a_missing_file_is_named(missing: str, ca: Pair, tmp_path: Path) -> None:
-    folder = install(signed(ca, "first"), tmp_path / "served")
-    (folder / missing).unlink()
-    with pytest.raises(NoCertificate, match=missing):
-        Certificate(str(folder))
-
-
-async def _subject(certificate: Certificate, ca: Pair) -> str:
-    """The common name that a new connection is shown."""
-    listening = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=certificate.tls)
-    async with listening:
-        port = listening.sockets[0].getsockname()[1]
-        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=ssl.create_default_context(cafile=str(ca.certificate)))
-        shown = dict(part[0] for part in writer.get_extra_info("peercert")["subject"])
-        writer.close()
-    return str(shown["commonName"])
-
-
-async def _until_told(certificate: Certificate, told: list[str]) -> None:
-    task = asyncio.create_task(certificate.keep_fresh(told.append, interval=0.01))
-    async with asyncio.timeout(10):
-        while not told:
-            await asyncio.sleep(0.01)
-    task.cancel()

@@ -11,6 +11,7 @@ from grove_operator.cli.cluster.session import Reported
 from grove_operator.reading.inputs import InputReader
 
 if TYPE_CHECKING:
+    from grove_compiler.model.inputs.configuration import Configuration
     from grove_compiler.source.document import Document
     from grove_compiler.step import Context
 
@@ -30,3 +31,14 @@ def refuse_errors(context: Context) -> None:
     findings.write(context.findings, InputReader().find_file, sys.stderr)
     if has_errors(context.findings):
         raise Reported
+
+
+def with_defaults(context: Context) -> Configuration:
+    """Returns the configuration; the defaults alone where none was given."""
+    from grove_compiler.source.document import Document
+    from grove_compiler.step import Context
+
+    if context.config.manifest:
+        return context.config
+    empty = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+    return Context(context.program, context.settings, Document(empty)).config

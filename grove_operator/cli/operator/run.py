@@ -6,12 +6,14 @@ import asyncio
 import gc
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
+from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
 from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.options import FILES, rules_option
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from grove_compiler.step import Context
     from grove_operator.controller.operator import Operator
 
-POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 COLLECT_AFTER = 50_000
 """Allocations between two collections of garbage. What the cache holds stays, and to look through it every 700 allocations, as Python does
 unless told, takes time for nothing."""
@@ -117,8 +118,9 @@ def command(
         log.line("started", rules=len(shared.program.rules), kubernetes=settings.kube_version, namespace=namespace or "all")
         stop = Stop()
         with ended_by_signal(stop):
+            beside = serve_beside(session, shared, document, operator.cache, log) if serves_webhooks(shared) else None
             async with shown.serving(operator, session.cluster):
-                await _until(stop, operator)
+                await _until(stop, operator, beside)
         log.line("stopped")
         return 0
 
@@ -140,15 +142,21 @@ def _once_recorded(snapshot: str, config: str | None, rules: tuple[str, ...], na
         return ERROR
 
 
-async def _until(stop: Stop, operator: Operator) -> None:
-    """Runs the operator until a signal comes. Raises what ends it before."""
+async def _until(stop: Stop, operator: Operator, beside: Coroutine[Any, Any, None] | None) -> None:
+    """Runs the operator, and what is to run `beside` it, until a signal comes. Raises what ends either of them before."""
     running, signalled = asyncio.ensure_future(operator.run()), asyncio.ensure_future(stop.wait())
+    others = [signalled, *([asyncio.ensure_future(beside)] if beside else [])]
     try:
-        await asyncio.wait((running, signalled), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((running, *others), return_when=asyncio.FIRST_COMPLETED)
         operator.stop(GRACE)
         await running
+        for one in others:
+            if one.done():
+                one.result()
     finally:
-        signalled.cancel()
+        for one in others:
+            one.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
 
 def _lease(session: Session, context: Context) -> Lease | None:
@@ -162,16 +170,7 @@ def _lease(session: Session, context: Context) -> Lease | None:
     from applier.loop import Lease, Timing
     from grove_compiler.kube import duration
 
-    namespace = asked.get("resourceNamespace") or _own_namespace(session)
+    namespace = asked.get("resourceNamespace") or own_namespace(session)
     seconds = (duration.parse(asked[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
     return Lease(session.cluster, namespace, asked["resourceName"], identity, timing=Timing(*seconds))
-
-
-def _own_namespace(session: Session) -> str:
-    """The namespace of the pod that we run in; at a desk, that of the kubeconfig."""
-    try:
-        with open(POD_NAMESPACE, encoding="utf-8") as file:
-            return file.read().strip()
-    except OSError:
-        return session.namespace

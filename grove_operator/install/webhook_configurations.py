@@ -1,0 +1,110 @@
+"""The webhook configurations of an installation: which requests an API server asks us about, and what it does when we are away.
+
+None has a `caBundle`: the operator writes that one field itself (`webhooks/trust.py`), or cert-manager does, and no upgrade takes it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+from typing import Literal
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
+
+FailurePolicy = Literal["Fail", "Ignore"]
+CREATE, UPDATE = "CREATE", "UPDATE"
+
+
+@record
+class Rule:
+    """Resources of one API group, and what somebody wants to do with them."""
+
+    group: str
+    resources: Sequence[str]
+    operations: Sequence[str] = (CREATE, UPDATE)
+    versions: Sequence[str] = ("v1alpha1",)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The rule as a webhook configuration has it."""
+        return {
+            "apiGroups": [self.group],
+            "apiVersions": list(self.versions),
+            "operations": list(self.operations),
+            "resources": list(self.resources),
+            "scope": "*",
+        }
+
+
+@record
+class Hook:
+    """One webhook: names and path are the shipped operator's where it has one (shipped semantics §6)."""
+
+    configuration: str
+    name: str
+    path: str
+    rules: Sequence[Rule]
+    is_mutating: bool = False
+
+
+SETS = Rule("grove.io", ["podcliquesets"])
+TOPOLOGIES = Rule("grove.io", ["clustertopologies", "clustertopologybindings"])
+DEFAULT_SETS = Hook(
+    "podcliqueset-defaulting-webhook", "pcs.defaulting.webhooks.grove.io", "/webhooks/default-podcliqueset", [SETS], is_mutating=True
+)
+VALIDATE_SETS = Hook("podcliqueset-validating-webhook", "pcs.validating.webhooks.grove.io", "/webhooks/validate-podcliqueset", [SETS])
+VALIDATE_TOPOLOGIES = Hook(
+    "clustertopology-validating-webhook", "clustertopology.validating.webhooks.grove.io", "/webhooks/validate-clustertopology", [TOPOLOGIES]
+)
+ALWAYS = (DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES)
+
+
+@record
+class Installation:
+    """Where the operator runs: its `namespace`, the Service that leads to its webhooks and the ServiceAccount of its pods.
+
+    `failure_policy` is what an API server does with a request when no webhook answers. `annotations` come to each configuration,
+    such as cert-manager's `cert-manager.io/inject-ca-from`.
+    """
+
+    namespace: str
+    service: str = "grove-operator"
+    port: int = 443
+    service_account: str = "grove-operator"
+    failure_policy: FailurePolicy = "Fail"
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def user(self) -> str:
+        """The name under which the operator writes."""
+        return f"system:serviceaccount:{self.namespace}:{self.service_account}"
+
+
+def webhook_configurations(installation: Installation, hooks: Iterable[Hook] = ALWAYS) -> list[Manifest]:
+    """Returns one configuration for each webhook, so that each can be left out by itself."""
+    return [_configuration(hook, installation) for hook in hooks]
+
+
+def _configuration(hook: Hook, installation: Installation) -> Manifest:
+    metadata: Manifest = {"name": hook.configuration}
+    metadata |= {key: value for key in ("labels", "annotations") if (value := getattr(installation, key))}
+    kind = "MutatingWebhookConfiguration" if hook.is_mutating else "ValidatingWebhookConfiguration"
+    return {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": metadata, "webhooks": [_webhook(hook, installation)]}
+
+
+def _webhook(hook: Hook, installation: Installation) -> Manifest:
+    service = {"namespace": installation.namespace, "name": installation.service, "port": installation.port, "path": hook.path}
+    return {
+        "name": hook.name,
+        "clientConfig": {"service": service},
+        "rules": [rule.manifest for rule in hook.rules],
+        # What the operator writes itself is never asked about: its work must not wait for its own webhook, which may be what is down.
+        "matchConditions": [{"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}],
+        "admissionReviewVersions": ["v1"],
+        "matchPolicy": "Exact",
+        "sideEffects": "None",
+        "timeoutSeconds": 10,
+        "failurePolicy": installation.failure_policy,
+    }

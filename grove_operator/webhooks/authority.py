@@ -1,0 +1,135 @@
+"""Makes the certificates of the webhooks: an authority of our own, and what it signs for the Service's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes, PrivateKeyTypes
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+ORGANIZATION, AUTHORITY_NAME = "Grove", "Grove-CA"
+"""As the shipped operator names them (shipped semantics §11)."""
+AUTHORITY_LIFE, SERVING_LIFE = timedelta(days=365), timedelta(days=30)
+CLOCK_SKEW = timedelta(hours=1)
+"""How far the clock of an API server may be behind ours: a certificate counts from so long before it was made."""
+LONGEST_COMMON_NAME = 64
+
+
+class Pair(NamedTuple):
+    """A certificate and its key, as PEM. Shown without the key, wherever that may be."""
+
+    certificate: bytes
+    key: bytes
+
+    def __repr__(self) -> str:
+        return f"Pair(certificate={self.certificate!r})"
+
+    @property
+    def x509(self) -> x509.Certificate:
+        """The certificate. Raises ValueError where it cannot be read."""
+        return x509.load_pem_x509_certificate(self.certificate)
+
+
+class Material(NamedTuple):
+    """What the replicas of the operator share: the authority, and the certificate that it signed for them."""
+
+    authority: Pair
+    serving: Pair
+
+
+def make_authority(now: datetime) -> Pair:
+    """Returns a new authority, which may sign what servers show and nothing else."""
+    name = _name(AUTHORITY_NAME)
+    key = ec.generate_private_key(ec.SECP256R1())
+    usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
+    builder = _builder(name, name, key, now, now + AUTHORITY_LIFE)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True).add_extension(usage, critical=True)
+    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    return _pair(builder.sign(key, hashes.SHA256()), key)
+
+
+def sign(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
+    """Returns a certificate for a server that is reached under these names. It does not outlive the authority.
+
+    Raises ValueError where the authority cannot sign.
+    """
+    issuer, signer = authority.x509, _signer(authority.key)
+    key = ec.generate_private_key(ec.SECP256R1())
+    end = min(now + SERVING_LIFE, issuer.not_valid_after_utc)
+    common_name = next((name for name in names if len(name) <= LONGEST_COMMON_NAME), "grove-operator")
+    builder = _builder(_name(common_name), issuer.subject, key, now, end)
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+    public = issuer.public_key()
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(public)  # type: ignore[arg-type]  # it has signed, so it can
+    return _pair(builder.add_extension(identifier, critical=False).sign(signer, hashes.SHA256()), key)
+
+
+def fault_of(pair: Pair) -> str:
+    """Returns why a certificate and a key are no pair that can be used, in a few words; empty when they are one."""
+    try:
+        public = serialization.load_pem_private_key(pair.key, None).public_key()
+        shown = pair.x509.public_key()
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return "cannot be read"
+    form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    return "" if public.public_bytes(*form) == shown.public_bytes(*form) else "does not belong to its key"
+
+
+def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    """Tells whether an authority has signed a certificate."""
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
+
+
+def names_of(certificate: x509.Certificate) -> set[str]:
+    """Returns the names of the server that a certificate is for."""
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return set()
+    return set(names.get_values_for_type(x509.DNSName))
+
+
+def read_bundle(pem: bytes) -> list[x509.Certificate]:
+    """Returns the certificates of a bundle; none where it cannot be read, which is as good as none."""
+    try:
+        return x509.load_pem_x509_certificates(pem)
+    except ValueError:
+        return []
+
+
+def write_bundle(certificates: Sequence[x509.Certificate]) -> bytes:
+    """Returns certificates as a bundle."""
+    return b"".join(one.public_bytes(serialization.Encoding.PEM) for one in certificates)
+
+
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANIZATION), x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, end: datetime
+) -> x509.CertificateBuilder:
+    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
+    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - CLOCK_SKEW).not_valid_after(end)
+
+
+def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Pair:
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    return Pair(certificate.public_bytes(serialization.Encoding.PEM), key.private_bytes(*form))
+
+
+def _signer(key: bytes) -> CertificateIssuerPrivateKeyTypes:
+    signer: PrivateKeyTypes = serialization.load_pem_private_key(key, None)
+    return signer  # type: ignore[return-value]  # whatever else is refused by `sign`

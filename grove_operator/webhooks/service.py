@@ -1,0 +1,83 @@
+"""Puts the webhooks together: a certificate and a server, for as long as a process runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from applier.cluster import Cluster
+from grove_compiler.graph.node import Manifest
+from grove_compiler.record import record
+from grove_operator.webhooks.certificate import ShownCertificate, Source, Tell
+from grove_operator.webhooks.certificate_files import CertificateFiles
+from grove_operator.webhooks.review import Judge
+from grove_operator.webhooks.server import WebhookServer
+
+
+@record
+class Serving:
+    """Where and with which certificate to serve: that of a `folder`, or without one those that we make ourselves.
+
+    `secret` and `service` are names in the operator's `namespace`.
+    """
+
+    address: str
+    port: int
+    folder: str
+    namespace: str
+    secret: str
+    service: str
+
+
+def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int | None = None) -> Serving:
+    """Returns what an OperatorConfiguration says, for an operator in a namespace. `folder` and `port` take the place of its own."""
+    told = config["server"]["webhooks"]
+    if not folder and told["certProvisionMode"] == "manual":
+        folder = told["serverCertDir"]
+    port = told["port"] if port is None else port
+    return Serving(told["bindAddress"], port, folder, namespace, told["secretName"], told["serviceName"])
+
+
+class Webhooks:
+    """The webhooks of a process, from `start` to `stop`. `judge` gives the one to ask at this moment; `clock` seconds since the epoch.
+
+    `tell` is given one line about whatever goes wrong, `note` about what is news.
+    """
+
+    def __init__(
+        self, cluster: Cluster, judge: Callable[[], Judge], serving: Serving, clock: Callable[[], float], tell: Tell, note: Tell
+    ) -> None:
+        shown = ShownCertificate()
+        self._serving, self._tell = serving, tell
+        self._source: Source = _source(cluster, serving, shown, clock, note)
+        self.server = WebhookServer(judge, shown.tls, tell)
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def start(self) -> int:
+        """Begins to listen, once there is a certificate, and returns the port. Raises `NoCertificate`, `ClusterError` and `OSError`."""
+        await self._source.first()
+        port = await self.server.start(self._serving.address, self._serving.port)
+        self._renewal = asyncio.create_task(self._source.keep_fresh(self._tell), name="certificate")
+        return port
+
+    def ready(self) -> None:
+        """Takes down that the cluster is known, so that answers can be given."""
+        self.server.is_ready = True
+
+    async def stop(self) -> None:
+        """Answers what was asked already, and listens no more."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.gather(self._renewal, return_exceptions=True)
+        await self.server.stop()
+
+
+def _source(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Tell) -> Source:
+    if serving.folder:
+        return CertificateFiles(serving.folder, shown)
+    # Makes certificates, for which it needs a library that files do without.
+    from grove_operator.webhooks.shared_certificate import Place, SharedCertificate
+    from grove_operator.webhooks.trust import Service
+
+    place = Place(serving.secret, Service(serving.namespace, serving.service))
+    return SharedCertificate(cluster, place, shown, clock, note)

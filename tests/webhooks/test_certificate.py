@@ -1,0 +1,121 @@
+"""What connections are shown while certificates change."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
+from grove_operator.webhooks.certificate_files import CertificateFiles
+from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+
+pytestmark = needs_openssl
+
+
+@pytest.fixture
+def ca(tmp_path: Path) -> Pair:
+    return authority(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "served").mkdir()
+    return tmp_path / "served"
+
+
+def install(pair: Pair, folder: Path) -> None:
+    shutil.copy(pair.certificate, folder / "tls.crt")
+    shutil.copy(pair.key, folder / "tls.key")
+
+
+async def test_a_new_certificate_counts_for_new_connections(ca: Pair, folder: Path) -> None:
+    told: list[str] = []
+    install(signed(ca, "first"), folder)
+    shown = ShownCertificate()
+    files = CertificateFiles(str(folder), shown, interval=0.01)
+    await files.first()
+    before = await _subject(shown, ca)
+    install(signed(ca, "second"), folder)
+    await _until_told(files, told)
+    assert (before, await _subject(shown, ca), told) == ("first", "second", ["the certificate was renewed"])
+
+
+async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: Pair, folder: Path) -> None:
+    told: list[str] = []
+    install(signed(ca, "first"), folder)
+    shown = ShownCertificate()
+    files = CertificateFiles(str(folder), shown, interval=0.01)
+    await files.first()
+    shutil.copy(signed(ca, "other").key, folder / "tls.key")
+    await _until_told(files, told)
+    assert (await _subject(shown, ca), told[0].split(":")[0]) == (
+        "first",
+        "the changed certificate cannot be used, the former one stays",
+    )
+
+
+@pytest.mark.parametrize("missing", ["tls.crt", "tls.key"])
+async def test_a_missing_file_is_named(missing: str, ca: Pair, folder: Path) -> None:
+    install(signed(ca, "first"), folder)
+    (folder / missing).unlink()
+    with pytest.raises(NoCertificate, match=missing):
+        await CertificateFiles(str(folder), ShownCertificate()).first()
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_certificate_with_another_kind_of_key_takes_the_place_of_the_old_one(newest: ssl.TLSVersion, ca: Pair) -> None:
+    shown = ShownCertificate()
+    shown.show(*(text.encode() for text in with_rsa(ca, "rsa")))
+    before = await _subject(shown, ca, newest)
+    shown.show(*(text.encode() for text in signed(ca, "ecdsa").pem))
+    assert (before, await _subject(shown, ca, newest)) == ("rsa", "ecdsa")
+
+
+def test_what_is_no_certificate_is_refused_without_a_word_of_the_key(ca: Pair) -> None:
+    _, key = signed(ca, "first").pem
+    with pytest.raises(NoCertificate) as refused:
+        ShownCertificate().show(b"nonsense", key.encode())
+    assert "PRIVATE" not in str(refused.value)
+
+
+async def test_before_there_is_a_certificate_no_connection_is_made(ca: Pair) -> None:
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        await _subject(ShownCertificate(), ca)
+
+
+def with_rsa(by: Pair, name: str) -> tuple[str, str]:
+    """As `signed`, with a key of the older kind."""
+    folder = by.certificate.parent
+    pair = signed(by, name)
+    new = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr"]
+    subprocess.run(new, cwd=folder, check=True, capture_output=True)
+    sign = ["openssl", "x509", "-req", "-in", f"{name}.csr", "-CA", str(by.certificate), "-CAkey", str(by.key), "-days", "30"]
+    more = ["-extfile", f"{name}.ext", "-CAcreateserial", "-out", f"{name}.crt"]
+    subprocess.run([*sign, *more], cwd=folder, check=True, capture_output=True)
+    return pair.pem
+
+
+async def _subject(shown: ShownCertificate, ca: Pair, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> str:
+    """The common name that a new connection is shown."""
+    listening = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=shown.tls)
+    tls = ssl.create_default_context(cafile=str(ca.certificate))
+    tls.maximum_version = newest
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls)
+        subject = dict(part[0] for part in writer.get_extra_info("peercert")["subject"])
+        writer.close()
+    return str(subject["commonName"])
+
+
+async def _until_told(files: CertificateFiles, told: list[str]) -> None:
+    task = asyncio.create_task(files.keep_fresh(told.append))
+    async with asyncio.timeout(60):
+        while not told:
+            await asyncio.sleep(0.01)
+    task.cancel()
