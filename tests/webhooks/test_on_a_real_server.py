@@ -40,7 +40,7 @@ def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path:
     try:
         port = re.search(r"listening port=(\d+)", process.stderr.readline())
         assert port is not None
-        assert process.stderr.readline().startswith("ready")
+        assert " ready " in process.stderr.readline()
         bundle = base64.b64encode(ca.certificate.read_bytes()).decode()
         configurations = [configuration(kind, f"https://127.0.0.1:{port[1]}", bundle, namespace) for kind in ("Mutating", "Validating")]
         control_plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))

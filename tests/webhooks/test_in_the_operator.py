@@ -1,0 +1,143 @@
+"""The webhooks in the operator's own process, before a real API server: every replica answers, and the operator never waits for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from applier.testing.control_plane import ControlPlane
+from grove_operator.install.webhook_configurations import Installation, webhook_configurations
+from tests.cli.conftest import cache_of_the_session
+from tests.cli.running import ROOT
+from tests.webhooks.conftest import Manifest
+
+pytestmark = pytest.mark.cluster
+
+__all__ = ["cache_of_the_session"]
+
+PATIENCE = 90.0
+CONFIGURATION = """
+apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+logFormat: text
+leaderElection: {enabled: true}
+server:
+  webhooks: {enabled: true, bindAddress: 127.0.0.1, port: 0, secretName: certificates, serviceName: admission}
+  healthProbes: {port: 0}
+  metrics: {port: 0}
+"""
+
+
+class Place:
+    """A namespace with a Service that leads to this machine, and the webhook configurations for it alone."""
+
+    def __init__(self, plane: ControlPlane, namespace: str) -> None:
+        self.plane, self.namespace = plane, namespace
+        self.installed: list[Manifest] = []
+        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": namespace}}
+        self.apply({**service, "spec": {"type": "ExternalName", "externalName": "localhost"}})
+
+    def install(self, port: int) -> None:
+        """Installs the configurations for a process that listens there."""
+        mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}}
+        for manifest in webhook_configurations(Installation(self.namespace, "admission", port)):
+            manifest["metadata"]["name"] += f"-{self.namespace}-{port}"
+            manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
+            self.installed.append(manifest)
+            self.apply(manifest)
+
+    def uninstall(self) -> None:
+        for manifest in self.installed:
+            self.plane.kubectl("delete", manifest["kind"], manifest["metadata"]["name"], "--ignore-not-found")
+
+    def apply(self, *manifests: Manifest) -> None:
+        self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
+
+    def tried(self, manifest: Manifest, *options: str) -> str:
+        """What kubectl tells of an apply that went wrong; empty when it went well."""
+        ended = self.plane.kubectl("apply", "-f", "-", *options, input=json.dumps(manifest), check=False)
+        return ended.stderr if ended.returncode else ""
+
+    def until(self, manifest: Manifest, told: str) -> None:
+        """Returns once an apply, as a try, is told this."""
+        deadline = time.monotonic() + PATIENCE
+        while told not in (seen := self.tried(manifest, "--dry-run=server")) or bool(seen) != bool(told):
+            assert time.monotonic() < deadline, seen
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def place(crds: None, control_plane: ControlPlane, namespace: str) -> Iterator[Place]:
+    one = Place(control_plane, namespace)
+    try:
+        yield one
+    finally:
+        one.uninstall()
+
+
+@contextmanager
+def operator(place: Place, folder: Path, name: str) -> Iterator[int]:
+    """A process of the operator, which gives the port of its webhooks once they are ready."""
+    kubeconfig, config = folder / "kubeconfig", folder / "operator.yaml"
+    text = json.loads(place.plane.kubectl("config", "view", "--raw", "-o", "json").stdout)
+    for context in text["contexts"]:
+        context["context"]["namespace"] = place.namespace
+    kubeconfig.write_text(json.dumps(text))
+    config.write_text(CONFIGURATION)
+    command = [sys.executable, "-m", "grove_operator", "operator", "run", "-n", place.namespace]
+    arguments = [*command, "--kubeconfig", str(kubeconfig), "--config", str(config)]
+    log = folder / f"{name}.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(arguments, cwd=ROOT, stderr=output, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while "webhooks are ready" not in (text := log.read_text()):
+            assert process.poll() is None, text
+            assert time.monotonic() < deadline, text
+            time.sleep(0.1)
+        port = re.search(r"listening port=(\d+)", text)
+        assert port is not None
+        yield int(port[1])
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_every_replica_answers_and_the_set_gets_its_objects(place: Place, there: Manifest, tmp_path: Path) -> None:
+    with operator(place, tmp_path, "one") as first, operator(place, tmp_path, "two") as second:
+        for port in (first, second):
+            place.install(port)
+        place.until(there, "")
+        assert place.tried(there) == ""
+        place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
+        there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
+        told = place.tried(there)
+        assert "must not be greater than replicas" in told
+
+
+def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Place, there: Manifest) -> None:
+    assert place.tried(there) == ""
+    subject = {"kind": "ServiceAccount", "name": "grove-operator", "namespace": place.namespace}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    metadata = {"name": "operator", "namespace": place.namespace}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": metadata}
+    place.apply({**binding, "roleRef": role, "subjects": [subject]})
+    place.install(1)  # where nobody listens
+    place.until(edited(there, "people"), "failed calling webhook")
+    place.plane.kubectl(
+        *("annotate", "pcs/chat", "-n", place.namespace, "by=operator"),
+        f"--as=system:serviceaccount:{place.namespace}:grove-operator",
+    )
+
+
+def edited(manifest: Manifest, by: str) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {"by": by}}}
