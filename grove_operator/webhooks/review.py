@@ -5,18 +5,20 @@ Pure but for the view, which answers from a cache: nothing is asked of a cluster
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from grove_compiler.compile import Inputs, lint
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Objects, Unknown, group_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.findings import wording
+from grove_operator.webhooks.effects import Foresight
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
@@ -50,16 +52,23 @@ class Request:
 
 @record
 class Judge:
-    """All that an answer depends on beside the request. `view` is what exists; `config` is the document that `context` was made of."""
+    """All that an answer depends on beside the request. `view` is what exists; `config` is the document that `context` was made of.
+
+    With `foresight` the warnings also tell what an edit will do.
+    """
 
     context: Context
     config: Document | None = None
     view: Objects | None = None
+    foresight: Foresight | None = None
 
     def validate(self, review: Any) -> Manifest:
         """Returns the answer to an AdmissionReview: allowed, or every error at once; with the warnings. Raises `NoReview`."""
         request = read_request(review)
-        return answer(request, self.findings(request) if request.is_judged else [])
+        if not request.is_judged:
+            return answer(request, [])
+        findings = self.findings(request)
+        return answer(request, findings, effects=self._effects(request) if not has_errors(findings) else [])
 
     def default(self, review: Any) -> Manifest:
         """Returns the answer of the mutating webhook: a JSON Patch that adds the defaults. Raises `NoReview`.
@@ -74,11 +83,25 @@ class Judge:
 
     def findings(self, request: Request) -> list[Diagnostic]:
         """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would."""
-        settings = self.context.settings
-        settings = replace(settings, namespace=request.namespace or settings.namespace)
+        settings = self._settings(request)
         old = [Document(request.old)] if request.old else []
         view = _Without(self.view, request.object) if self.view is not None else None
         return lint(Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view), self.context.program)
+
+    def _effects(self, request: Request) -> list[str]:
+        if self.foresight is None or not request.old:
+            return []
+        settings = self._settings(request)
+        try:
+            return self.foresight.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
+        except Unknown:
+            raise
+        except Exception as error:  # a fault of ours in what is only a warning must keep nobody's edit out
+            return [f"what this edit does could not be foretold: {type(error).__name__}"]
+
+    def _settings(self, request: Request) -> Settings:
+        settings = self.context.settings
+        return replace(settings, namespace=request.namespace or settings.namespace)
 
     def _defaulted(self, request: Request) -> Manifest:
         decoded = self.context.decode(request.object)
@@ -120,8 +143,8 @@ def read_request(review: Any) -> Request:
     return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old)
 
 
-def answer(request: Request, findings: list[Diagnostic], patch: bytes = b"") -> Manifest:
-    """Returns the AdmissionReview that answers a request: refused where there is an error."""
+def answer(request: Request, findings: list[Diagnostic], patch: bytes = b"", effects: Sequence[str] = ()) -> Manifest:
+    """Returns the AdmissionReview that answers a request: refused where there is an error. Warnings begin with the `effects`."""
     errors = list(dict.fromkeys(_text(finding) for finding in findings if finding.severity == "error"))
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
@@ -133,7 +156,7 @@ def answer(request: Request, findings: list[Diagnostic], patch: bytes = b"") -> 
         import base64
 
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
-    warnings = _warnings(list(dict.fromkeys(_text(finding) for finding in findings if finding.severity != "error")))
+    warnings = _warnings([*effects, *dict.fromkeys(_text(finding) for finding in findings if finding.severity != "error")])
     if warnings:
         response["warnings"] = warnings
     return {"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response}

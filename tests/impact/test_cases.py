@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler.graph.field_path import render
 from grove_compiler.impact.account import account
-from grove_operator.cli.impact.words import consequence
+from grove_operator.impact_words import consequence
 
 from .editing import CASES, amounts, base, counts, effect, read_case, restarts
 

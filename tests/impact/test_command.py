@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from grove_compiler.source.yaml_writer import write_yaml
-from grove_operator.cli.impact.words import number
+from grove_operator.impact_words import number
 from tests.benchmarks.workload import manifest as benchmark
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import Ended, run

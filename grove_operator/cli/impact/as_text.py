@@ -11,7 +11,7 @@ from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import Cause, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
-from grove_operator.cli.impact.words import amounts, consequence, devices, devices_each, number, objects
+from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, runs_alike
 from grove_operator.terminal import Terminal, visible
 
 MOST_FIELDS = 6
@@ -50,9 +50,8 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
     yield from objects(told)
     yield "pods", amounts(told.pods) or "none restarted, made or deleted"
     yield from devices(told)
-    gangs = ", ".join(f"{count} {word}" for word, count in told.gangs.items() if count)
-    if gangs:
-        yield "gangs", gangs
+    if touched := gangs(told):
+        yield "gangs", touched
 
 
 def _differences(fates: Sequence[Fate]) -> Iterator[str]:
@@ -84,7 +83,7 @@ def _restarts(one: SetImpact) -> Iterator[str]:
         return
     yield ""
     yield "  restarts, one replica of the set after the other; what belongs to one replica side by side:"
-    runs = list(_runs(one.pods.restarts))
+    runs = list(runs_alike(one.pods.restarts))
     for run in runs[:MOST_SHAPES]:
         yield f"    replica {run[0].index}"
         yield from (f"      {visible(line)}" for line in _steps(run[0]))
@@ -100,27 +99,9 @@ def _steps(replica: ReplicaRestart) -> Iterator[str]:
         pods = f"{number(clique.pods, 'pod')}{devices_each(clique)}"
         yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is made again"
     for name, parts in replica.groups.items():
-        yield f"scaling group {name}: {_indices(list(parts))}, each deleted as a whole and made again"
+        yield f"scaling group {name}: {indices(list(parts))}, each deleted as a whole and made again"
         first = next(iter(parts.values()))
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
-
-
-def _indices(indices: Sequence[int]) -> str:
-    return f"replica {indices[0]}" if len(indices) == 1 else f"replicas {', '.join(map(str, indices))} one after the other"
-
-
-def _runs(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
-    """Neighbours in which as much restarts."""
-    start = 0
-    for position in range(1, len(restarts) + 1):
-        if position == len(restarts) or _shape(restarts[position]) != _shape(restarts[start]):
-            yield restarts[start:position]
-            start = position
-
-
-def _shape(replica: ReplicaRestart) -> list[Any]:
-    groups = [[(index, [(c.pods, c.devices) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
-    return [[(clique.pods, clique.devices) for clique in replica.cliques], groups]
 
 
 def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:

@@ -84,6 +84,7 @@ def _webhooks(
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import Context
     from grove_operator.controller.live_objects import LiveObjects
+    from grove_operator.webhooks.effects import Foresight
     from grove_operator.webhooks.review import Judge
     from grove_operator.webhooks.service import Webhooks, serving_of
 
@@ -91,9 +92,10 @@ def _webhooks(
     judged = Context(
         context.program, Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape), document
     )
+    foresight = Foresight()
     return Webhooks(
         session.cluster,
-        lambda: Judge(judged, document, LiveObjects(View(cache))),
+        lambda: Judge(judged, document, LiveObjects(View(cache)), foresight),
         serving_of(with_defaults(context).manifest, own_namespace(session), folder=cert_dir, port=port),
         time.time,
         lambda text: log.line(text, "error"),

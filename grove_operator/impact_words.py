@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from grove_compiler.gangs.clique import Clique
 from grove_compiler.impact.account import Account
 from grove_compiler.impact.fate import What
-from grove_compiler.impact.pods import Amounts
+from grove_compiler.impact.pods import Amounts, ReplicaRestart
 
 WORDS: tuple[What, ...] = ("made", "changed", "replaced", "deleted", "left")
 
@@ -51,3 +52,27 @@ def devices_each(clique: Clique) -> str:
     """Returns ` with 8 GPUs and 1 MIG device each`; empty for a pod without any."""
     text = " and ".join(number(count, word) for word, count in clique.devices.items())
     return f" with {text} each" if text else ""
+
+
+def gangs(told: Account) -> str:
+    """Returns `3 restarted, 1 made`; empty for none."""
+    return ", ".join(f"{count} {word}" for word, count in told.gangs.items() if count)
+
+
+def indices(replicas: Sequence[int]) -> str:
+    """Returns `replica 0`, or `replicas 0, 1 one after the other`."""
+    return f"replica {replicas[0]}" if len(replicas) == 1 else f"replicas {', '.join(map(str, replicas))} one after the other"
+
+
+def runs_alike(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
+    """Yields neighbours in which as much restarts."""
+    start = 0
+    for position in range(1, len(restarts) + 1):
+        if position == len(restarts) or _shape(restarts[position]) != _shape(restarts[start]):
+            yield restarts[start:position]
+            start = position
+
+
+def _shape(replica: ReplicaRestart) -> list[Any]:
+    groups = [[(index, [(c.pods, c.devices) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
+    return [[(clique.pods, clique.devices) for clique in replica.cliques], groups]

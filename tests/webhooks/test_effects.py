@@ -1,0 +1,152 @@
+"""What the answer to an edit foretells: three lines at most, in a time that is bounded."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_operator.webhooks import effects
+from grove_operator.webhooks.effects import TOO_LARGE, Foresight
+from grove_operator.webhooks.review import LONGEST_WARNING, Judge
+from tests.webhooks.conftest import Manifest, asked
+
+
+@pytest.fixture
+def serving(workload: Manifest) -> Manifest:
+    """A router with two pods, and a model of which two replicas exist, each on eight GPUs."""
+    box = {"name": "engine", "image": "engine:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    worker = {"name": "worker", "spec": {"roleName": "worker", "replicas": 1, "podSpec": {"containers": [box]}}}
+    workload["spec"]["template"]["cliques"][0]["name"] = "router"
+    workload["spec"]["template"]["cliques"][0]["spec"]["roleName"] = "router"
+    workload["spec"]["template"]["cliques"].append(worker)
+    workload["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "model", "cliqueNames": ["worker"], "replicas": 2}]
+    return workload
+
+
+def foretold(judge: Judge, old: Manifest, change: Callable[[Manifest], None], *existing: Manifest) -> list[str]:
+    """The warnings of an update, one after the other."""
+    new = copy.deepcopy(old)
+    change(new)
+    seer = Judge(judge.context, None, ObjectList(existing) if existing else None, Foresight())
+    response = seer.validate(asked("UPDATE", new, old))["response"]
+    assert response["allowed"]
+    warnings: list[str] = response.get("warnings", [])
+    return warnings
+
+
+def new_image(clique: int) -> Callable[[Manifest], None]:
+    def change(set: Manifest) -> None:
+        set["spec"]["template"]["cliques"][clique]["spec"]["podSpec"]["containers"][0]["image"] = "engine:2"
+
+    return change
+
+
+def more_replicas(set: Manifest) -> None:
+    set["spec"]["replicas"] = 2
+
+
+def more_group_replicas(set: Manifest) -> None:
+    set["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 3
+
+
+def on_delete(set: Manifest) -> None:
+    new_image(0)(set)
+    set["spec"]["updateStrategy"] = {"type": "OnDelete"}
+
+
+def nothing(set: Manifest) -> None:
+    set["metadata"]["annotations"] = {"note": "mine"}
+
+
+def test_a_new_image_of_a_clique_restarts_its_pods(judge: Judge, serving: Manifest) -> None:
+    assert foretold(judge, serving, new_image(0)) == [
+        "this edit: pods: 2 restarted; gangs: 1 restarted",
+        "this edit: objects changed 1: 1 PodClique",
+        "restarts: replica 0: 2 pods of chat-0-router",
+    ]
+
+
+def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_other(judge: Judge, serving: Manifest) -> None:
+    assert foretold(judge, serving, new_image(1)) == [
+        "this edit: pods: 2 restarted; GPUs: 16 restarted; gangs: 2 restarted",
+        "this edit: objects replaced 2: 2 PodClique",
+        "restarts: replica 0: chat-0-model (replicas 0, 1 one after the other, each as a whole)",
+    ]
+
+
+def test_replicas_of_the_set_restart_one_after_the_other(judge: Judge, serving: Manifest) -> None:
+    serving["spec"]["replicas"] = 3
+    assert foretold(judge, serving, new_image(0))[2] == "restarts: replica 0: 2 pods of chat-0-router, then 2 replicas alike"
+
+
+def test_more_replicas_make_pods_and_restart_none(judge: Judge, serving: Manifest) -> None:
+    told = foretold(judge, serving, more_replicas)
+    assert told[0] == "this edit: pods: 4 made; GPUs: 16 made; gangs: 2 made"
+    assert not any(line.startswith("restarts") for line in told)
+
+
+def test_what_exists_counts_and_not_what_is_declared(judge: Judge, serving: Manifest) -> None:
+    labels = {"app.kubernetes.io/part-of": "chat"}
+    metadata = {"name": "chat-0-model", "namespace": "team", "labels": labels}
+    scaled = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "metadata": metadata, "spec": {"replicas": 5}}
+    assert foretold(judge, serving, new_image(1), scaled)[0] == "this edit: pods: 5 restarted; GPUs: 40 restarted; gangs: 5 restarted"
+
+
+def test_what_reaches_nothing_that_exists_is_told(judge: Judge, serving: Manifest) -> None:
+    (told,) = foretold(judge, serving, more_group_replicas)
+    assert told.startswith("as it is stays spec.replicas of PodCliqueScalingGroup chat-0-model: what exists keeps its number")
+
+
+def test_with_on_delete_no_pod_restarts_by_itself(judge: Judge, serving: Manifest) -> None:
+    assert foretold(judge, serving, on_delete)[-1].startswith("restarts: none by itself (OnDelete)")
+
+
+def test_an_edit_without_effect_has_no_warning(judge: Judge, serving: Manifest) -> None:
+    foretold_lines = foretold(judge, serving, nothing)
+    assert [line for line in foretold_lines if "pods:" in line] == []
+
+
+def test_a_new_set_has_nothing_to_foretell(judge: Judge, serving: Manifest) -> None:
+    seer = Judge(judge.context, foresight=Foresight())
+    assert "warnings" not in seer.validate(asked("CREATE", serving))["response"]
+
+
+def test_an_edit_that_is_refused_is_not_foretold(judge: Judge, serving: Manifest) -> None:
+    edited = copy.deepcopy(serving)
+    edited["spec"]["template"]["cliques"][0]["name"] = "other"
+    response = Judge(judge.context, foresight=Foresight()).validate(asked("UPDATE", edited, serving))["response"]
+    assert (response["allowed"], "warnings" in response) == (False, False)
+
+
+@pytest.mark.parametrize("replicas", [200, 2**31 - 1])
+def test_a_large_set_is_not_compiled(replicas: int, judge: Judge, serving: Manifest) -> None:
+    serving["spec"]["replicas"] = replicas
+    new = copy.deepcopy(serving)
+    new_image(0)(new)
+    settings = judge.context.settings
+    assert Foresight().lines(serving, new, None, judge.context.program, settings, None) == [TOO_LARGE]
+
+
+def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Judge, serving: Manifest) -> None:
+    serving["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 90
+    assert all(len(line) <= LONGEST_WARNING for line in foretold(judge, serving, new_image(1)))
+
+
+def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Judge, serving: Manifest) -> None:
+    ticks = iter([0.0, 1.0, 1.5, 3.9, 4.1, 5.0])
+    foresight = Foresight(lambda: next(ticks))
+    new = copy.deepcopy(serving)
+    new_image(0)(new)
+    told = [bool(foresight.lines(serving, new, None, judge.context.program, judge.context.settings, None)) for _ in range(4)]
+    assert told == [True, False, False, True]
+
+
+def test_a_fault_of_ours_keeps_nobodys_edit_out(judge: Judge, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(effects, "impact", broken)
+    assert foretold(judge, serving, new_image(0)) == ["what this edit does could not be foretold: ZeroDivisionError"]
