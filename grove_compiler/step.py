@@ -7,7 +7,7 @@ the part that the key is about. It never turns an error into an empty graph (see
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from grove_compiler.compile import waits_of
 from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch
+from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -61,7 +61,7 @@ class Step:
 
     `statuses` and `conditions` are written before `deletions` are carried out, which follow from them; `events` are told once, by their
     names. `look_again` is when to take the step again even if nothing changes, in seconds since the epoch. `replicas` is how many
-    keys of replicas the set of the key has; 0 for a topology.
+    keys of replicas the set of the key has; 0 for a topology. `waits` says when it is asked what objects wait for: few steps are.
     """
 
     graph: Graph
@@ -73,6 +73,7 @@ class Step:
     findings: list[Diagnostic] = field(default_factory=list)
     generation_hash: str = ""
     replicas: int = 0
+    waits: Callable[[], list[Wait]] = list
 
 
 class Gone(NamedTuple):
@@ -290,4 +291,5 @@ def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step |
         result.findings,
         result.generation_hash,
         replicas,
+        lambda: context.program.waits(*asked),
     )

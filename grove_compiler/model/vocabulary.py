@@ -34,14 +34,23 @@ from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, g
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
-from grove_compiler.model.expanded.live_object import condition_since, is_updating, live_object, old_status
+from grove_compiler.model.expanded.live_object import (
+    condition_since,
+    is_stalled,
+    is_updating,
+    live_condition,
+    live_object,
+    old_status,
+    set_condition,
+)
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
+from grove_compiler.model.expanded.pod_state import foreign_gates, is_up_to_scheduler, pod_condition, stuck_containers, waits_in_order
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
 from grove_compiler.model.expanded.rolls import one_more_may_go
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
-from grove_compiler.model.expanded.startup import dependencies
+from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.termination import (
     comes_next,
@@ -138,6 +147,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         domains,
         domains_are_served,
         foreign_autoscalers,
+        foreign_gates,
         gang_of,
         gangs,
         gangs_with_domains,
@@ -146,9 +156,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_leaving_empty,
         is_named_by_gang,
         is_restarting,
+        is_stalled,
         is_up_to_date,
+        is_up_to_scheduler,
         is_updating,
         leaving_pods,
+        live_condition,
         live_object,
         live_pods,
         lost_waits,
@@ -167,6 +180,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         placement_changes,
         pod_claim,
         pod_claim_names,
+        pod_condition,
         pod_counts,
         pod_names,
         pod_spec_path,
@@ -180,13 +194,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         scaled_gangs,
         scheduler_topologies,
         scheduler_uses,
+        set_condition,
         set_update,
         shared_claims,
         sharing_levels,
         startup_cycles,
+        stuck_containers,
         topology_changed,
+        unmet_dependencies,
         unresolved_sharing,
         waits_for_others,
+        waits_in_order,
         wanted_revisions,
         went_with_gang,
     ),

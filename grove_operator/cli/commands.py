@@ -24,6 +24,7 @@ COMMANDS = {
     "delete": "cluster.delete.command",
     "adopt": "cluster.adopt",
     "get": "cluster.get.command",
+    "why": "why.command",
     "operator": "operator.command",
     "initc": "initc",
     "completion": "completion",

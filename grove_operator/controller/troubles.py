@@ -16,9 +16,10 @@ from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Condition, Event, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.step import Hold, Key
 
-CONDITION = "Stalled"
+CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
 MOST_FINDINGS = 5
 

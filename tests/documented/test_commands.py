@@ -23,7 +23,7 @@ from .stage import build
 OTHERS = ("make ", "pip ", "python ")
 """What the tests stand on, so that no test can run it."""
 ELSEWHERE = {"cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another"}
-ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "completion")
+ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "why", "completion")
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff)|kubectl diff|hpa/")
 """Commands that end with 1 when they have something to say."""

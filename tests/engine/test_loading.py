@@ -21,6 +21,7 @@ VALID = {
     "event": "rule: a\ndoc: A.\nevent: Normal\nforEach: {shelf: shelves}\nof: shelf.ref\nreason: A\nmessage: b\n",
     "again": "rule: a\ndoc: A.\nagain: now + 1\n",
     "delete": "rule: a\ndoc: A.\ndelete: shelf.ref\nforEach: {shelf: shelves}\nreason: A\n",
+    "wait": "rule: a\ndoc: A.\nwait: Example\nforEach: {shelf: shelves}\nof: shelf.ref\nmessage: b\n",
     "condition": (
         "rule: a\ndoc: A.\ncondition: Ready\nforEach: {shelf: shelves}\nof: shelf.ref\ncases: [{status: 'True', reason: A, message: b}]\n"
     ),

@@ -197,6 +197,39 @@ def test_a_deletion_waits_for_deletions_and_statuses_alone(after: str) -> None:
     assert found.message == f"no rule that deletes or writes a status is called {after!r}"
 
 
+# -- wait --------------------------------------------------------------------------------------------------------------------------
+
+WAIT = """
+rule: box/empty
+doc: An empty box waits for a book.
+wait: NoBooks
+forEach: {shelf: shelves}
+when: not shelf.books
+of: shelf.ref
+for: shelves[0].ref
+since: now - 60
+message: "nothing left in {{ shelf.name }}"
+resolve: put a book in
+"""
+
+
+def test_a_wait_says_what_waits_for_what_and_since_when() -> None:
+    (found,) = program([WAIT]).waits(scope(Shelf("east")))
+    expected = (Shelf("east").ref, "NoBooks", "nothing left in east", "put a book in", NOW - 60, Shelf("east").ref, "box/empty")
+    assert (found.of, found.reason, found.message, found.resolve, found.since, found.on, found.rule) == expected
+
+
+def test_a_wait_for_nothing_that_is_an_object_and_since_nobody_knows_when() -> None:
+    short = "\n".join(line for line in WAIT.splitlines() if not line.startswith(("for:", "since:", "resolve:")))
+    (found,) = program([short]).waits(scope(Shelf("east")))
+    assert (found.on, found.since, found.resolve) == (None, None, "")
+
+
+def test_what_a_wait_is_for_has_to_be_an_object() -> None:
+    (found,) = mistakes(WAIT.replace("for: shelves[0].ref", "for: shelf.name"))
+    assert found.line == 8
+
+
 # -- the time ----------------------------------------------------------------------------------------------------------------------
 
 TIMELESS = {

@@ -139,7 +139,7 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         return {"of": rule.words("patch")}
     if rule.verb == "decide":
         return {"decision": rule.decision}
-    names = {"condition": "type", "status": "template", "event": "type"}
+    names = {"condition": "type", "status": "template", "event": "type", "wait": "reason"}
     return {names[rule.verb]: keys[rule.verb]} if rule.verb in names else {}
 
 

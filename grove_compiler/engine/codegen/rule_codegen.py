@@ -6,7 +6,7 @@
 | validate | `rule(roots…, report)` | `report(rule, path, at, message, value, known, hint)` for each finding |
 | decide | `fn_<decision>(parameters…) -> value` | `failed(rule, error)` |
 | generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
-| condition, status, event, again, delete | `rule(roots…, emit)` | `emit(result)` |
+| condition, status, event, again, delete, wait | `rule(roots…, emit)` | `emit(result)` |
 
 Rules of the last two rows whose outermost loop runs over the slices of the input take `loop` besides, and go through `loop(items)`.
 
@@ -44,7 +44,7 @@ class RuleCodegen:
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
-            "again": self._again, "delete": self._delete,
+            "again": self._again, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
             declared[rule.verb](RuleFunction(self.around, index, rule))
@@ -158,6 +158,15 @@ class RuleCodegen:
         self._ref(function, "delete")
         reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
         function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}))")
+
+    def _wait(self, function: RuleFunction, _: Sequence[Rule]) -> None:
+        """What an object waits for."""
+        rule, block = function.rule, function.block
+        self._ref(function, "of")
+        block.add(f"on = {function.bare('for', ObjectRef)}", rule.at("for"))
+        block.add(f"since = {function.bare('since', float)}", rule.at("since"))
+        texts = [f"{function.text(key)},{block.mark(rule.at(key))}" for key in ("message", "resolve")]
+        block.add(f"emit(Wait(ref, {str(rule.keys['wait'])!r}, {''.join(texts)}since, on, {rule.id!r}))")
 
     # -- parts of verbs --------------------------------------------------------------------------------------------------------
 

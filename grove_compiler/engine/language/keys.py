@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "again", "delete"]
+Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "again", "delete", "wait"]
 
-RUN_TIME_VERBS = ("condition", "status", "event", "again", "delete")
+RUN_TIME_VERBS = ("condition", "status", "event", "again", "delete", "wait")
 """What rules say about what runs. They alone know what time it is: what is desired must not depend on that."""
 
 SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
@@ -134,6 +134,15 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         **_LOOPS,
         "reason": Key("text", "one word in CamelCase, which the deletion carries", required=True),
         "after": Key("words", "ids of rules (`topic/*`: all of a topic) that delete, or write a status, first"),
+    },
+    "wait": {
+        "wait": Key("word", "why, as one word in CamelCase, for programs"),
+        **_LOOPS,
+        "of": Key("expression", "the object that waits", required=True),
+        "for": Key("expression", "the object that it waits for, which may wait itself; none where that is no object"),
+        "since": Key("expression", "since when, in seconds since the epoch; none where nobody knows"),
+        "message": Key("text", "what it waits for, a sentence for people", required=True),
+        "resolve": Key("text", "what ends it where it does not end by itself: what people can do"),
     },
 }
 

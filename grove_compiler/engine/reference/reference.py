@@ -41,6 +41,7 @@ VERBS = {
     "event": "Tells people once that something happened.",
     "again": "Asks for another look at a time.",
     "delete": "Says that an object has to go although it is wanted, because its next incarnation is.",
+    "wait": "Says what an object waits for, since when, and what would end it.",
 }
 
 TESTS = {
@@ -129,7 +130,7 @@ def _names(vocabulary: Vocabulary) -> str:
     classes = _class_names(vocabulary)
     text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
     text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
-    text += "\n`now`, in seconds since the epoch, is there for `condition`, `status`, `event`, `again` and `delete` alone.\n"
+    text += "\n`now`, in seconds since the epoch, is there for `condition`, `status`, `event`, `again`, `delete` and `wait` alone.\n"
     if vocabulary.update_roots:
         rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
         text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)

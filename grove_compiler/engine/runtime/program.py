@@ -15,7 +15,7 @@ from grove_compiler.engine.runtime.cost_budget import STEPS_OF_A_FINDING, CostBu
 from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
-from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch
+from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath
@@ -162,6 +162,10 @@ class Program:
     def deletions(self, scope: Scope, about: str = "", part: Part = "all") -> list[Deletion]:
         """Returns the objects that have to go, in the order of their rules."""
         return self._results("delete", scope, about, part)
+
+    def waits(self, scope: Scope, about: str = "", part: Part = "all") -> list[Wait]:
+        """Returns what objects wait for, in the order of the rules."""
+        return self._results("wait", scope, about, part)
 
     def again(self, scope: Scope, about: str = "", part: Part = "all") -> float | None:
         """Returns when to look again, in seconds since the epoch: the earliest time that a rule asks for; none when none does."""

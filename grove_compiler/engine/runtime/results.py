@@ -53,6 +53,22 @@ class Deletion:
     loop: tuple[int, ...]
 
 
+@record
+class Wait:
+    """Something that an object waits for. `since` is in seconds since the epoch; `on` is the object that it waits for, if it is one.
+
+    `resolve` says what people can do; it is empty where it ends by itself.
+    """
+
+    of: ObjectRef
+    reason: str
+    message: str
+    resolve: str
+    since: float | None
+    on: ObjectRef | None
+    rule: str
+
+
 def event_name(of: ObjectRef, rule: str, once: str) -> str:
     """Names the Event of one occurrence, as a pure function: whoever tells it again gets AlreadyExists, not a second event.
 

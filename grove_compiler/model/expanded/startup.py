@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
-from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 
@@ -43,6 +44,27 @@ def dependencies(clique: Clique) -> list[Dependency]:
         for wait in waits(clique.set, clique.template)
         for name in (_base_names(clique, wait.other) if is_base else _own_names(clique, wait.other))
     ]
+
+
+@record
+class UnmetDependency:
+    """A PodClique that has too few ready pods yet for those that start after it."""
+
+    name: str
+    ref: ObjectRef
+    ready: int
+    min_available: int
+
+
+def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
+    """Returns what a clique's pods wait for still, by what these PodCliques report."""
+    unmet = []
+    for one in dependencies(clique):
+        ref = clique.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", clique.set.namespace, one.name))
+        ready = ((clique.set.snapshot.live(ref) or {}).get("status") or {}).get("readyReplicas") or 0
+        if ready < one.min_available:
+            unmet.append(UnmetDependency(one.name, ref, ready, one.min_available))
+    return unmet
 
 
 def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:

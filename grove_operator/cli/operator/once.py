@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from applier.cache import Wanted, read_once
 from applier.decision import Schemas
-from applier.ref import Kind, Manifest
 from grove_compiler.step import Context
-from grove_operator import findings
-from grove_operator.cli.cluster.session import Reported
+from grove_operator.cli.operator.existing import in_cluster, in_file
 from grove_operator.cli.output import encoded, json_report, write
-from grove_operator.controller.live_objects import COMPUTE_DOMAIN
-from grove_operator.controller.operator import watched
 from grove_operator.controller.rehearsal import Rehearsal, Would
 from grove_operator.terminal import visible
 
@@ -24,42 +19,23 @@ if TYPE_CHECKING:
 
 DIFFERS, WRONG = 1, 2
 UNDONE = ("hold", "failed", "held")
-EVENT = Kind("", "v1", "Event")
 
 
 async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, output: str) -> int:
     """Looks at a cluster, prints what would be written to it, and returns the exit code. Raises `ClusterError` where it cannot be read."""
-    wanted = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
-    by_labels = [
-        await read_once(cluster, [one for one in wanted if one.labels == labels], labels=labels)
-        for labels in {one.labels for one in wanted}
-    ]
-    known = {one.kind for one in wanted}
-    unserved = {kind for each in by_labels for kind in each.unserved}
-    objects = [one for each in by_labels for one in each.objects.values()]
-    rehearsal = Rehearsal(objects, unserved, context, time.time, namespace)
+    existing = await in_cluster(cluster, context, namespace)
+    rehearsal = Rehearsal(existing.objects, existing.unserved, context, time.time, namespace)
     kinds = rehearsal.kinds()
-    more = await read_once(cluster, [Wanted(kind, namespace) for kind in kinds - known])
+    more = await read_once(cluster, [Wanted(kind, namespace) for kind in kinds - existing.asked])
     rehearsal.add(more.objects.values())
     return _tell(list(rehearsal.would(await cluster.schemas(kinds))), output)
 
 
 def of_a_snapshot(path: str, context: Context, namespace: str, output: str) -> int:
     """Looks at recorded objects and prints what would be written. Raises `Reported` after findings about the file were printed."""
-    from grove_operator.reading.inputs import InputReader
-
-    reader = InputReader()
-    objects = reader.snapshot(path)
-    if reader.problems:
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        raise Reported
-    unserved = [] if any(_is_of_driver(one) for one in objects) else [COMPUTE_DOMAIN]
-    rehearsal = Rehearsal(objects, unserved, context, time.time, namespace)
+    existing = in_file(path)
+    rehearsal = Rehearsal(existing.objects, existing.unserved, context, time.time, namespace)
     return _tell(list(rehearsal.would(Schemas())), output)
-
-
-def _is_of_driver(manifest: Manifest) -> bool:
-    return manifest["metadata"]["name"] == "computedomains.resource.nvidia.com" or Kind.of(manifest) == COMPUTE_DOMAIN
 
 
 def _tell(would: Sequence[Would], output: str) -> int:

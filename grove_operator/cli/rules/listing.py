@@ -26,6 +26,7 @@ PLURALS = {
     "event": ("event", "events"),
     "again": ("time named", "times named"),
     "delete": ("deletion", "deletions"),
+    "wait": ("wait", "waits"),
 }
 
 

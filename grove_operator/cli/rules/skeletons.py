@@ -48,6 +48,7 @@ _RULES: dict[str, dict[str, str]] = {
     },
     "again": {"again": "now + 300", "when": "false"},
     "delete": {"delete": "set.ref", "when": "false", "reason": "Example"},
+    "wait": {"wait": "Example", "of": "set.ref", "when": "false", "message": "waits for what"},
     "status": {"status": "status/{name}.yaml", "of": "set.ref", "when": "false"},
 }
 """What the keys of an example hold, verb by verb. A decision has none: one that ships is replaced, and `grove rules ID` shows its text."""

@@ -43,4 +43,4 @@ def test_the_commands_of_the_page_print_what_it_says(tmp_path: Path, monkeypatch
 
 def test_the_page_shows_every_command() -> None:
     shown = {command.split()[0] for block in BLOCKS for command in re.findall(r"^\$ grove (.+)$", block, re.MULTILINE)}
-    assert {"apply", "diff", "plan", "adopt", "get", "delete"} <= shown
+    assert {"apply", "diff", "plan", "adopt", "get", "why", "delete"} <= shown

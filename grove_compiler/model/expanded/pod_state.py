@@ -1,0 +1,61 @@
+"""What a pod reports of itself: conditions, gates of others, and containers that do not run."""
+
+from __future__ import annotations
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.live_pods import SCHEDULING_GATE, LivePod
+from grove_compiler.record import record
+
+ON_THE_WAY = ("", "PodInitializing", "ContainerCreating")
+"""Reasons for which every container waits until it is its turn: they say nothing about what is wrong."""
+ORDER_CONTAINER = "grove-initc"
+
+
+@record
+class StuckContainer:
+    """A container that does not get to run: it waits, or has ended badly. `reason` and `message` are the kubelet's words."""
+
+    name: str
+    reason: str
+    message: str
+    restarts: int
+
+
+def pod_condition(pod: LivePod, type: str) -> Manifest:
+    """Returns a condition of a pod as it stands; empty without one of that type."""
+    conditions: list[Manifest] = (pod.manifest.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == type), {})
+
+
+def foreign_gates(pod: LivePod) -> list[str]:
+    """Returns the scheduling gates of a pod that are not Grove's: whoever has set them takes them off."""
+    gates = pod.manifest["spec"].get("schedulingGates") or []
+    return [str(gate.get("name")) for gate in gates if gate.get("name") != SCHEDULING_GATE]
+
+
+def is_up_to_scheduler(pod: LivePod) -> bool:
+    """Tells whether nobody keeps the scheduler off a pod that has no node yet."""
+    return not pod.node_name and not pod.is_finished and not pod.is_gated and not foreign_gates(pod)
+
+
+def stuck_containers(pod: LivePod) -> list[StuckContainer]:
+    """Returns the containers of a pod that do not get to run, init containers first. What is just being made is not among them."""
+    status = pod.manifest.get("status") or {}
+    statuses = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+    return [stuck for one in statuses if (stuck := _stuck(one)) is not None]
+
+
+def waits_in_order(pod: LivePod) -> bool:
+    """Tells whether the pod's own init container still waits for the cliques that start before it."""
+    statuses = (pod.manifest.get("status") or {}).get("initContainerStatuses") or []
+    return any(one.get("name") == ORDER_CONTAINER and (one.get("state") or {}).get("running") is not None for one in statuses)
+
+
+def _stuck(status: Manifest) -> StuckContainer | None:
+    state = status.get("state") or {}
+    waiting, ended = state.get("waiting"), state.get("terminated")
+    shown = waiting if waiting is not None else ended if ended is not None and ended.get("exitCode") else None
+    if shown is None or (waiting is not None and shown.get("reason", "") in ON_THE_WAY):
+        return None
+    reason = str(shown.get("reason") or f"ended with exit code {shown.get('exitCode')}")
+    return StuckContainer(str(status.get("name")), reason, str(shown.get("message") or ""), int(status.get("restartCount") or 0))

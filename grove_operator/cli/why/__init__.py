@@ -1,0 +1,1 @@
+"""`grove why`: what an object waits for."""

@@ -1,0 +1,71 @@
+"""Why an object waits, for a terminal and as JSON: one reason a line, and below it what the cause waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from applier.ref import Ref
+from grove_compiler.kube.timestamp import timestamp
+from grove_operator.cluster.why import Reason
+from grove_operator.terminal import Terminal, visible
+
+UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal) -> str:
+    """The tree of reasons, or one line that says that there are none."""
+    top = f"{terminal.paint(root.kind, '2')} {visible(root.name)}"
+    if not found:
+        return f"{top} waits for nothing\n"
+    return "\n".join([top, *_lines(found, "", now, terminal)]) + "\n"
+
+
+def why_value(found: Sequence[Reason]) -> list[dict[str, Any]]:
+    """The reasons as JSON values; what is empty is left out."""
+    return [_value(one) for one in found]
+
+
+def _lines(found: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
+    for position, one in enumerate(found):
+        is_last = position == len(found) - 1
+        below = lead + ("   " if is_last else "│  ")
+        yield _line(one, lead + ("└─ " if is_last else "├─ "), now, terminal)
+        if one.wait.resolve:
+            yield f"{below}{'│  ' if one.below else '   '}{terminal.paint('→ ' + visible(one.wait.resolve), '36')}"
+        yield from _lines(one.below, below, now, terminal)
+
+
+def _line(one: Reason, lead: str, now: float, terminal: Terminal) -> str:
+    wait = one.wait
+    since = f" for {age(now - wait.since)}" if wait.since is not None else ""
+    alike = f" (and {one.alike} more alike)" if one.alike else ""
+    told = " (told above)" if one.is_told else ""
+    return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + told, '2')}"
+
+
+def age(seconds: float) -> str:
+    """Writes a time span in its two largest units, as kubectl does: `3m20s`, `2d4h`. What lies in the future counts as now."""
+    left = max(int(seconds), 0)
+    parts: list[str] = []
+    for unit, size in UNITS:
+        if left >= size or parts:
+            parts.append(f"{left // size}{unit}")
+            left %= size
+    shown = [part for part in parts[:2] if not part.startswith("0")]
+    return "".join(shown) or "0s"
+
+
+def _value(one: Reason) -> dict[str, Any]:
+    wait = one.wait
+    value = {
+        "reason": wait.reason,
+        "message": wait.message,
+        "resolve": wait.resolve,
+        "since": timestamp(wait.since) if wait.since is not None else "",
+        "for": wait.on.id if wait.on is not None else "",
+        "alike": one.alike,
+        "rule": wait.rule,
+        "waits": why_value(one.below),
+    }
+    return {key: part for key, part in value.items() if part not in ("", [], 0)}

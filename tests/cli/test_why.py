@@ -1,0 +1,103 @@
+"""`grove why` on recorded objects: what it prints, for whom, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.running import ROOT, Ended, run
+
+NO_ROOM = ROOT / "examples/snapshots/no-room.yaml"
+POD = "chat-0-model-1-worker-x8b4m"
+
+
+def why(*arguments: str, snapshot: Path = NO_ROOM) -> Ended:
+    return run("why", *arguments, "--snapshot", str(snapshot))
+
+
+def test_a_pod_is_told_down_to_the_last_cause() -> None:
+    ended = why(f"pod/{POD}")
+    assert (ended.code, ended.err) == (1, "")
+    assert "Unschedulable: default-scheduler has no place for it" in ended.out.splitlines()[4]
+
+
+def test_a_set_needs_no_kind() -> None:
+    assert why("chat") == why("pcs/chat") == why("PodCliqueSets/chat")
+
+
+def test_programs_get_the_same_as_json() -> None:
+    report = json.loads(why(f"pod/{POD}", "-o", "json").out)
+    assert (report["kind"], report["name"]) == ("Pod", POD)
+    waits, reasons = report["waits"], []
+    while waits:
+        [one] = waits
+        reasons.append((one["reason"], one.get("for", "").rpartition("/")[2]))
+        waits = one.get("waits", [])
+    assert reasons == [
+        ("BaseGangNotScheduled", "chat-0"),
+        ("PodsNotScheduled", "chat-0-model-0-worker"),
+        ("PodNotReady", "chat-0-model-0-worker-6dk2p"),
+        ("Unschedulable", ""),
+    ]
+
+
+def test_what_waits_for_nothing_says_so(tmp_path: Path) -> None:
+    objects = yaml.safe_load(NO_ROOM.read_text())
+    for one in objects["items"]:
+        if one["kind"] == "Pod":
+            one["spec"] |= {"nodeName": "node-1", "schedulingGates": []}
+            one["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    (tmp_path / "now.yaml").write_text(yaml.safe_dump(objects))
+    assert why("pg/chat-0", snapshot=tmp_path / "now.yaml") == Ended(0, "PodGang chat-0 waits for nothing\n", "")
+
+
+WRONG = {
+    "pod/none": "there is no Pod 'none'",
+    "svc/chat": "'svc' is nothing that waits: expected one of PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod",
+    "pod/": "'pod/' names no object: expected NAME or KIND/NAME",
+}
+
+
+@pytest.mark.parametrize(("words", "told"), WRONG.items(), ids=WRONG)
+def test_what_is_not_there_is_an_error(words: str, told: str) -> None:
+    ended = why(words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"grove: error: {told}\n"
+
+
+def test_an_object_in_another_namespace_is_not_there() -> None:
+    assert why("chat", "-n", "other").err == "grove: error: there is no PodCliqueSet 'chat' in the namespace other\n"
+
+
+def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) -> None:
+    objects = yaml.safe_load(NO_ROOM.read_text())
+    twin = json.loads(json.dumps(objects["items"][0]))
+    twin["metadata"] |= {"namespace": "team-b", "uid": "another"}
+    objects["items"].append(twin)
+    (tmp_path / "now.yaml").write_text(yaml.safe_dump(objects))
+    ended = why("chat", snapshot=tmp_path / "now.yaml")
+    assert (ended.code, ended.err) == (2, "grove: error: there are several PodCliqueSets 'chat': say which with -n team-a or -n team-b\n")
+    assert why("chat", "-n", "team-a", snapshot=tmp_path / "now.yaml").code == 1
+
+
+def test_a_pod_of_no_set_is_told_as_such(tmp_path: Path) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "team-a"}, "spec": {}}
+    (tmp_path / "now.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [pod]}))
+    assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: error: Pod 'alone' is of no PodCliqueSet that is there\n"
+
+
+@pytest.mark.parametrize("text", ["", "kind: [", "apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n"])
+def test_a_file_that_holds_no_objects_is_told_of(tmp_path: Path, text: str) -> None:
+    (tmp_path / "now.yaml").write_text(text)
+    ended = why("chat", snapshot=tmp_path / "now.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert "internal error" not in ended.err
+
+
+def test_a_rule_of_a_user_tells_a_reason_of_its_own(tmp_path: Path) -> None:
+    rule = "rule: why/own\ndoc: Teams approve sets.\nwait: Approval\nof: set.ref\nmessage: the team has to approve\n"
+    (tmp_path / "own.yaml").write_text(rule)
+    assert "├─ Approval: the team has to approve\n" in why("chat", "--rules", str(tmp_path)).out

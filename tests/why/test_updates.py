@@ -1,0 +1,54 @@
+"""Why a roll does not move: what it has come to, and what the others wait for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from applier.ref import Manifest, Ref
+from grove_operator.cli.why.as_text import why_text
+from grove_operator.cluster.why import Reason, reasons
+from grove_operator.cluster.why_query import find
+from grove_operator.controller.waiting import waits_of
+from tests.simulation.sets import FRONT, demo, image
+from tests.simulation.simulation import running
+
+from .test_cases import PIPE, rules_in, shared
+
+
+@cache
+def stuck() -> tuple[list[Manifest], float]:
+    """A set of two replicas, the first of which was given pods that never become ready; and the time."""
+    simulation = running(demo(replicas=2))
+    simulation.edit(image("broken", FRONT))
+    simulation.settle()
+    objects, now = list(simulation.world.cluster.store.objects.values()), simulation.world.now
+    simulation.close()
+    return objects, now
+
+
+def why(words: str) -> tuple[Ref, list[Reason]]:
+    objects, now = stuck()
+    asked, set = find(words, "", objects)
+    return Ref.of(asked), reasons(Ref.of(asked), waits_of(set, objects, [], shared({}), now))
+
+
+def lines(words: str) -> list[str]:
+    """The tree, without its lines and without what tells one pod from another."""
+    root, found = why(words)
+    return [line.lstrip("│├└─ ").split(" for ")[0].split(":")[0] for line in why_text(root, found, stuck()[1], PIPE).splitlines()[1:]]
+
+
+def test_a_roll_that_does_not_move_names_the_replica_and_the_pod() -> None:
+    _, found = why("demo")
+    [update] = [one for one in found if one.wait.reason == "UpdateInProgress"]
+    assert update.wait.message.startswith("the update has come to replica 0, whose demo-0-front is not up to date")
+    assert [one.wait.reason for one in update.below] == ["PodNotReady"]
+    assert [one.wait.reason for one in update.below[0].below] == ["NotReady"]
+
+
+def test_a_clique_whose_turn_has_not_come_waits_for_the_one_whose_has() -> None:
+    assert lines("pclq/demo-1-front")[:3] == ["UpdateOfOthers", "UpdateInProgress", "PodNotReady"]
+
+
+def rules_of_updates() -> set[str]:
+    return {rule for words in ("demo", "pclq/demo-1-front") for rule in rules_in(why(words)[1])}
