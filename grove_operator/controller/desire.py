@@ -19,6 +19,8 @@ from grove_compiler.step import Hold as StepHold
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.bad_news import BadNews
 from grove_operator.controller.live_objects import LiveObjects
+from grove_operator.controller.pending import Pending
+from grove_operator.controller.pending import condition as why_pending
 from grove_operator.controller.statuses import status_writes
 from grove_operator.controller.troubles import REFUSED, Trouble, Troubles, condition, event, status_as_it_is, whole, words
 
@@ -38,7 +40,7 @@ class Desire:
 
     def __init__(self, context: Context, clock: Clock, wake: Callable[[Key], None] = lambda _: None) -> None:
         self._context, self._clock, self._wake = context, clock, wake
-        self._troubles, self._bad_news = Troubles(), BadNews()
+        self._troubles, self._bad_news, self._pending = Troubles(), BadNews(), Pending()
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns what should be for a key. Raises `NotSynced` where the cache cannot answer: the loop looks again when it can."""
@@ -48,12 +50,12 @@ class Desire:
             raise objects.not_synced
         match outcome:
             case StepGone():
-                self._wake_set(key, self._troubles.release(key, gone=True))
+                self._wake_set(key, self._troubles.release(key, gone=True) | self._pending.note(key, None))
                 return Gone()
             case StepHold():
                 return self._hold(key, outcome, objects, now)
             case Step():
-                self._wake_set(key, self._troubles.release(key))
+                self._wake_set(key, self._troubles.release(key) | self._pending.note(key, outcome))
                 return self._graph(key, outcome, objects, now)
 
     def look_at(self, result: Result[Key]) -> None:
@@ -87,8 +89,9 @@ class Desire:
         for of, trouble in _refusals(made, self._troubles.refused(key)).items():
             made.conditions.append(condition(of, trouble))
             made.events.append(event(of, trouble))
+        ask_again = self._say_why(key, made, live, objects, now) if live is not None else 0.0
         statuses, waits = self._bad_news.sift(status_writes(made.statuses, made.conditions, objects, now), objects, now)
-        due = [*waits, *([] if made.look_again is None else [max(made.look_again - now, 0.0)])]
+        due = [*waits, *([ask_again] if ask_again else []), *([] if made.look_again is None else [max(made.look_again - now, 0.0)])]
         return Graph(
             desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
             statuses=statuses,
@@ -96,6 +99,17 @@ class Desire:
             deletions=[Deletion(of, one.reason) for one, of in _of_live(made.deletions, objects)],
             requeue_after=min(due, default=None),
         )
+
+    def _say_why(self, key: Key, made: Step, live: Manifest, objects: LiveObjects, now: float) -> float:
+        """Adds the condition of a set that has waited for long enough. Returns in how many seconds to ask again, 0 for never.
+
+        The step of the replica is taken through the eyes of the set, so that the set hears of what changes in it.
+        """
+        index, left = self._pending.replica(key, now)
+        replica = step(objects, key._replace(replica=index), now, self._context) if index is not None else None
+        if isinstance(replica, Step) and (told := why_pending(_ref(live), [*made.waits(), *replica.waits()])):
+            made.conditions.append(told)
+        return left
 
 
 def _refusals(made: Step, refused: Mapping[Ref, str]) -> dict[ObjectRef, Trouble]:

@@ -58,6 +58,7 @@ class Better(NamedTuple):
 DELETED = "a deleted PodGang, PodGroup, Service or PodClique; a label that somebody edits"
 MEMBER = "a PodClique of a scaling group whose pod template somebody edits"
 WAITING = "pods that wait for a template of their claims"
+PENDING = "a set that has waited for 30 s for pods"
 REFUSED = "an object that the server refuses, such as a pod"
 BETTER = [
     Better(
@@ -66,6 +67,7 @@ BETTER = [
     Better(r".*\.status\.scheduleGatedReplicas: ours 0 .*", "`scheduleGatedReplicas`"),
     Better(r".*\.status\.lastErrors: ours .<absent>. .*", "`lastErrors`"),
     Better(r"mnnvl-group/create\..*\.conditions\.ResourceClaimTemplatesUnavailable: .* theirs .<absent>.", WAITING),
+    Better(r".*PodCliqueSet/\S+\.status\.conditions\.WhyPending: .* theirs .<absent>.", PENDING),
     Better(r".*PodCliqueSet/\S+\.status\.replicas: ours 0 theirs .<absent>.", "`replicas` of a set without replicas"),
     Better(r".*Service/\S+: ours .<absent>. .*", "Services of replicas that are gone"),
     Better(r"mnnvl-group/.*PodCliqueSet/link\.status\.computeDomains: .* theirs .<absent>.", "`computeDomains` of a set"),

@@ -1,0 +1,79 @@
+"""A set that has waited for a while says why, in one condition: the words of `grove why`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from applier.ref import Kind, Manifest
+from applier.testing.virtual_time import in_virtual_time
+
+from .whole import REPLICAS, World, running
+
+POD = Kind("", "v1", "Pod")
+UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/5 nodes are available"}
+
+
+def why(world: World) -> str:
+    """What the set says of itself."""
+    [set] = world.of(Kind("grove.io", "v1alpha1", "PodCliqueSet"))
+    told = [one for one in set.get("status", {}).get("conditions", []) if one["type"] == "WhyPending"]
+    return " ".join(f"{one['status']} {one['reason']} {one['message']}" for one in told)
+
+
+def pod(world: World, hostname: str) -> Manifest:
+    return next(one for one in world.of(POD) if one["spec"]["hostname"] == hostname)
+
+
+def running_pod(one: Manifest) -> Manifest:
+    status = {"phase": "Running", "conditions": [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}]}
+    return {**one, "spec": {**one["spec"], "nodeName": "node-1"}, "status": status}
+
+
+@in_virtual_time
+async def test_nothing_is_said_while_a_set_comes_up() -> None:
+    async with running() as world:
+        await asyncio.sleep(20)
+        assert why(world) == ""
+
+
+@in_virtual_time
+async def test_after_a_while_the_last_cause_is_told() -> None:
+    async with running() as world:
+        await asyncio.sleep(60)
+        name = pod(world, "chat-0-worker-0")["metadata"]["name"]
+        assert why(world) == f"True SchedulerSilent Pod {name}: the scheduler default-scheduler has not said anything about it"
+
+
+@in_virtual_time
+async def test_what_is_told_follows_what_the_pod_says() -> None:
+    async with running() as world:
+        await asyncio.sleep(60)
+        first = pod(world, "chat-0-worker-0")
+        await world.seed({**first, "status": {"phase": "Pending", "conditions": [UNSCHEDULABLE]}})
+        assert why(world).endswith(f"Pod {first['metadata']['name']}: default-scheduler has no place for it: 0/5 nodes are available")
+
+
+@in_virtual_time
+async def test_a_set_that_waits_writes_nothing_while_nothing_changes() -> None:
+    async with running() as world:
+        await asyncio.sleep(60)
+        world.cluster.forget_requests()
+        await asyncio.sleep(300)
+        assert world.writes() == {}
+
+
+@in_virtual_time
+async def test_it_is_taken_back_when_all_pods_are_ready_and_the_next_time_is_waited_for_anew() -> None:
+    async with running() as world:
+        await asyncio.sleep(60)
+        for one in world.of(POD):
+            world.cluster.seed(running_pod(one))
+        await asyncio.sleep(5)
+        assert why(world) == ""
+        last = running_pod(pod(world, f"chat-{REPLICAS - 1}-worker-1"))
+        await world.seed(
+            {**last, "status": {**last["status"], "conditions": [{"type": "Ready", "status": "False", "message": "probe"}]}}, 20
+        )
+        assert why(world) == ""
+        await asyncio.sleep(30)
+        assert why(world) == f"True NotReady Pod {last['metadata']['name']}: it runs on node-1 and is not ready: probe"
