@@ -13,13 +13,17 @@ T = TypeVar("T")
 
 
 class Resource(NamedTuple):
-    """A kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…"""
+    """A kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…
+
+    Lists and watches that are asked for `metadata_only` tell nothing else of their objects.
+    """
 
     kind: Kind
     plural: str
     namespaced: bool
     verbs: frozenset[str] = frozenset()
     subresources: frozenset[str] = frozenset()
+    metadata_only: bool = False
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """The URL path of a collection, an object or a subresource."""

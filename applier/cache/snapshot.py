@@ -15,6 +15,7 @@ class Wanted(NamedTuple):
     `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs. An
     `optional` kind that the server does not serve is known to have no objects; of any other that says nothing, for a server that has just
     started may not know its own definitions yet. `labels` is a selector: what it does not pick is, as far as a watch goes, not there.
+    `metadata_only` watches nothing else of the objects.
     """
 
     kind: Kind
@@ -23,6 +24,7 @@ class Wanted(NamedTuple):
     managed: bool = True
     optional: bool = False
     labels: str = ""
+    metadata_only: bool = False
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:

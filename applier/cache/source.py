@@ -7,7 +7,7 @@ compared with what was known, so that deletions in between are noticed. Meanwhil
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 
 from applier.backoff import Backoff
@@ -44,6 +44,7 @@ class Source:
         self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
         self.version = ""  # everything up to it was told; empty while a list is needed
         self.lists = self.streams = self.events = 0
+        self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # waits for a definition of a group: see `Definitions`
         self._is_served: bool | None = None  # none until the server was heard
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
@@ -73,7 +74,7 @@ class Source:
         while True:
             try:
                 resource = await self._cluster.resource(self.wanted.kind)
-                await self._stream(resource)
+                await self._stream(resource._replace(metadata_only=self.wanted.metadata_only))
                 wait = self._ended()
             except Expired:
                 self.version = ""
@@ -83,7 +84,14 @@ class Source:
                 wait = self._failed(error)
             except Exception as error:  # a listener that gave up would leave the cache old for ever
                 wait = self._failed(error)
-            await asyncio.sleep(wait)
+            await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> None:
+        """Waits before the next try: for a kind that is not served, until it may be."""
+        if self.until_defined is None or not isinstance(self.trouble, UnknownKind):
+            await asyncio.sleep(seconds)
+        elif await self.until_defined(self.wanted.kind.group, seconds):
+            self._backoff.reset()
 
     def _ended(self) -> float:
         """How long to wait after a stream has ended as streams do: not at all, unless it told nothing."""

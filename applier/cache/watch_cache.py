@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
+from applier.cache.definitions import Definitions
 from applier.cache.objects import Objects, Subscriber
 from applier.cache.read import Unread
 from applier.cache.selectors import selector as read_selector
@@ -44,6 +45,7 @@ class WatchCache:
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
+        self._definitions = Definitions(self._listener)
         self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._wanted)
 
     async def start(self) -> None:
@@ -80,7 +82,7 @@ class WatchCache:
         self._tasks.clear()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, self._definitions.stop(), return_exceptions=True)
 
     def get(self, ref: Ref) -> Manifest | None:
         """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
@@ -190,14 +192,17 @@ class WatchCache:
     def _begin(self, wanted: Wanted) -> None:
         """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""
         group, kind = wanted.kind.group, wanted.kind.kind
-        backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
-        source = Source(self._cluster, wanted, self._objects, self._compactor, backoff, self._stall, self._watch_list)
-        source.when_served = self._tell_served
+        source = self._listener(wanted, self._objects)
+        source.when_served, source.until_defined = self._tell_served, self._definitions.change
         narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, wanted.namespace] = source
         self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")
         if narrower:
             source.when_complete = lambda: self._end(narrower)
+
+    def _listener(self, wanted: Wanted, objects: Objects) -> Source:
+        backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
+        return Source(self._cluster, wanted, objects, self._compactor, backoff, self._stall, self._watch_list)
 
     def _tell_served(self) -> None:
         for subscriber in list(self._served_subscribers):

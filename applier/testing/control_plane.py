@@ -38,7 +38,7 @@ class ControlPlane(RunningPlane):
         api_server_flags: Sequence[str] = (),
         folder: Path | None = None,
         programs: assets.Assets | None = None,
-        ready_within: float = 60.0,
+        ready_within: float = 180.0,
     ) -> Self:
         """Starts one and returns when it is ready, a few seconds later. It ends with `stop`, with the `with` block, or with this process.
 

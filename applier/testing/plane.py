@@ -179,7 +179,7 @@ class RunningPlane:
 
     def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
         """The server's authorizer hears of roles and bindings by watches of its own, a moment after they are written."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         for right in rights:
             resource, _, subresource = right["resource"].partition("/")
             spec = {"user": user, "resourceAttributes": {**right, "resource": resource, "subresource": subresource}}
@@ -215,7 +215,7 @@ class RunningPlane:
         """Makes a request and waits until the log has it: then it has what was answered before, too."""
         start, sentinel = self._audit_log.stat().st_size, f"/version?{secrets.token_hex(8)}"
         self.request("GET", sentinel, agent=audit.AGENT)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not any(uri == sentinel for _, uri in audit.read(self._audit_log, start)):
             if time.monotonic() > deadline:
                 raise ControlPlaneError("the audit log does not grow")

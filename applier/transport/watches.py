@@ -21,6 +21,7 @@ from applier.transport.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 INITIAL_END = "k8s.io/initial-events-end"
 SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch; by chance, so that many watches do not come back at once
 
@@ -79,13 +80,17 @@ class Watches:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes since a version, until the server ends the stream. A silence longer than `Retries.stall` is `Unreachable`."""
         request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
-        stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}")
+        headers = {"Accept": METADATA} if resource.metadata_only else None
+        stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}", headers=headers)
         lines = Lines()
         try:
             yield WatchEvent("OPENED", {})
             while chunk := await stream.chunk():
                 for line in lines.feed(chunk):
-                    yield self._event(line, request)
+                    event = self._event(line, request)
+                    if resource.metadata_only:  # which say that they are PartialObjectMetadata
+                        event.object["apiVersion"], event.object["kind"] = resource.kind.api_version, resource.kind.kind
+                    yield event
         except ConnectionErrors as error:
             raise self.wire.broken(error) from None
         finally:

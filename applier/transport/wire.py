@@ -94,10 +94,10 @@ class Wire:
         answer = await self._tried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
         return Answer(answer.body, answer.headers, tries.unsure, answer.status)
 
-    async def stream(self, request: ApiRequest, path: str) -> Stream:
+    async def stream(self, request: ApiRequest, path: str, *, headers: dict[str, str] | None = None) -> Stream:
         """Opens a watch. The caller closes the response."""
         tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
-        return await self._tried(request, tries, lambda: self._open(request, path))
+        return await self._tried(request, tries, lambda: self._open(request, path, headers))
 
     async def _tried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
         """The result of an attempt that is made again where that helps, once of these with renewed credentials.
@@ -158,11 +158,11 @@ class Wire:
             raise refusal(response.status, response.headers, response.body, request, self.target)
         return response
 
-    async def _open(self, request: ApiRequest, path: str) -> Stream:
+    async def _open(self, request: ApiRequest, path: str, headers: dict[str, str] | None) -> Stream:
         self.requests[request.verb, request.plural] += 1
         status, began = 0, time.monotonic()
         try:
-            stream = await self._client.open(Request("GET", path, self._headers(None, "")), self.retries.timeout, self.retries.stall)
+            stream = await self._client.open(Request("GET", path, self._headers(headers, "")), self.retries.timeout, self.retries.stall)
             status = stream.status
             if status < 300:
                 self.answered = True

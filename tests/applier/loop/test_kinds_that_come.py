@@ -16,8 +16,18 @@ from .lab import Lab, lab, running, some
 
 WIDGET = Kind("example.com", "v1", "Widget")
 SERVED = Resource(WIDGET, "widgets", True)
-LONGEST = 35.0
-"""Seconds until a kind is asked for again that was missing for long."""
+SOON = 5.0  # seconds, with those for which the loop lets things gather
+DEFINITION: Manifest = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"kind": "Widget", "plural": "widgets"},
+        "versions": [{"name": "v1", "served": True, "storage": True}],
+    },
+}
 
 
 def world_of(**options: Any) -> Lab:
@@ -37,8 +47,8 @@ async def test_what_cannot_be_made_yet_is_made_when_its_kind_comes() -> None:
     async with running(world):
         await asyncio.sleep(100)
         assert "does not serve Widget" in world.told()
-        world.cluster.serve(SERVED)
-        await asyncio.sleep(LONGEST)
+        world.cluster.seed(DEFINITION)
+        await asyncio.sleep(SOON)
         assert [ref.kind for ref in world.cluster.store.objects if ref.name == "set-widget"] == ["Widget"]
 
 
@@ -52,9 +62,9 @@ async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_com
 
     world.desired = desired
     async with running(world):
-        world.cluster.serve(SERVED)
-        await asyncio.sleep(LONGEST)
+        world.cluster.seed(DEFINITION)
+        await asyncio.sleep(SOON)
         world.cluster.kinds.forget(SERVED)
         world.cluster.end_watches()
-        await asyncio.sleep(LONGEST)
+        await asyncio.sleep(SOON)
     assert seen == [False, True, False]

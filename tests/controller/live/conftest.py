@@ -50,7 +50,7 @@ def with_grove(control_plane: ControlPlane) -> ControlPlane:
     things: list[dict[str, Any]] = [*crds(), *map(node, range(NODES))]
     control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, things)))
     names = [one["metadata"]["name"] for one in crds()]
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", *(f"crd/{name}" for name in names))
+    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{name}" for name in names))
     return control_plane
 
 

@@ -17,6 +17,8 @@ from applier.testing.counts import Requests
 from applier.testing.proxy import Faults
 
 LEASE = "leases.coordination.k8s.io"
+PATIENCE = 120.0
+"""Seconds in which a process that was asked to end does so, however busy the machine is."""
 CONFIG = {
     "apiVersion": "operator.config.grove.io/v1alpha1",
     "kind": "OperatorConfiguration",
@@ -46,7 +48,7 @@ class Process:
 
     async def ended(self) -> int:
         """Waits for its end, and gives its exit code."""
-        return await asyncio.wait_for(self._process.wait(), 40.0)
+        return await asyncio.wait_for(self._process.wait(), PATIENCE)
 
 
 @asynccontextmanager

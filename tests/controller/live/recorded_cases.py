@@ -12,7 +12,10 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, NamedTuple
+
+import pytest
 
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
@@ -20,17 +23,40 @@ from tests.conformance.cases import FOLDER
 
 LIVE = FOLDER / "live"
 SCRIPTS = ("run", "run_more")
-BINDING = 10.0
-"""Seconds for which a step binds pods in the place of a scheduler: we are faster than what was waited for, up to 22."""
+WAIT = 2.0
+"""Seconds that a step waits at most, of 7 of the 15 that its pods may not be ready: the rest is for a machine that is busy."""
 GROVE_KINDS = ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "PodGang")
 
 
 class RecordedStep(NamedTuple):
-    """`deed` does to a namespace what was done; `objects` are what there was when nothing changed any more."""
+    """`deed` does to a namespace what was done, and what it begins `ends`; `objects` are what there was when nothing changed any more."""
 
     name: str
     deed: Callable[[str], None]
+    ends: Callable[[], None]
     objects: list[Manifest]
+
+
+class Binder:
+    """Puts pods on nodes in the place of a scheduler, from when a step asks for it until the step is over."""
+
+    def __init__(self, once: Callable[[str], None]) -> None:
+        self._once, self._over, self._threads = once, Event(), list[Thread]()
+
+    def begin(self, namespace: str) -> None:
+        self._over.clear()
+        self._threads.append(Thread(target=self._bind, args=[namespace]))
+        self._threads[-1].start()
+
+    def end(self) -> None:
+        """Returns when it does nothing any more."""
+        self._over.set()
+        while self._threads:
+            self._threads.pop().join()
+
+    def _bind(self, namespace: str) -> None:
+        while not self._over.is_set():
+            self._once(namespace)
 
 
 def names() -> list[str]:
@@ -46,17 +72,17 @@ def namespace_of(case: str) -> str:
 def steps(case: str, plane: ControlPlane) -> list[RecordedStep]:
     """The steps of a case, to be done on a control plane."""
     recorded = json.loads(gzip.decompress((LIVE / f"{case}.json.gz").read_bytes()))
-    deeds = next(found[case] for script in SCRIPTS if case in (found := _script(script, plane).scenarios()))
-    assert [one["step"] for one in recorded] == [name for name, *_ in deeds]
-    return [RecordedStep(f"{case}/{one['step']}", deed, one["objects"]) for one, (_, deed, *_) in zip(recorded, deeds, strict=True)]
-
-
-def _script(name: str, plane: ControlPlane) -> Any:
-    script = _module(name)
+    script = next(one for one in map(_module, SCRIPTS) if case in one.scenarios())
     script.KUBECTL[:] = [plane.programs.path("kubectl"), f"--kubeconfig={plane.kubeconfig}"]
-    if bind := getattr(script, "bind", None):
-        script.bind = lambda seconds: bind(min(seconds, BINDING))
-    return script
+    binder = Binder(script.bind(0.5)) if hasattr(script, "bind") else None
+    with pytest.MonkeyPatch.context() as patch:
+        if binder is not None:
+            patch.setattr(script, "bind", lambda _: binder.begin)
+            patch.setattr(script, "wait", lambda seconds, wait=script.wait: wait(min(seconds, WAIT)))
+        deeds = script.scenarios()[case]
+    assert [one["step"] for one in recorded] == [name for name, *_ in deeds]
+    ends = binder.end if binder is not None else lambda: None
+    return [RecordedStep(f"{case}/{one['step']}", deed, ends, one["objects"]) for one, (_, deed, *_) in zip(recorded, deeds, strict=True)]
 
 
 @cache

@@ -28,8 +28,10 @@ from tests.simulation.shapes import Shapes, shapes_of
 from .world import KINDS, clique, is_ready, pod_clique_set
 
 SETS = 20
-CALM_SECONDS = 120.0  # how long the end may take to settle
+CALM_SECONDS = 300.0  # how long the end may take to settle
+LEAST_EDITS, LEAST_FAULTS = 60, 10
 AWAY_SECONDS = 3.0
+POOLED = 4  # connections that the undisturbed client may keep for its next request
 COMPARED = ("sets", "cliques", "groups", "gangs", "services", "pods")
 MEDDLED_WITH = ("pods", "pods", "pods", "cliques", "gangs", "services")
 
@@ -141,9 +143,9 @@ def _without_addresses(one: Manifest) -> Manifest:
 
 
 async def churn(people: People, keeper: Keeper, proxy: Faults, until: float) -> None:
-    """Keeps at it until the loop's clock says so."""
+    """Keeps at it until the loop's clock says so, and until enough has happened: a machine that is busy does less in the same time."""
     clock = asyncio.get_running_loop().time
-    while clock() < until:
+    while clock() < until or people.account.edits < LEAST_EDITS or proxy.injected.total() < LEAST_FAULTS:
         draw = people.chance.random()
         if draw < 0.45:
             await people.declare(people.chance.randrange(SETS))
@@ -182,10 +184,19 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
                 account.wrong += await differences(plane, people, account)
             account.faults, account.requests = proxy.injected.total(), cluster.requests.total()
         gc.collect()
-        await asyncio.sleep(0.5)
-        account.left = sample()
+        account.left = await rested(account.start)
     plane.delete_namespace(namespace)
     return account
+
+
+async def rested(start: Sample) -> Sample:
+    """What is left once what was closed has had time to go."""
+    deadline = time.monotonic() + CALM_SECONDS
+    while (left := sample()).tasks > start.tasks or left.descriptors > start.descriptors + POOLED:
+        if time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.5)
+    return left
 
 
 @asynccontextmanager

@@ -27,6 +27,10 @@ async def waits(world: World) -> dict[str, str]:
     return {name: each["message"] for name, all in found.items() for each in all if each["type"] == "ResourceClaimTemplatesUnavailable"}
 
 
+async def told(world: World) -> list[str]:
+    return [one["message"] for one in await world.objects("events") if one["reason"] == "ResourceClaimTemplateNotFound"]
+
+
 async def claims(world: World) -> list[str]:
     found = json.loads(await world.kubectl("get", "resourceclaims", "-o", "json"))["items"]
     return [one["metadata"]["name"] for one in found if "deletionTimestamp" not in one["metadata"]]
@@ -38,8 +42,7 @@ async def test_pods_wait_for_the_template_of_their_claim_and_say_so_and_keep_the
     words = f"Pods wait for the ResourceClaimTemplates {world.namespace}/ext"
     await world.until(lambda: waits(world), {"chat": words, "chat-0-front": words})
     await world.until(world.hostnames, ["chat-0-plain-0"])
-    told = [one["message"] for one in await world.objects("events") if one["reason"] == "ResourceClaimTemplateNotFound"]
-    assert told == [f"Pods wait for the ResourceClaimTemplate {world.namespace}/ext"]
+    await world.until(lambda: told(world), [f"Pods wait for the ResourceClaimTemplate {world.namespace}/ext"])
     await world.apply(TEMPLATE)
     await world.until(world.hostnames, ["chat-0-front-0", "chat-0-front-1", "chat-0-plain-0"])
     await world.until(lambda: claims(world), ["chat-0-front-all-ext"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -74,8 +73,8 @@ async def candidates(
         yield there
 
 
-BRIEF, LONG = 6, 60
-"""Seconds. What is taken over before a long lease is over was given up by who had it."""
+BRIEF, LONG = 12, 3600
+"""Seconds. What is taken over before a long lease is over, which is longer than any patience, was given up by who had it."""
 
 
 @pytest.mark.parametrize("candidates", [LONG], indirect=True)
@@ -84,12 +83,10 @@ async def test_one_leads_and_one_that_is_asked_to_end_hands_over_at_once(candida
     await candidates.world.until(lambda: watches_pods(other), True)
     assert len(other.writes) == 0, "who stands by writes nothing"
     before = other.proxy.requests.by("verb", "resource")["list pods"], other.proxy.requests.by("verb", "resource")["watch pods"]
-    began = time.monotonic()
     leader.send(signal.SIGTERM)
     assert await leader.ended() == 0
     await candidates.lose_a_pod()
     await candidates.world.until_ready(*FRONT)
-    assert time.monotonic() - began < LONG / 2
     assert other.leads and len(other.writes) > 0
     after = other.proxy.requests.by("verb", "resource")["list pods"], other.proxy.requests.by("verb", "resource")["watch pods"]
     assert after == before, "its cache was warm: nothing was read anew"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -61,18 +62,25 @@ async def test_a_set_that_is_deleted_leaves_nothing_behind(world: World) -> None
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.kubectl("delete", "podcliqueset", "chat", "--wait=false")
     for what in ("sets", "pods", "cliques", "groups", "gangs", "services"):
-        await world.until(lambda what=what: world.names(what), [])  # type: ignore[misc]
+        await world.until(partial(world.names, what), [])
 
 
 async def test_an_operator_that_starts_anew_changes_nothing_of_what_is_right(world: World) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
-    await asyncio.sleep(0.5)
+    await world.at_rest()
     before = await versions(world)
     await world.kill()
+    world.results.clear()
     await world.start()
-    await asyncio.sleep(1.0)
+    await world.until(lambda: looked_at(world), {None, 0})
+    await world.at_rest()
     assert await versions(world) == before
+
+
+async def looked_at(world: World) -> set[int | None]:
+    """The replicas of sets that the operator has looked at, and none for a set as a whole."""
+    return {result.key.replica for result in world.results}
 
 
 async def versions(world: World) -> dict[str, str]:

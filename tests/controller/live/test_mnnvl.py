@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ DEFINITION = {
 }
 AS_PROPOSED: Manifest = json.loads(json.dumps(DEFINITION).replace("v1beta1", "v1alpha1"))
 """The version that the designs were written for, which no driver has ever served."""
+DOMAINS = "computedomains.resource.nvidia.com"
 PROPOSED = "computedomains.v1alpha1.resource.nvidia.com"
 
 
@@ -67,17 +69,23 @@ def claim_template(name: str) -> Manifest:
 
 async def install(world: World, definition: Manifest = DEFINITION) -> None:
     await world.apply(definition)
-    await world.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/computedomains.resource.nvidia.com")
+    await world.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd/computedomains.resource.nvidia.com")
 
 
 async def uninstall(world: World) -> None:
     """Takes the kind away with all of its objects: those of groups bear a finalizer, for which their definition would wait."""
-    kind = "computedomains.resource.nvidia.com"
-    if await world.kubectl("get", "crd", kind, "--ignore-not-found", "-o", "name"):
-        for place in (await world.kubectl("get", kind, "-A", "-o", "jsonpath={.items[*].metadata.namespace}")).split():
-            for name in (await world.kubectl("get", kind, "-n", place, "-o", "name")).split():
-                await world.kubectl("patch", name, "-n", place, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-        await world.kubectl("delete", "crd", kind, "--timeout=30s")
+    await world.kubectl("delete", "crd", DOMAINS, "--ignore-not-found", "--wait=false")
+    await world.until(lambda: definition_goes(world), "")
+
+
+async def definition_goes(world: World) -> str:
+    """Takes the finalizers off the objects that keep the definition, and gives its version while it is there."""
+    version = await world.kubectl("get", "crd", DOMAINS, "--ignore-not-found", "-o", "jsonpath={.spec.versions[0].name}")
+    kind = f"computedomains.{version}.resource.nvidia.com"
+    for one in json.loads(await world.attempt("get", kind, "-A", "-o", "json") or '{"items": []}')["items"]:
+        name, place = one["metadata"]["name"], one["metadata"]["namespace"]
+        await world.attempt("patch", kind, name, "-n", place, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    return version
 
 
 @pytest.fixture
@@ -102,10 +110,10 @@ async def driver(world: World) -> AsyncIterator[None]:
 
     async def play() -> None:
         while True:
-            for domain in await domains(world):
+            for domain in json.loads(await world.attempt("get", DOMAINS, "-o", "json") or '{"items": []}')["items"]:
                 name = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
-                if name not in await names(world, "resourceclaimtemplates"):
-                    await world.apply(claim_template(name))
+                if not await world.attempt("get", "resourceclaimtemplate", name, "-o", "name"):
+                    await world.attempt("apply", "--server-side", "-f", "-", input=claim_template(name))
             await asyncio.sleep(0.2)
 
     playing = asyncio.ensure_future(play())
@@ -117,7 +125,7 @@ async def driver(world: World) -> AsyncIterator[None]:
 
 
 async def domains(world: World) -> list[Manifest]:
-    found = await world.kubectl("get", "computedomains.resource.nvidia.com", "-o", "json")
+    found = await world.kubectl("get", DOMAINS, "-o", "json")
     items: list[Manifest] = json.loads(found)["items"]
     return items
 
@@ -139,6 +147,11 @@ async def reported(world: World) -> dict[str, Any]:
     """What the set says of its domains."""
     [one] = await world.objects("sets")
     return {domain["name"]: domain.get("message", "ready") for domain in one.get("status", {}).get("computeDomains", [])}
+
+
+async def told(world: World, reason: str) -> list[tuple[str, int]]:
+    """What the events with a reason are about, and how often each was told."""
+    return [(one["involvedObject"]["kind"], one["count"]) for one in await world.objects("events") if one["reason"] == reason]
 
 
 async def conditions(world: World) -> list[str]:
@@ -180,15 +193,15 @@ async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(worl
     await world.start(everywhere=True)
     await world.apply(by_config())
     await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
-    assert await reported(world) == {"chat-0-cd": "is not there yet"}
+    await world.until(lambda: reported(world), {"chat-0-cd": "is not there yet"})
+    await world.until(lambda: told(world, "ComputeDomainsNotServed"), [("PodCliqueSet", 1)])
+    await world.at_rest()
     assert await names(world, "pods") == []
-    told = [one for one in await world.objects("events") if one["reason"] == "ComputeDomainsNotServed"]
-    assert [(one["involvedObject"]["kind"], one["count"]) for one in told] == [("PodCliqueSet", 1)]
     await install(world)
     async with driver(world):
         await world.until_ready(*WORK)
     await world.until(lambda: conditions(world), [])
-    assert await owners(world, "computedomains") == {"chat-0-cd": "PodCliqueSet/chat"}
+    await world.until(lambda: owners(world, "computedomains"), {"chat-0-cd": "PodCliqueSet/chat"})
 
 
 async def test_gates_are_lifted_and_pods_run_while_no_domain_is_ready(world: World) -> None:
@@ -211,7 +224,7 @@ async def test_domains_of_annotations_belong_to_the_gangs_of_their_pods_and_go_w
         await world.apply(by_annotations())
         await world.until_ready("chat-0-front-0", *POOL)
         wanted = {f"chat-0-pool-{member}-cd": f"PodGang/chat-0-pool-{member}" for member in range(2)}
-        assert await owners(world, "computedomains") == wanted
+        await world.until(lambda: owners(world, "computedomains"), wanted)
         await world.kubectl("scale", "podcliquescalinggroup", "chat-0-pool", "--replicas=1")
         await world.until(lambda: names(world, "computedomains"), ["chat-0-pool-0-cd"])
         await world.kubectl("delete", "podcliqueset", "chat")
@@ -230,7 +243,7 @@ async def test_domains_of_a_config_go_when_the_set_is_scaled_in_and_when_it_is_d
         await world.until_ready(*WORK)
         await world.kubectl("delete", "podcliqueset", "chat")
         for kind in ("computedomains", "podgangs", "pods", "resourceclaims"):
-            await world.until(lambda kind=kind: names(world, kind), [])  # type: ignore[misc]
+            await world.until(partial(names, world, kind), [])
 
 
 async def test_a_domain_that_is_deleted_stays_for_its_pods_and_is_made_again_once_they_are_gone(world: World) -> None:
@@ -267,7 +280,7 @@ async def test_the_designs_form_has_claims_of_ours_with_the_same_owners_as_their
     await world.until(lambda: owners(world, PROPOSED), {"web-0-cd": "PodCliqueSet/web"})
     await world.kubectl("delete", "podcliqueset", "web")
     for kind in (PROPOSED, "resourceclaims", "resourceclaimtemplates"):
-        await world.until(lambda kind=kind: names(world, kind), [])  # type: ignore[misc]
+        await world.until(partial(names, world, kind), [])
 
 
 async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world: World) -> None:
@@ -279,6 +292,15 @@ async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world
     await uninstall(world)
     await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
     assert await world.hostnames(is_ready) == list(WORK)
+    before = {pod["metadata"]["uid"] for pod in await world.objects("pods")}
+    await world.kubectl("delete", "pod", (await world.names("pods"))[0], "--wait=false")
+    await world.until(lambda: kept_pods(world, before), 1)
+    await world.until_ready(*WORK)
     await install(world)
     await world.until(lambda: conditions(world), [])
     await world.until(lambda: names(world, "computedomains"), ["chat-0-cd"])
+
+
+async def kept_pods(world: World, before: set[str]) -> int:
+    """How many of the pods that there were are left."""
+    return len(before & {pod["metadata"]["uid"] for pod in await world.objects("pods")})

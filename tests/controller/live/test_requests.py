@@ -6,13 +6,16 @@ import asyncio
 
 import pytest
 
+from applier.cache import definitions, watch_cache
+from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import Requests
+from applier.transport import connect
+from grove_operator.controller import bad_news
 
-from .world import AGENT, World, clique, pod_clique_set
+from .world import AGENT, PATIENCE, QUIET, World, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 HOSTNAMES = ("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
-QUIET = 2.0  # seconds without a look, after which nothing more is to be done
 
 
 async def asked(world: World, since: int) -> Requests:
@@ -20,33 +23,52 @@ async def asked(world: World, since: int) -> Requests:
     return (await asyncio.to_thread(world.plane.requests, since)).only(agent=AGENT, namespace=world.namespace)
 
 
-async def at_rest(world: World) -> int:
-    """Waits until the operator looks at nothing any more; gives a mark."""
-    while True:
-        looks = len(world.results)
-        await asyncio.sleep(QUIET)
-        if len(world.results) == looks:
-            return await asyncio.to_thread(world.plane.mark)
+async def mark_at_rest(world: World) -> int:
+    """Waits until the operator has nothing more to do; gives a mark."""
+    await world.at_rest()
+    return await asyncio.to_thread(world.plane.mark)
 
 
 async def test_a_set_at_rest_costs_no_request(world: World) -> None:
     await world.apply(pod_clique_set(clique("front", 3)))
     await world.until_ready(*HOSTNAMES)
-    mark = await at_rest(world)
+    mark = await mark_at_rest(world)
     await asyncio.sleep(QUIET)
     assert [one for one in await asked(world, mark) if one.verb != "watch"] == []
 
 
-async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: World) -> None:
+async def test_an_operator_at_rest_asks_nothing_whatever_is_not_installed(
+    grove_plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kinds are waited for by a watch of definitions. Whoever may not watch these asks again, at most every half minute."""
+    monkeypatch.setattr(watch_cache, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(definitions, "SETTLING", 1.0)
+    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=f"at-rest-{namespace}") as cluster:
+        world = World(grove_plane, cluster, namespace)
+        await world.start()
+        assert world.operator is not None
+        await world.at_rest()
+        assert world.operator.cache.unserved()
+        await asyncio.sleep(2 * QUIET)
+        mark = await asyncio.to_thread(grove_plane.mark)
+        await asyncio.sleep(2 * QUIET)
+        asked = (await asyncio.to_thread(grove_plane.requests, mark)).only(agent=f"at-rest-{namespace}")
+        await world.stop()
+    assert [one for one in asked if one.verb != "watch"] == []
+
+
+async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its successor is ready before bad news is told: a second later, but here however slow the machine is."""
+    monkeypatch.setattr(bad_news, "MOMENT", 10 * PATIENCE)
     await world.apply(pod_clique_set(clique("front", 3)))
     await world.until_ready(*HOSTNAMES)
-    mark = await at_rest(world)
+    mark = await mark_at_rest(world)
     victim = (await world.names("pods"))[0]
     uids = {pod["metadata"]["uid"] for pod in await world.objects("pods")}
     await world.kubectl("delete", "pod", victim, "--wait=false")
     await world.until(lambda: has_new(world, uids), wanted=True)
     await world.until_ready(*HOSTNAMES)
-    await at_rest(world)
+    await world.at_rest()
     writes = (await asked(world, mark)).writes
     assert len(writes) <= 4, writes
 

@@ -52,7 +52,7 @@ async def test_a_template_that_no_server_takes_leaves_the_other_cliques_to_be_ma
     await world.until(lambda: says(world, HUGE_PAGES), ["chat", "chat-0-front"])
     await world.until(world.hostnames, sorted((*BASE, *SCALED)))
     assert await world.hostnames(lambda pod: not pod["spec"].get("schedulingGates")) == [], "the gang is not whole"
-    assert await told(world, HUGE_PAGES) == {"chat", "chat-0-front"}
+    await world.until(lambda: told(world, HUGE_PAGES), {"chat", "chat-0-front"})
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: says(world, HUGE_PAGES), [])

@@ -29,8 +29,10 @@ KINDS = {
 }
 CONFIGURATION = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 AGENT = "grove-operator-tests"
-PATIENCE = 30.0
-"""Seconds. On an idle machine nothing here takes longer than two."""
+PATIENCE = 120.0
+"""Seconds. On an idle machine nothing here takes longer than two; on one that is busy with all else, a minute has been seen."""
+QUIET = 2.0
+"""Seconds without a look at anything, after which an operator has done what there is to do: it waits for one with bad news."""
 
 
 class World:
@@ -71,6 +73,12 @@ class World:
         done = await asyncio.to_thread(self.plane.kubectl, "-n", self.namespace, *arguments, input=text)
         return done.stdout
 
+    async def attempt(self, *arguments: str, input: Any = None) -> str:
+        """What a person tries, while others may be quicker; gives nothing where it fails."""
+        text = None if input is None else json.dumps(input)
+        done = await asyncio.to_thread(self.plane.kubectl, "-n", self.namespace, *arguments, input=text, check=False)
+        return "" if done.returncode else done.stdout
+
     async def apply(self, manifest: Manifest) -> None:
         await self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=manifest)
 
@@ -98,6 +106,24 @@ class World:
             if time.monotonic() > deadline:
                 raise AssertionError(f"wanted {wanted!r}, and there is still {seen!r}; {self.troubles()}")
             await asyncio.sleep(0.05)
+
+    async def at_rest(self) -> None:
+        """Returns once the operator has nothing more to do: each set reports its latest generation, and no key is looked at for a while."""
+        await self.until(self._behind, [])
+        clock = asyncio.get_running_loop().time
+        looks, since = -1, clock()
+        while clock() - since < QUIET:
+            if looks != len(self.results) or not self._is_idle():
+                looks, since = len(self.results), clock()
+            await asyncio.sleep(0.05)
+
+    async def _behind(self) -> list[str]:
+        sets = await self.objects("sets")
+        return [one["metadata"]["name"] for one in sets if one.get("status", {}).get("observedGeneration") != one["metadata"]["generation"]]
+
+    def _is_idle(self) -> bool:
+        queue = self.operator.loop.queue if self.operator else None
+        return queue is None or not (queue.depth() or queue.active())
 
     def troubles(self) -> list[str]:
         """Why keys were not brought to where they should be, as far as is known."""

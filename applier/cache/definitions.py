@@ -1,0 +1,79 @@
+"""The definitions of kinds: whoever waits for one that is not served hears when it comes, and need not ask again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from applier.cache.objects import Objects
+from applier.cache.snapshot import Wanted
+from applier.cache.source import Source
+from applier.ref import Kind, Manifest, Ref
+
+DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+SETTLING = 30.0
+"""Seconds after a definition has changed in which the server may begin to serve its kind, without another word."""
+
+
+class Definitions:
+    """Follows the metadata of all definitions, from when somebody first waits for a kind.
+
+    `listener` makes who listens to them, in a place of their own: no definition is an object of anybody's graph. Where they cannot be
+    followed, as without permission, whoever waits asks again after a time.
+    """
+
+    def __init__(self, listener: Callable[[Wanted, Objects], Source]) -> None:
+        self._listener = listener
+        self._source: Source | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._changed: dict[str, float] = {}  # by group: when, on the loop's clock, a definition of it last changed
+        self._news: dict[str, asyncio.Event] = {}  # by group: set with the next change
+
+    async def change(self, group: str, seconds: float) -> bool:
+        """Returns true when a definition of a group changes. Returns false after so many seconds, if one may have changed unheard.
+
+        A watch that was begun anew may be one of a newer server, which serves more kinds by itself.
+        """
+        source = self._source or self._follow()
+        news, streams = self._news.setdefault(group, asyncio.Event()), source.streams
+        while True:
+            try:
+                await asyncio.wait_for(news.wait(), seconds)
+                return True
+            except TimeoutError:
+                if source.streams != streams or not self._all_is_heard(source, group):
+                    return False
+
+    async def stop(self) -> None:
+        """Ends."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _follow(self) -> Source:
+        objects = Objects()
+        objects.subscribers[self._note] = None
+        source = self._source = self._listener(Wanted(DEFINITION, managed=False, optional=True, metadata_only=True), objects)
+        source.when_complete = self._tell_all
+        self._task = asyncio.create_task(source.run(), name="watch of definitions")
+        return source
+
+    def _all_is_heard(self, source: Source, group: str) -> bool:
+        is_settled = asyncio.get_running_loop().time() - self._changed.get(group, float("-inf")) > SETTLING
+        return is_settled and source.complete and not source.doubt()
+
+    def _note(self, ref: Ref, *_: Manifest | None) -> None:
+        group = ref.name.partition(".")[2]
+        self._changed[group] = asyncio.get_running_loop().time()
+        self._tell(group)
+
+    def _tell_all(self) -> None:
+        """What came before they were followed was told to nobody."""
+        for group in list(self._news):
+            self._tell(group)
+
+    def _tell(self, group: str) -> None:
+        news = self._news.pop(group, None)
+        if news is not None:
+            news.set()

@@ -1,0 +1,158 @@
+"""A kind that nobody serves yet is not asked for again and again: its definition tells when it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from applier.cache import Wanted
+from applier.cluster import Resource, WatchEvent, WrappedCluster
+from applier.errors import ApiError, Forbidden, Unreachable
+from applier.ref import Kind, Manifest
+from applier.testing.memory import MemoryCluster
+from applier.testing.virtual_time import in_virtual_time
+
+from .conftest import CONFIG_MAP, until, watching
+
+ORDER = Kind("shop.example", "v1", "Order")
+HOUR = 3600.0
+
+
+class Asked(WrappedCluster):
+    """Notes when it is asked how an unknown kind is served, in seconds of the loop's clock, and whether it lets definitions be watched."""
+
+    def __init__(self, cluster: MemoryCluster, refuses: ApiError | None = None) -> None:
+        super().__init__(cluster)
+        self.times: list[float] = []
+        self.watched: list[Resource] = []
+        self.refuses = refuses
+
+    async def resource(self, kind: Kind) -> Resource:
+        if kind == ORDER:
+            self.times.append(asyncio.get_running_loop().time())
+        return await super().resource(kind)
+
+    def watch(self, resource: Resource, *arguments: Any, **options: Any) -> Any:
+        self.watched.append(resource)
+        if resource.kind.kind == "CustomResourceDefinition" and self.refuses is not None:
+            return refused(self.refuses)
+        return super().watch(resource, *arguments, **options)
+
+
+async def refused(error: ApiError) -> Any:
+    raise error
+    yield WatchEvent("OPENED", {})
+
+
+def definition(kind: Kind = ORDER) -> Manifest:
+    names = {"kind": kind.kind, "plural": f"{kind.kind.lower()}s"}
+    spec = {
+        "group": kind.group,
+        "scope": "Namespaced",
+        "names": names,
+        "versions": [{"name": kind.version, "served": True, "storage": True}],
+    }
+    metadata = {"name": f"{names['plural']}.{kind.group}"}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+
+
+def optional(cluster: Any) -> Any:
+    return watching(cluster, wanted=[Wanted(ORDER, optional=True)])
+
+
+@in_virtual_time
+async def test_at_rest_it_is_not_asked_for_but_when_the_watch_of_definitions_begins_anew() -> None:
+    cluster = Asked(MemoryCluster())
+    async with optional(cluster):
+        await asyncio.sleep(60)
+        before = len(cluster.times), len(cluster.watched)
+        await asyncio.sleep(HOUR)
+        assert (len(cluster.times), len(cluster.watched)) == before
+        assert [one.metadata_only for one in cluster.watched if one.kind.kind == "CustomResourceDefinition"] == [True]
+
+
+@in_virtual_time
+async def test_it_is_noticed_as_soon_as_it_is_defined() -> None:
+    memory = MemoryCluster()
+    async with optional(Asked(memory)) as cache:
+        await asyncio.sleep(HOUR)
+        assert cache.unserved() == {ORDER}
+        memory.seed(definition())
+        await asyncio.sleep(0.1)
+        assert cache.unserved() == set()
+
+
+@in_virtual_time
+async def test_it_is_asked_for_again_while_a_server_may_need_time_to_serve_what_was_defined() -> None:
+    cluster = Asked(MemoryCluster())
+    async with optional(cluster):
+        await asyncio.sleep(HOUR)
+        before = len(cluster.times)
+        cluster.cluster.seed(definition(ORDER._replace(kind="Another")))  # type: ignore[attr-defined]
+        await asyncio.sleep(20)
+        assert len(cluster.times) > before + 2
+        await asyncio.sleep(HOUR)
+        before = len(cluster.times)
+        await asyncio.sleep(HOUR)
+        assert len(cluster.times) == before
+
+
+@in_virtual_time
+async def test_a_definition_of_another_group_is_no_news() -> None:
+    cluster = Asked(MemoryCluster())
+    async with optional(cluster):
+        await asyncio.sleep(HOUR)
+        before = len(cluster.times)
+        cluster.cluster.seed(definition(Kind("other.example", "v1", "Thing")))  # type: ignore[attr-defined]
+        await asyncio.sleep(HOUR)
+        assert len(cluster.times) == before
+
+
+@in_virtual_time
+async def test_it_is_asked_for_after_the_server_was_away_for_it_may_be_a_newer_one() -> None:
+    memory = MemoryCluster()
+    cluster = Asked(memory)
+    async with optional(cluster):
+        await asyncio.sleep(HOUR)
+        before = len(cluster.times)
+        memory.end_watches(Unreachable("the connection was reset"))
+        await asyncio.sleep(60)
+        assert len(cluster.times) > before
+
+
+@pytest.mark.parametrize("refuses", [Forbidden(403, "Forbidden", "no")])
+@in_virtual_time
+async def test_who_may_not_watch_definitions_asks_every_half_minute(refuses: ApiError) -> None:
+    memory = MemoryCluster()
+    cluster = Asked(memory, refuses)
+    async with optional(cluster) as cache:
+        await asyncio.sleep(HOUR)
+        assert max(after - before for before, after in zip(cluster.times, cluster.times[1:], strict=False)) <= 30.0
+        memory.seed(definition())
+        await asyncio.sleep(30)
+        assert cache.unserved() == set()
+
+
+@in_virtual_time
+async def test_who_waits_for_nothing_watches_no_definitions() -> None:
+    cluster = Asked(MemoryCluster())
+    async with watching(cluster, CONFIG_MAP):
+        await asyncio.sleep(HOUR)
+    assert {one.kind for one in cluster.watched} == {CONFIG_MAP}
+
+
+@in_virtual_time
+async def test_definitions_are_no_objects_of_the_cache() -> None:
+    memory = MemoryCluster()
+    memory.seed(definition(Kind("other.example", "v1", "Thing")))
+    async with optional(Asked(memory)) as cache:
+        told: list[Any] = []
+        cache.subscribe(lambda *change: told.append(change))
+        await asyncio.sleep(60)
+        memory.seed(definition(Kind("other.example", "v1", "More")))
+        await asyncio.sleep(60)
+        assert cache.count() == 0
+        assert told == []
+        await until(lambda: cache.unserved() == {ORDER})
