@@ -60,6 +60,27 @@ class PodCliqueUpdateProgress(Kube):
     """Ready pods that are replaced."""
 
 
+class PodCliqueFailure(Kube):
+    """Why the current attempt of a training workload has failed."""
+
+    cause: str
+    """PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached or PodCliqueDeleted."""
+    time: Time
+    """When it failed."""
+    pod: str | None = None
+    """Pod that failed first."""
+    container: str | None = None
+    """Container that failed first."""
+    exit_code: Int32 | None = None
+    """Its exit code."""
+    message: str | None = None
+    """The last lines of its termination message, or what took the pod away."""
+    disruption: bool | None = None
+    """Whether the cluster took the pod away."""
+    early: bool | None = None
+    """Whether it failed long before others of its gang had started."""
+
+
 class PodCliqueStatus(Kube):
     """What is observed of a clique."""
 
@@ -81,6 +102,16 @@ class PodCliqueStatus(Kube):
     """Selector of the pods for the scale subresource."""
     conditions: Conditions | None = None
     """Aspects of the state."""
+    attempt: Int32 | None = None
+    """The attempt of a training workload that the following fields are about, from 1."""
+    start_time: Time | None = None
+    """When all its pods ran in this attempt."""
+    succeeded_indexes: str | None = None
+    """Indices of its pods that have exited with 0 in this attempt, such as 0-2,5."""
+    lost_since: Time | None = None
+    """Since when a pod that ran is missing, although nobody was seen to delete it."""
+    failure: PodCliqueFailure | None = None
+    """Why this attempt has failed."""
     current_pod_clique_set_generation_hash: str | None = None
     """Generation hash of the set that all pods have."""
     current_pod_template_hash: str | None = None

@@ -33,6 +33,8 @@ class TrainingSpec(Kube):
     """Time from the first start after which the workload has failed, restarts included."""
     max_restarts: Annotated[Int32, Field(ge=0)] | None = None
     """Restarts of replicas, in the whole set, before the workload has failed; none when absent."""
+    ignore_disruptions: bool | None = None
+    """Whether pods that the cluster takes away (eviction, preemption, loss of a node) cost no restart; false when absent."""
 
 
 class HeadlessServiceConfig(Kube):

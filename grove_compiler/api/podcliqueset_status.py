@@ -66,6 +66,46 @@ class ComputeDomainStatus(Kube):
     """Why it is not ready."""
 
 
+class TrainingReplicaStatus(Kube):
+    """Where a replica of a training workload stands."""
+
+    index: Int32
+    """Index of the replica."""
+    attempt: Int32
+    """The attempt that counts now, from 1. Pods of others go."""
+    phase: Literal["Pending", "Running", "Succeeded"]
+    """Where this attempt stands."""
+    start_time: Time | None = None
+    """When all pods of this attempt ran."""
+
+
+class AttemptStatus(Kube):
+    """How an attempt of a replica ended."""
+
+    replica: Int32
+    """Index of the replica."""
+    attempt: Int32
+    """Which attempt of it, from 1."""
+    start_time: Time | None = None
+    """When all its pods ran; absent when they never did."""
+    end_time: Time
+    """When it ended."""
+    cause: str
+    """Why: Succeeded, MaxRuntimeExceeded, PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached or PodCliqueDeleted."""
+    pod_clique: str | None = None
+    """PodClique that failed first."""
+    pod: str | None = None
+    """Pod that failed first."""
+    container: str | None = None
+    """Container that failed first."""
+    exit_code: Int32 | None = None
+    """Its exit code."""
+    message: str | None = None
+    """The last lines of its termination message, or what took the pod away."""
+    counted: bool | None = None
+    """Whether the restart after it used up any of maxRestarts."""
+
+
 class PodCliqueSetStatus(Kube):
     """What is observed of a set."""
 
@@ -81,6 +121,14 @@ class PodCliqueSetStatus(Kube):
     """Restarts of replicas that a training workload has used up."""
     start_time: Time | None = None
     """When the phase was Running for the first time; maxRuntime counts from here."""
+    completion_time: Time | None = None
+    """When a training workload succeeded or failed."""
+    disruption_count: Int32 | None = None
+    """Restarts because the cluster took a pod away, whether they used up any of maxRestarts or not."""
+    training_replicas: list[TrainingReplicaStatus] | None = None
+    """Where the replicas of a training workload stand; one that is not named has not begun."""
+    attempts: list[AttemptStatus] | None = None
+    """How the last ten attempts of replicas ended, the oldest first."""
     replicas: Int32 | None = None
     """Replicas that exist."""
     updated_replicas: Int32 = 0

@@ -15,6 +15,8 @@ from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.availability import replica_states
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
@@ -63,6 +65,17 @@ from grove_compiler.model.expanded.termination import (
 )
 from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
 from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
+from grove_compiler.model.expanded.training.clique_failure import (
+    clique_failure,
+    failure_body,
+    is_early,
+    lost_indices,
+    lost_since,
+    next_look,
+    replaced_pods,
+)
+from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, training_job
+from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
@@ -89,10 +102,12 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 DECISIONS = _by_name(
     domain_claim_name,
     domain_name,
+    failure_is_counted,
     gang_is_initialized,
     gang_scheduler,
     gate_is_lifted,
     is_breached,
+    job_outcome,
     kai_queue,
     live_replicas,
     may_be_updated,
@@ -128,6 +143,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
     **_by_name(
+        attempt_pods,
         awaited_claim_templates,
         awaited_claim_templates_of_set,
         base_gang,
@@ -136,6 +152,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         claim_names,
         claims,
         class_conflicts,
+        clique_attempt,
+        clique_failure,
         clique_is_breached,
         lifts_gates,
         condition_since,
@@ -146,6 +164,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         domain_states,
         domains,
         domains_are_served,
+        failure_body,
+        failure_words,
         foreign_autoscalers,
         foreign_gates,
         gang_of,
@@ -153,6 +173,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         gangs_with_domains,
         group_is_up_to_date,
         group_roll,
+        has_ended,
+        is_early,
         is_leaving_empty,
         is_named_by_gang,
         is_restarting,
@@ -160,10 +182,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_up_to_date,
         is_up_to_scheduler,
         is_updating,
+        job_status,
         leaving_pods,
         live_condition,
         live_object,
         live_pods,
+        lost_indices,
+        lost_since,
         lost_waits,
         member_breaches,
         member_is_updating,
@@ -173,6 +198,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         name_collisions,
         names_too_long,
         names_too_long_together,
+        next_look,
         old_clique,
         old_drift,
         old_group,
@@ -185,7 +211,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pod_names,
         pod_spec_path,
         pods,
+        replaced_pods,
         replaced_with_member,
+        replica_attempt,
         replica_breaches,
         replica_counts,
         replica_is_updating,
@@ -202,6 +230,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         stuck_containers,
         topology_changed,
         unmet_dependencies,
+        training_job,
         unresolved_sharing,
         waits_for_others,
         waits_in_order,

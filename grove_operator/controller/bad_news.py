@@ -11,6 +11,8 @@ from grove_compiler.model.inputs.snapshot import Objects
 MOMENT = 1.0
 """Seconds. A pod that somebody deletes is replaced and ready in less, where its image is there. To report every step of that took five
 writes, of its PodClique and of its set, beside the three that replace it."""
+ENDINGS = ("attempt", "succeededIndexes", "failure")
+"""What a PodClique of a training workload says of pods that have ended: nobody replaces those, and the set waits for the news."""
 MOST_OVERDUE = 60.0
 """Seconds after which news that nobody has asked about again is forgotten: its object is gone."""
 
@@ -53,6 +55,7 @@ def _is_bad_news(write: StatusWrite, live: Manifest) -> bool:
         live["kind"] == "PodClique"
         and new.get("readyReplicas", 0) < old.get("readyReplicas", 0)
         and new.get("observedGeneration") == old.get("observedGeneration")
+        and all(new.get(field) == old.get(field) for field in ENDINGS)
         and not any(_is_under_way(status.get("updateProgress")) for status in (new, old))
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.step import Key
 from grove_operator.controller.membership import Membership
 
@@ -51,6 +52,8 @@ def _keys_of_set(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterat
         before, after = (replicas_of(one) if one is not None else 0 for one in (old, new))
         for index in (*range(after, before), *range(after)):
             yield whole._replace(replica=index)
+    else:
+        yield from (whole._replace(replica=index) for index in _changed_attempts(*states))
 
 
 def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
@@ -66,4 +69,11 @@ def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
         status.get("currentGenerationHash"),
         progress.get("currentlyUpdating"),
         progress.get("updateEndedAt"),
+        status.get("phase") in ENDS and status["phase"],
     )
+
+
+def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
+    """The replicas of a training workload of whose attempts a set says something else than before."""
+    entries, others = ({one.get("index"): one for one in (set.get("status") or {}).get("trainingReplicas") or []} for set in (old, new))
+    return sorted(index for index in entries | others if isinstance(index, int) and entries.get(index) != others.get(index))

@@ -24,6 +24,10 @@ FROM_THE_START = (("MinAvailableBreached", "True"), ("PodCliqueScheduled", "Fals
 been so all the time: a gang that still waits for its first nodes must not seem to have lost them, for then it would be terminated."""
 
 
+DECISIONS = ("updateProgress", "attempt", "startTime", "succeededIndexes", "lostSince", "failure")
+"""Fields of statuses that later steps rest on, beside all of a set's."""
+
+
 def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: Objects, now: float) -> Iterator[StatusWrite]:
     """Yields one write for each object that exists and of which something is said; of what is not there yet nothing can be said."""
     bodies: dict[ObjectRef, Manifest] = {}
@@ -46,11 +50,13 @@ def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition
 def _rests_on(status: Manifest, live: Manifest) -> str:
     """The version that a status may be written over; empty for any.
 
-    Decisions do: the set's status, and the progress of an update, say what is deleted next, so that of two writers one must lose. Counts
+    Decisions do: the set's status, the progress of an update, and how the pods of an attempt ended say what is deleted next, or never made
+    again, so that of two writers one must lose. Counts
     are what is seen, and whoever has seen less sees the rest at once; they are told without asking whether somebody else wrote meanwhile,
     for each refusal would cost a read and another look.
     """
-    decides = live["kind"] == "PodCliqueSet" or status.get("updateProgress") != (live.get("status") or {}).get("updateProgress")
+    old = live.get("status") or {}
+    decides = live["kind"] == "PodCliqueSet" or any(status.get(field) != old.get(field) for field in DECISIONS)
     version: str = live["metadata"].get("resourceVersion", "")
     return version if decides else ""
 

@@ -2,13 +2,16 @@
 
 Pods that are being deleted count nowhere. The shipped operator leaves them out of `replicas` alone, so that more pods may be ready than
 there are, and an update or an eviction that asks whether one more may go is told that it may while the last one is on its way out. What
-is being deleted gets no new requests, and its index is given to its successor at once. Pods that ran to their end count nowhere, too.
+is being deleted gets no new requests, and its index is given to its successor at once. Pods that ran to their end count nowhere, too, but
+for those of a training workload that have succeeded: they have had their node, and nothing is wrong with them.
 """
 
 from __future__ import annotations
 
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.live_object import is_updating, live_object
-from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, live_pods
+from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
@@ -40,7 +43,7 @@ def is_breached(clique: Clique) -> bool:
 def pod_counts(clique: Clique) -> PodCounts:
     """Returns how many pods of a clique are in which state."""
     counts = PodCounts(gated=sum(pod.existing and pod.gated for pod in pods(clique)))
-    for pod in live_pods(clique):
+    for pod in attempt_pods(clique):
         if pod.is_finished:
             continue
         counts.all += 1
@@ -49,13 +52,17 @@ def pod_counts(clique: Clique) -> PodCounts:
         if pod.node_name:
             counts.scheduled += 1
             counts.holding += not (pod.has_crashed or pod.is_unhealthy)
+    if clique.set.is_training:
+        succeeded = len(clique_attempt(clique).succeeded)
+        counts.scheduled += succeeded
+        counts.holding += succeeded
     return counts
 
 
 @remembered
 def lifts_gates(clique: Clique) -> bool:
     """Tells whether this step takes the gate off a pod of the clique."""
-    return pod_counts(clique).gated < sum(pod.is_gated for pod in live_pods(clique) if not pod.is_finished)
+    return pod_counts(clique).gated < sum(pod.is_gated for pod in attempt_pods(clique) if not pod.is_finished)
 
 
 @remembered

@@ -55,12 +55,16 @@ class SchedulerUse:
 
 @record(slots=False)
 class SetInContext(PodCliqueSet):
-    """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole."""
+    """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole.
+
+    `is_out_of_time` is all that what is desired may know of the clock: that the deadline of a training workload is over.
+    """
 
     config: Configuration = field(default_factory=Configuration, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     topologies: Sequence[Topology] = field(default=(), repr=False)
+    is_out_of_time: bool = False
 
     @lazy
     def topology(self) -> Topology | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.live_pods import GANG_LABEL, live_pods
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.live_pods import GANG_LABEL
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.constraints import Constraint, translate
@@ -119,9 +120,14 @@ class Gang:
         """Whether every clique of it exists and has all its pods, by their label."""
         return all(
             self.set.snapshot.live(clique.ref) is not None
-            and sum(pod.labels.get(GANG_LABEL) == self.name for pod in live_pods(clique)) >= clique.replicas
+            and sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique)) >= clique.replicas
             for clique in self.cliques
         )
+
+    @lazy
+    def is_let_go(self) -> bool:
+        """Whether a pod of it bears no gate any more, for which all of them had to be there once."""
+        return any(not pod.is_gated for clique in self.cliques for pod in attempt_pods(clique))
 
 
 @remembered

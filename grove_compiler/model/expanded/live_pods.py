@@ -28,6 +28,7 @@ class LivePod:
     labels = declared(dict[str, str], "metadata.labels")
     _uid = declared(str, "metadata.uid")
     created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when it is unknown.")
+    due = declared(str, "metadata.deletionTimestamp", "When it ought to be gone; empty while nobody has asked it to go.")
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")

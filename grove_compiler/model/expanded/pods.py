@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from grove_compiler.model import names
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.gates import gate_is_lifted
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
@@ -38,15 +40,23 @@ def pods(clique: Clique) -> list[Pod]:
     """Returns the pods that should exist, by index.
 
     Pods that hold an index keep it and their name; the lowest free indices are filled. A pod that is being deleted or has finished
-    gives its index up, but its name stays taken while it exists.
+    gives its index up, but its name stays taken while it exists. In a training workload only pods of the current attempt count, one that
+    has finished keeps its index, and what is missing is made as the attempt says.
     """
     holders = _holders(clique) if clique.set.snapshot else {}
+    if clique.set.is_training:
+        return _given(clique, holders, clique_attempt(clique).wanted)
     missing = clique.replicas - len(holders)
     if missing < 0:
         for pod in sorted(holders.values(), key=clique.set.decisions.of(scale_in_order))[:-missing]:
             del holders[pod.index]
-    indices = sorted([*holders, *_free_indices(holders, missing)])
+    return _given(clique, holders, _free_indices(holders, missing))
+
+
+def _given(clique: Clique, holders: dict[int, LivePod], free: list[int]) -> list[Pod]:
+    """The pods that there are, and new ones for the indices that are `free`."""
     given: set[str] = set()
+    indices = sorted([*holders, *free])
     return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, given) for i in indices]
 
 
@@ -58,8 +68,8 @@ def pod_names(clique: Clique) -> list[str]:
 def _holders(clique: Clique) -> dict[int, LivePod]:
     """The live pods by index; of two that claim one index the older wins."""
     holders: dict[int, LivePod] = {}
-    for pod in live_pods(clique):
-        if pod.index >= 0 and not pod.is_finished:
+    for pod in attempt_pods(clique):
+        if pod.index >= 0 and (clique.set.is_training or not pod.is_finished):
             holders.setdefault(pod.index, pod)
     return holders
 

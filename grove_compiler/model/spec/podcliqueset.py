@@ -87,8 +87,11 @@ class PodCliqueSet:
 
     @lazy
     def is_rolled(self) -> bool:
-        """Whether pods of older templates are replaced by us, one after the other, and not as people delete them."""
-        return self.update_strategy != "OnDelete"
+        """Whether pods of older templates are replaced by us, one after the other, and not as people delete them.
+
+        Those of a training workload never are, whoever got an edit past admission (GREP-0285).
+        """
+        return self.update_strategy != "OnDelete" and not self.is_training
 
     @lazy
     def placement(self) -> Placement:

@@ -1,0 +1,237 @@
+"""A training workload as a whole: which replicas have failed or are done, what is left of the budget and of the time (GREP-0285).
+
+It rests on what PodCliques report of the current attempts, and not on their pods. What it comes to stands in the status of the set before
+any replica acts on it. What follows from which fact is decided by rules (`rules/training/outcome.yaml`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.duration import SECOND, parse
+from grove_compiler.kube.timestamp import time, timestamp
+from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
+from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.record import record
+
+KEPT_ATTEMPTS = 10
+
+
+def job_outcome(job: Job, at: float) -> str:
+    """Decides how a training workload has ended at a time: Succeeded, or the reason why it has failed; empty while it has not."""
+    raise NotImplementedError
+
+
+def failure_is_counted(failure: ReplicaFailure) -> bool:
+    """Decides whether the restart that a failure asks for is one of those that `maxRestarts` allows."""
+    raise NotImplementedError
+
+
+@record(slots=False)
+class ReplicaFailure:
+    """Why a replica has failed in its current attempt, as its PodClique `clique` reports it in `report`."""
+
+    job: Job = field(repr=False)
+    attempt: ReplicaAttempt
+    clique: str
+    report: Manifest = field(repr=False)
+
+    @lazy
+    def index(self) -> int:
+        """The index of the replica."""
+        return self.attempt.replica.index
+
+    @lazy
+    def is_disruption(self) -> bool:
+        """Whether the cluster took a pod away: it was evicted or preempted, or its node is gone."""
+        return bool(self.report.get("disruption"))
+
+    @lazy
+    def is_early(self) -> bool:
+        """Whether a pod gave up long before others of its gang had started."""
+        return bool(self.report.get("early"))
+
+    @lazy
+    def is_counted(self) -> bool:
+        """Whether the restart burns budget, by the rule `failure_is_counted`."""
+        return self.job.set.decisions.of(failure_is_counted)(self)
+
+    @lazy
+    def words(self) -> str:
+        """What happened, in a few words: `pod demo-0-a-xyz, container main, exited with 1`."""
+        return failure_words(self.clique, self.report)
+
+
+@record(slots=False)
+class Job:
+    """A training workload. `old` is the status of its set as it stands."""
+
+    set: ExpandedSet = field(repr=False)
+    old: Manifest = field(repr=False)
+
+    @lazy
+    def attempts(self) -> list[ReplicaAttempt]:
+        """The current attempt of each replica."""
+        return [replica_attempt(replica) for replica in self.set.replicas]
+
+    @lazy
+    def recorded_outcome(self) -> str:
+        """How it has ended, as its status says already: that never changes any more."""
+        if not has_ended(self.set):
+            return ""
+        failed = (one.get("reason") for one in self.old.get("conditions") or [] if one.get("type") == "Failed")
+        return "Succeeded" if self.old.get("phase") == "Succeeded" else str(next(failed, None) or "MaxRestartsExceeded")
+
+    @lazy
+    def has_succeeded(self) -> bool:
+        """Whether all pods of all replicas have finished well."""
+        return bool(self.attempts) and all(map(_is_done, self.attempts))
+
+    @lazy
+    def started(self) -> float | None:
+        """When its first replica ran for the first time; none before."""
+        recorded = time(self.old.get("startTime") or None)
+        if recorded is not None:
+            return recorded
+        return min((start for one in self.attempts if (start := start_of(one)) is not None), default=None)
+
+    @lazy
+    def deadline(self) -> float | None:
+        """When its time is up, restarts and all; none before its start, and without a limit."""
+        if self.started is None or self.set.max_runtime is None:
+            return None
+        return self.started + parse(self.set.max_runtime) / SECOND
+
+    @lazy
+    def max_restarts(self) -> int:
+        """How many restarts its budget allows."""
+        return self._limits.get("maxRestarts") or 0
+
+    @lazy
+    def ignores_disruptions(self) -> bool:
+        """Whether what the cluster takes away burns no budget."""
+        return bool(self._limits.get("ignoreDisruptions"))
+
+    @lazy
+    def restart_count(self) -> int:
+        """How many restarts of its budget are spent, as its status says."""
+        return self.old.get("restartCount") or 0
+
+    @lazy
+    def failures(self) -> list[ReplicaFailure]:
+        """The replicas that have failed in their current attempts, the first to fail first."""
+        found = [ReplicaFailure(self, one, *report) for one in self.attempts if not _is_done(one) and (report := _first_failure(one))]
+        return sorted(found, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
+
+    @lazy
+    def burnt(self) -> int:
+        """How much of the budget these failures take."""
+        return sum(failure.is_counted for failure in self.failures)
+
+    @lazy
+    def is_exhausted(self) -> bool:
+        """Whether the failures of now ask for more restarts than are left."""
+        return self.burnt > max(self.max_restarts - self.restart_count, 0)
+
+    def outcome(self, now: float) -> str:
+        """Returns how it has ended, by the rule `job_outcome`; empty while it has not."""
+        return self.set.decisions.of(job_outcome)(self, now)
+
+    def restarted(self, now: float) -> list[ReplicaFailure]:
+        """Returns the failures for which a replica is restarted now; none once the whole has ended."""
+        return [] if self.outcome(now) else self.failures
+
+    @lazy
+    def _limits(self) -> Manifest:
+        return self.set.spec.get("trainingSpec") or {}
+
+
+@remembered
+def training_job(set: ExpandedSet) -> Job:
+    """Returns a training workload as a whole."""
+    return Job(set, recorded_job(set))
+
+
+def time_is_up(set: ExpandedSet, now: float) -> bool:
+    """Tells whether the deadline of a training workload that has begun is over, by what its status says."""
+    start = time(recorded_job(set).get("startTime") or None) if set.is_training and set.max_runtime else None
+    return start is not None and now >= start + parse(set.max_runtime or "0") / SECOND
+
+
+@remembered
+def is_done(replica: Replica) -> bool:
+    """Tells whether all pods of a replica have finished well."""
+    return _is_done(replica_attempt(replica))
+
+
+def start_of(attempt: ReplicaAttempt) -> float | None:
+    """Returns when all pods of a replica that start together ran in this attempt; none while they do not, and once it has failed."""
+    recorded = time(attempt.entry.get("startTime") or None)
+    if recorded is not None:
+        return recorded
+    starts = [time(recorded_attempt(clique).get("startTime") or None) for clique in _starting_together(attempt.replica)]
+    known = [start for start in starts if start is not None]
+    return max(known) if known and len(known) == len(starts) else None
+
+
+def failure_words(clique: str, report: Manifest) -> str:
+    """Returns what happened to a PodClique in a few words."""
+    cause, pod, message = report.get("cause"), report.get("pod") or clique, report.get("message")
+    if cause == "PodFailed":
+        container = f", {_named(report['container'])}," if report.get("container") else ""
+        code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
+        return f"pod {pod}{container}{code}"
+    words = {
+        "PodDeleted": f"somebody deleted pod {pod}",
+        "PodDisrupted": f"the cluster took pod {pod} away",
+        "PodLost": f"pod {pod} is gone without a trace",
+        "MinAvailableBreached": f"PodClique {clique} has been short of pods for longer than terminationDelay",
+        "PodCliqueDeleted": f"somebody deleted PodClique {clique}",
+    }.get(str(cause), f"PodClique {clique} failed")
+    return f"{words} ({message})" if message else words
+
+
+def _named(container: str) -> str:
+    return container if container.startswith("init container ") else f"container {container}"
+
+
+def _is_done(attempt: ReplicaAttempt) -> bool:
+    if attempt.has_succeeded:
+        return True
+    cliques = attempt.replica.all_cliques
+    return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
+
+
+def _has_succeeded(clique: Clique) -> bool:
+    conditions = recorded_attempt(clique).get("conditions") or []
+    return any((one.get("type"), one.get("status")) == ("Succeeded", "True") for one in conditions)
+
+
+def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
+    reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in attempt.replica.all_cliques)
+    found = [(name, report) for name, report in reports if report]
+    return min(found, key=lambda one: (str(one[1].get("time") or ""), not one[1].get("disruption"), one[0]), default=None)
+
+
+def _starting_together(replica: Replica) -> list[Clique]:
+    """The cliques of the base gang; all of them where each replica of a scaling group is a gang of its own."""
+    return [clique for clique in replica.all_cliques if clique.gang_name == replica.name] or replica.all_cliques
+
+
+def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
+    """Returns what the status keeps of an attempt that is over: its pods, and what they wrote, go with it."""
+    start = start_of(attempt)
+    report = failure.report if failure else {}
+    body = {
+        "replica": attempt.replica.index,
+        "attempt": attempt.number,
+        "startTime": None if start is None else timestamp(start),
+        "endTime": report.get("time") or timestamp(now),
+        "cause": report.get("cause") or cause,
+        "podClique": failure.clique if failure else None,
+        **{key: report.get(key) for key in ("pod", "container", "exitCode", "message")},
+        "counted": failure.is_counted if failure else None,
+    }
+    return {key: value for key, value in body.items() if value is not None}

@@ -1,0 +1,94 @@
+"""What the status of a training workload says next: its replicas' attempts, the budget that is spent, and how the last attempts ended."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt
+from grove_compiler.model.expanded.training.job import KEPT_ATTEMPTS, Job, ReplicaFailure, ended_attempt, is_done, start_of
+from grove_compiler.model.lazy import lazy
+from grove_compiler.record import record
+
+
+@record(slots=False)
+class JobStatus:
+    """The status of a training workload at a time. Once it has ended, all of it stays as it is."""
+
+    job: Job = field(repr=False)
+    now: float
+
+    @lazy
+    def outcome(self) -> str:
+        return self.job.outcome(self.now)
+
+    @lazy
+    def phase(self) -> str:
+        """Pending, Running, Succeeded or Failed."""
+        if self.outcome:
+            return "Succeeded" if self.outcome == "Succeeded" else "Failed"
+        return "Running" if any(one["phase"] != "Pending" for one in self.replicas) else "Pending"
+
+    @lazy
+    def start_time(self) -> str:
+        """When it ran for the first time; empty before."""
+        return "" if self.job.started is None else timestamp(self.job.started)
+
+    @lazy
+    def completion_time(self) -> str:
+        """When it ended; empty before."""
+        recorded: str = self.job.old.get("completionTime") or ""
+        return recorded or (timestamp(self.now) if self.outcome else "")
+
+    @lazy
+    def restart_count(self) -> int:
+        """How many restarts of the budget are spent."""
+        return self.job.restart_count + sum(one.is_counted for one in self._restarted)
+
+    @lazy
+    def disruption_count(self) -> int:
+        """How many restarts there were because the cluster took a pod away, counted or not."""
+        return (self.job.old.get("disruptionCount") or 0) + sum(one.is_disruption for one in self._restarted)
+
+    @lazy
+    def replicas(self) -> list[Manifest]:
+        """Each replica's attempt; none of what has not begun its first."""
+        if self.job.recorded_outcome:
+            return self.job.old.get("trainingReplicas") or []
+        entries = (self._entry(one) for one in self.job.attempts)
+        return [one for one in entries if len(one) > 3 or one["attempt"] > 1 or one["phase"] != "Pending"]
+
+    @lazy
+    def attempts(self) -> list[Manifest]:
+        """How the last attempts ended, the oldest first."""
+        return [*(self.job.old.get("attempts") or []), *self._ended][-KEPT_ATTEMPTS:]
+
+    @lazy
+    def _restarted(self) -> list[ReplicaFailure]:
+        return self.job.restarted(self.now)
+
+    @lazy
+    def _ended(self) -> list[Manifest]:
+        """The attempts that end now."""
+        if self.job.recorded_outcome:
+            return []
+        done = [one for one in self.job.attempts if is_done(one.replica) and not one.has_succeeded]
+        ended = [ended_attempt(one, "Succeeded", self.now) for one in done]
+        if not self.outcome or self.outcome == "MaxRestartsExceeded":
+            ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
+        elif self.outcome != "Succeeded":
+            ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not is_done(one.replica)]
+        return ended
+
+    def _entry(self, attempt: ReplicaAttempt) -> Manifest:
+        index, start = attempt.replica.index, start_of(attempt)
+        if any(one.index == index for one in self._restarted):
+            return {"index": index, "attempt": attempt.number + 1, "phase": "Pending"}
+        phase = "Succeeded" if is_done(attempt.replica) else "Pending" if start is None else "Running"
+        return {"index": index, "attempt": attempt.number, "phase": phase} | ({} if start is None else {"startTime": timestamp(start)})
+
+
+def job_status(job: Job, now: float) -> JobStatus:
+    """Returns what the status of a training workload says at a time."""
+    return JobStatus(job, now)
