@@ -68,7 +68,6 @@ from grove_compiler.model.expanded.topology_state import old_drift, scheduler_to
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
     failure_body,
-    is_early,
     lost_indices,
     lost_since,
     next_look,
@@ -174,7 +173,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         group_is_up_to_date,
         group_roll,
         has_ended,
-        is_early,
         is_leaving_empty,
         is_named_by_gang,
         is_restarting,

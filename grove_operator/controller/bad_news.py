@@ -11,7 +11,7 @@ from grove_compiler.model.inputs.snapshot import Objects
 MOMENT = 1.0
 """Seconds. A pod that somebody deletes is replaced and ready in less, where its image is there. To report every step of that took five
 writes, of its PodClique and of its set, beside the three that replace it."""
-ENDINGS = ("attempt", "succeededIndexes", "failure")
+ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 """What a PodClique of a training workload says of pods that have ended: nobody replaces those, and the set waits for the news."""
 MOST_OVERDUE = 60.0
 """Seconds after which news that nobody has asked about again is forgotten: its object is gone."""

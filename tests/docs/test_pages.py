@@ -30,7 +30,7 @@ KINDS = {
 ROOTS = "|".join(KINDS)
 NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
-TRAINING_FILES = ("rules/training.yaml", "rules/validation/training.yaml")
+TRAINING_FILES = ("rules/training/defaults.yaml", "rules/validation/training.yaml")
 
 
 def root_of(name: str) -> str:

@@ -18,7 +18,7 @@ from .compiling import compile_folder, shipped_program
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "what-becomes-what.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
-ROW = re.compile(r"^\| (.+) \| `([a-z0-9/-]+)` in `([a-z0-9.-]+)` \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (.+) \| `([a-z0-9/-]+)` in `([a-z0-9./-]+)` \|$", re.MULTILINE)
 OUTPUT = re.compile(r"<!-- output: (.+) -->\n```\n(.*?)```", re.DOTALL)
 LINKED = re.compile(r"`((?:grove_compiler|grove_operator|examples|tests|docs)/[A-Za-z0-9_./-]+)`")
 PAGES = sorted((ROOT / "docs").glob("*.md"))

@@ -13,9 +13,11 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.termination import Breach
+from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.vocabulary import DECISIONS
 from grove_compiler.source.document import Document
@@ -44,6 +46,8 @@ SHARING: dict[str, Any] = {
 SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
 GROUP = SET.replicas[0].scaling_groups[0]
 BREACH = Breach(0, "demo-0-a", since=0.0, was_whole=True, delay=60.0, pods=[])
+JOB = Job(SET, {})
+FAILURE = ReplicaFailure(JOB, replica_attempt(SET.replicas[0]), "demo-0-a", {"cause": "PodFailed"})
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
@@ -177,6 +181,8 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "domain_name": [("'nv-' ~ owner", domains, None, ["nv-demo-0-a", "demo-0-a-mnnvl-claim"])],
     "domain_claim_name": [("'nv-' ~ owner", domains, None, ["demo-0-a-cd", "nv-demo-0-a"])],
     "ready_when": [("[[kind]]", lambda program: program.decisions.ready_when("Pod"), [], [["Pod"]])],
+    "job_outcome": [("'Succeeded'", lambda program: program.decisions.job_outcome(JOB, 0.0), "", "Succeeded")],
+    "failure_is_counted": [("false", lambda program: program.decisions.failure_is_counted(FAILURE), True, False)],
     "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
 }
 """For each decision: what a user says instead, what shows it, and what that is by our rule (none where another case says it) and theirs."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from applier.ref import Manifest, is_being_deleted
+from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.model.inputs.snapshot import is_finished
 from tests.simulation.world import POD, World
 
 BROKEN = "broken"
@@ -15,8 +17,8 @@ BROKEN = "broken"
 class Machines:
     """Moves every pod one stage on at each `tick`.
 
-    There is room for so many pods at a time. Those whose UIDs are among the `failing` are not ready for as long, and nobody tells of the
-    `lost` that they have ended.
+    There is room for so many pods at a time; one that has finished needs none. Those whose UIDs are among the `failing` are not ready for
+    as long, and nobody tells of the `lost` that they have ended.
     """
 
     world: World
@@ -40,12 +42,22 @@ class Machines:
         """The pods whose names begin so are not ready any more, and do not recover."""
         self.failing |= {pod["metadata"]["uid"] for pod in self.world.pods(prefix)}
 
+    def exit(self, pod: Manifest, code: int = 0, message: str = "") -> None:
+        """The first container of a pod ends, and the pod with it, if it runs."""
+        if pod.get("status", {}).get("phase") == "Running":
+            ended = {"exitCode": code, "finishedAt": timestamp(self.world.now), **({"message": message} if message else {})}
+            containers = [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]
+            conditions = [one for one in pod["status"]["conditions"] if one["type"] != "Ready"]
+            self.world.report(pod, phase="Failed" if code else "Succeeded", conditions=conditions, containerStatuses=containers)
+
     def _move(self, pod: Manifest) -> None:
         spec, status = pod["spec"], pod.get("status", {})
+        if is_finished(pod):
+            return
         if spec.get("schedulingGates"):
             self._say(pod, "Pending", scheduled="SchedulingGated")
         elif not spec.get("nodeName"):
-            if sum("nodeName" in other["spec"] for other in self.world.all(POD)) >= self.room:
+            if sum("nodeName" in other["spec"] and not is_finished(other) for other in self.world.all(POD)) >= self.room:
                 self._say(pod, "Pending", scheduled="Unschedulable")
             else:
                 self._say({**pod, "spec": {**spec, "nodeName": "node"}}, "Pending")

@@ -94,7 +94,7 @@ def test_an_autoscaler_of_a_training_workload_is_an_error_and_nothing_is_compile
 
 
 @given(training_sets())
-def test_the_pods_of_a_job_differ_from_those_of_a_service_in_their_restart_policy_and_their_hash_alone(
+def test_the_pods_of_a_job_differ_from_those_of_a_service_in_their_restart_policy_hash_and_attempt_alone(
     program: Program, given: dict[str, Any]
 ) -> None:
     service = copy.deepcopy(given)
@@ -109,7 +109,8 @@ def as_one(result: Any) -> list[dict[str, Any]]:
 
 
 def without_differences(object: dict[str, Any]) -> dict[str, Any]:
-    object["metadata"].get("labels", {}).pop("grove.io/pod-template-hash", None)
+    for label in ("grove.io/pod-template-hash", "grove.io/attempt"):
+        object["metadata"].get("labels", {}).pop(label, None)
     spec = object.get("spec", {})
     spec.pop("restartPolicy", None)
     spec.get("podSpec", {}).pop("restartPolicy", None)

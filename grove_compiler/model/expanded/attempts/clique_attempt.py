@@ -6,7 +6,7 @@ from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
-from grove_compiler.kube.timestamp import time, timestamp
+from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.attempts import indices
 from grove_compiler.model.expanded.attempts.attempt import (
     ReplicaAttempt,
@@ -74,13 +74,6 @@ class CliqueAttempt:
         starts = [at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None]
         recorded: str = self.old.get("startTime") or ""
         return recorded or timestamp(min(max(starts, default=now), now))
-
-    @lazy
-    def started(self) -> float | None:
-        """When that was, as far as its status or its pods' nodes say."""
-        recorded = time(self.old.get("startTime") or None)
-        starts = (at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None)
-        return max(starts, default=None) if recorded is None else recorded
 
     @lazy
     def is_held_up(self) -> bool:

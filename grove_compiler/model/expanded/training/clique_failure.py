@@ -89,10 +89,10 @@ def next_look(clique: Clique, now: float) -> float | None:
     return min((at for at in due if at > now), default=None)
 
 
-def is_early(clique: Clique, failure: Failure) -> bool:
+def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     """Tells whether a pod failed long before the last of its gang had started, which therefore cannot have done its part."""
-    starts = [at for one in _gang(clique) if (at := one.started) is not None]
-    return failure.at is not None and max(starts, default=0.0) >= failure.at + LATE_SECONDS
+    starts = [time(one.start_time(now)) or now for one in _gang(clique)]
+    return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS
 
 
 @remembered
@@ -149,6 +149,6 @@ def failure_body(clique: Clique, now: float) -> Manifest | None:
         "exitCode": found.exit_code,
         "message": found.message,
         "disruption": found.is_disruption or None,
-        "early": is_early(clique, found) or None,
+        "early": is_early(clique, found, now) or None,
     }
     return {key: value for key, value in body.items() if value not in (None, "")}

@@ -12,6 +12,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
@@ -88,6 +89,12 @@ class Job:
     def has_succeeded(self) -> bool:
         """Whether all pods of all replicas have finished well."""
         return bool(self.attempts) and all(map(_is_done, self.attempts))
+
+    @lazy
+    def all_pods_have_succeeded(self) -> bool:
+        """Whether all pods have finished well, though not all PodCliques may have said so yet. It looks at pods: for when that decides."""
+        cliques = [clique for one in self.attempts if not one.has_succeeded for clique in one.replica.all_cliques]
+        return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
 
     @lazy
     def started(self) -> float | None:

@@ -73,19 +73,22 @@ class JobStatus:
         """The attempts that end now."""
         if self.job.recorded_outcome:
             return []
-        done = [one for one in self.job.attempts if is_done(one.replica) and not one.has_succeeded]
+        done = [one for one in self.job.attempts if self._is_done(one) and not one.has_succeeded]
         ended = [ended_attempt(one, "Succeeded", self.now) for one in done]
         if not self.outcome or self.outcome == "MaxRestartsExceeded":
             ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
         elif self.outcome != "Succeeded":
-            ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not is_done(one.replica)]
+            ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not self._is_done(one)]
         return ended
+
+    def _is_done(self, attempt: ReplicaAttempt) -> bool:
+        return self.outcome == "Succeeded" or is_done(attempt.replica)
 
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
         if any(one.index == index for one in self._restarted):
             return {"index": index, "attempt": attempt.number + 1, "phase": "Pending"}
-        phase = "Succeeded" if is_done(attempt.replica) else "Pending" if start is None else "Running"
+        phase = "Succeeded" if self._is_done(attempt) else "Pending" if start is None else "Running"
         return {"index": index, "attempt": attempt.number, "phase": phase} | ({} if start is None else {"startTime": timestamp(start)})
 
 

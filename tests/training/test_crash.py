@@ -1,0 +1,96 @@
+"""The operator is killed after every single write of a job's success, failure, restart and deadline: the end is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from applier.ref import Manifest
+from tests.model.sets import clique, group
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.world import Moment
+from tests.training.jobs import exit_pod, job, take
+from tests.training.watch import watched_job
+
+Deed = Callable[[Simulation], None]
+
+
+def ranks(**limits: Any) -> Manifest:
+    """A leader, and two groups of two ranks."""
+    manifest = job([clique("lead"), clique("rank", 2)], **limits)
+    manifest["spec"]["template"]["podCliqueScalingGroups"] = [group("ranks", ["rank"], 2, 2)]
+    return manifest
+
+
+def succeed(simulation: Simulation) -> None:
+    for pod in simulation.world.pods():
+        simulation.machines.exit(pod)
+
+
+def fail(simulation: Simulation) -> None:
+    exit_pod(simulation, 1, 1, clique="demo-0-ranks-1-rank")
+
+
+def evict(simulation: Simulation) -> None:
+    take(simulation, 0, clique="demo-0-lead", reason="EvictionByEvictionAPI")
+
+
+def run_out(simulation: Simulation) -> None:
+    simulation.let_pass(660)
+
+
+class Case(NamedTuple):
+    """What happens to a job, and how it stands in the end: its phase, the restarts that it spent, and the attempt of its pods."""
+
+    limits: dict[str, Any]
+    deed: Deed
+    least: int
+    phase: str
+    restarts: int
+    attempt: int
+
+
+CASES = {
+    "success": Case({}, succeed, 3, "Succeeded", 0, 1),
+    "failure": Case({}, fail, 6, "Failed", 0, 1),
+    "restart": Case({"maxRestarts": 3}, fail, 25, "Running", 1, 2),
+    "eviction": Case({"ignoreDisruptions": True}, evict, 25, "Running", 0, 2),
+    "deadline": Case({"maxRuntime": "10m"}, run_out, 8, "Failed", 0, 1),
+}
+
+
+def end(simulation: Simulation) -> None:
+    simulation.settle()
+    simulation.wait(15)
+
+
+def standing(simulation: Simulation) -> tuple[object, ...]:
+    status = simulation.status()
+    [replica] = status["trainingReplicas"]
+    return status["phase"], status["restartCount"], replica["attempt"], len(status.get("attempts", []))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> None:
+    case = CASES[name]
+    simulation = watched_job(running(ranks(**case.limits)))
+    moments: list[Moment] = []
+    check = simulation.operator.after_write
+
+    def remember(reason: str) -> None:
+        check(reason)
+        moments.append(simulation.world.moment())
+
+    simulation.operator.after_write = remember
+    case.deed(simulation)
+    end(simulation)
+    assert len(moments) >= case.least
+    wanted = standing(simulation)
+    assert wanted[:3] == (case.phase, case.restarts, case.attempt)
+    for number, moment in enumerate(moments, 1):
+        after = watched_job(Simulation(simulation.operator.context, moment=moment))
+        end(after)
+        assert standing(after) == wanted, f"after write {number}"
+        after.close()
