@@ -30,7 +30,7 @@ KINDS = {
 ROOTS = "|".join(KINDS)
 NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
-TRAINING_FILES = ("rules/training/defaults.yaml", "rules/validation/training.yaml")
+TRAINING_FILES = (*(f"rules/training/{name}.yaml" for name in ("attempts", "defaults", "outcome")), "rules/validation/training.yaml")
 
 
 def root_of(name: str) -> str:
@@ -98,7 +98,7 @@ def test_the_page_lists_names_of_every_scope() -> None:
 
 
 def test_the_page_on_training_lists_its_rules_and_no_others() -> None:
-    listed = set(re.findall(r"`((?:default|validate)/[\w-]+)`", (DOCS / "training.md").read_text()))
+    listed = set(re.findall(r"`((?:default|training|validate)/[\w-]+)`", (DOCS / "training.md").read_text()))
     assert listed == {rule.id for rule in program_of({}).rules if rule.file in TRAINING_FILES}
 
 

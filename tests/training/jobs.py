@@ -102,3 +102,8 @@ def last_attempt(simulation: Simulation) -> Manifest:
     """How the last attempt ended."""
     last: Manifest = simulation.status()["attempts"][-1]
     return last
+
+
+def causes(simulation: Simulation) -> list[str]:
+    """Why the attempts ended that the status keeps."""
+    return [one["cause"] for one in simulation.status().get("attempts", [])]
