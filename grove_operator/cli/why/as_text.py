@@ -7,10 +7,9 @@ from typing import Any
 
 from applier.ref import Ref
 from grove_compiler.kube.timestamp import timestamp
+from grove_operator.age import age
 from grove_operator.cluster.why import Reason
 from grove_operator.terminal import Terminal, visible
-
-UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal) -> str:
@@ -42,18 +41,6 @@ def _line(one: Reason, lead: str, now: float, terminal: Terminal) -> str:
     alike = f" (and {one.alike} more alike)" if one.alike else ""
     told = " (told above)" if one.is_told else ""
     return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + told, '2')}"
-
-
-def age(seconds: float) -> str:
-    """Writes a time span in its two largest units, as kubectl does: `3m20s`, `2d4h`. What lies in the future counts as now."""
-    left = max(int(seconds), 0)
-    parts: list[str] = []
-    for unit, size in UNITS:
-        if left >= size or parts:
-            parts.append(f"{left // size}{unit}")
-            left %= size
-    shown = [part for part in parts[:2] if not part.startswith("0")]
-    return "".join(shown) or "0s"
 
 
 def _value(one: Reason) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_operator.cli.cluster.get import watch as tree_watch
 from grove_operator.cli.cluster.get.as_text import tree_text
+from grove_operator.cli.cluster.get.output import drawn_tree
 from grove_operator.cluster.readiness import judge_by
-from grove_operator.cluster.tree import branches, grow
-from grove_operator.cluster.tree_query import Forest, NoSuchObject
+from grove_operator.cluster.tree import grow
+from grove_operator.cluster.tree_query import NoSuchObject, read_tree
 from grove_operator.terminal import Terminal
 
 from ...shipped import program
@@ -127,7 +128,7 @@ def test_colours_are_for_terminals_only(bench: Bench) -> None:
 
 @pytest.fixture
 def drawn(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[list[str]]:
-    """The names in each tree that is drawn, while a test runs."""
+    """The words of each tree that is drawn, while a test runs."""
     monkeypatch.setattr(tree_watch, "SETTLE", 0)
     return asyncio.Queue()
 
@@ -148,10 +149,13 @@ def test_what_ready_means_is_a_rules_to_say(bench: Bench, tmp_path: Path) -> Non
 
 
 def follow(bench: Bench, drawn: asyncio.Queue[list[str]]) -> asyncio.Task[None]:
-    def draw(forest: Forest) -> None:
-        drawn.put_nowait([branch.ref.name for branch, _ in branches(forest.top)])
+    async def read() -> tree_watch.Drawing:
+        return drawn_tree(await read_tree(bench.cluster, "qwen", "shop"), "text", judge_by(program()))
 
-    return asyncio.ensure_future(tree_watch.follow(bench.cluster, "qwen", "shop", draw))
+    def draw(text: bytes) -> None:
+        drawn.put_nowait(text.decode().split())
+
+    return asyncio.ensure_future(tree_watch.follow(bench.cluster, read, "shop", draw))
 
 
 async def test_a_watched_tree_is_drawn_again_when_it_grows_and_when_it_shrinks(bench: Bench, drawn: asyncio.Queue[list[str]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import take_target, target_options
 from grove_operator.cli.cluster.session import Session, program_of
 from grove_operator.cli.options import rules_option, text_or_json_option
+
+if TYPE_CHECKING:
+    from grove_operator.cli.cluster.get.watch import Read
 
 
 @click.group("get")
@@ -47,22 +50,67 @@ def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...],
     target = take_target(given)
 
     async def work(session: Session) -> int:
-        from grove_operator.cli.cluster.get.output import tree_bytes
+        from grove_operator.cli.cluster.get.output import drawn_tree
+        from grove_operator.cli.cluster.get.watch import Drawing
         from grove_operator.cluster.readiness import judge_by
         from grove_operator.cluster.tree_query import NotThere, read_tree
 
         judge = judge_by(program_of(rules))
-        if watch:
-            from grove_operator.cli.cluster.get.watch import watch_tree
 
-            return await watch_tree(session, name, output, judge)
+        async def read() -> Drawing:
+            return drawn_tree(await read_tree(session.cluster, name, session.namespace), output, judge)
+
         try:
-            forest = await read_tree(session.cluster, name, session.namespace)
+            return await _shown(session, read, session.namespace, output, watch)
         except NotThere:
-            if ignore_not_found:
+            if ignore_not_found and not watch:
                 return 0
             raise
-        outputs.write([tree_bytes(forest, output, judge)])
-        return 0
 
     return sessions.run(work, target, long=watch)
+
+
+@command.command(
+    "sets",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove get sets                       the PodCliqueSets of a namespace: ready, gated, updated, and why they wait
+  grove get sets -A --watch            of all namespaces, again whenever something changes
+  grove get sets -o json               for programs
+
+\b
+Exit codes: 0 shown, 2 something is wrong.""",
+)
+@target_options
+@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+@click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+@text_or_json_option
+def sets(all_namespaces: bool, watch: bool, output: str, **given: Any) -> int:
+    """List PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits."""
+    target = take_target(given)
+
+    async def work(session: Session) -> int:
+        from grove_operator.cli.cluster.get.output import drawn_sets
+        from grove_operator.cli.cluster.get.watch import Drawing
+        from grove_operator.cluster.sets_query import read_sets
+
+        namespace = "" if all_namespaces else session.namespace
+
+        async def read() -> Drawing:
+            found = await read_sets(session.cluster, namespace)
+            return drawn_sets(found, output, with_namespaces=all_namespaces)
+
+        return await _shown(session, read, namespace, output, watch)
+
+    return sessions.run(work, target, long=watch)
+
+
+async def _shown(session: Session, read: Read, namespace: str, output: str, watch: bool) -> int:
+    if watch:
+        from grove_operator.cli.cluster.get.watch import watch as draw_again
+
+        return await draw_again(session, read, namespace, output)
+    outputs.write([(await read()).text])
+    return 0

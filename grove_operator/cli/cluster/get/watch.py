@@ -1,46 +1,52 @@
-"""`grove get tree --watch`: the tree, drawn again whenever something of it changes."""
+"""`grove get … --watch`: a drawing, made again whenever something in it changes."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ClusterError
 from applier.reflector import list_and_watch
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.get.output import tree_bytes
 from grove_operator.cli.cluster.session import Session
-from grove_operator.cluster.readiness import Judge
-from grove_operator.cluster.tree import branches
-from grove_operator.cluster.tree_query import Forest, read_tree
 
 SETTLE = 0.25  # seconds in which changes are collected before the tree is read again
 LONGEST = 15.0  # seconds after which it is read again all the same: kinds that it did not have are not watched
 PAUSE = 1.0  # seconds before a kind that the server would not let us watch is tried again
 
-Draw = Callable[[Forest], None]
+
+class Drawing(NamedTuple):
+    """What is shown, and the kinds whose changes may change it."""
+
+    text: bytes
+    kinds: Sequence[Resource]
 
 
-async def watch_tree(session: Session, name: str, output: str, judge: Judge) -> int:
-    """Draws until it is interrupted, or until the object is gone. Raises as `read_tree`."""
-    with _drawing(output, judge) as draw:
-        await follow(session.cluster, name, session.namespace, draw)
+Read = Callable[[], Awaitable[Drawing]]
+Draw = Callable[[bytes], None]
+
+
+async def watch(session: Session, read: Read, namespace: str, output: str) -> int:
+    """Draws until it is interrupted, or until what is drawn is gone; all namespaces where none is given. Raises what `read` raises."""
+    with _drawing(output) as draw:
+        await follow(session.cluster, read, namespace, draw)
     return 0
 
 
-async def follow(cluster: Cluster, name: str, namespace: str, draw: Draw) -> None:
-    """Reads and draws, again and again; raises when the object is gone, and when nothing can be read."""
+async def follow(cluster: Cluster, read: Read, namespace: str, draw: Draw) -> None:
+    """Reads and draws, again and again; raises when `read` does."""
     changed = asyncio.Event()
     watches: dict[Resource, asyncio.Task[None]] = {}
     try:
         while True:
             changed.clear()
-            forest = await read_tree(cluster, name, namespace)
-            draw(forest)
-            for resource in _present(forest):
+            drawing = await read()
+            draw(drawing.text)
+            for resource in drawing.kinds:
                 if resource not in watches:
                     place = namespace if resource.namespaced else ""
                     watches[resource] = asyncio.ensure_future(_watch(cluster, resource, place, changed))
@@ -64,17 +70,11 @@ async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: 
         await asyncio.sleep(PAUSE)
 
 
-def _present(forest: Forest) -> list[Resource]:
-    """The kinds of which the tree has objects."""
-    kinds = {branch.ref[:2] for branch, _ in branches(forest.top)}
-    return [resource for resource in forest.kinds if (resource.kind.group, resource.kind.kind) in kinds]
-
-
 @contextmanager
-def _drawing(output: str, judge: Judge) -> Iterator[Draw]:
-    """How a tree is drawn: in place on a terminal, one after another elsewhere."""
+def _drawing(output: str) -> Iterator[Draw]:
+    """How it is drawn: in place on a terminal, one after another elsewhere."""
     if output == "json" or not sys.stdout.isatty():
-        yield lambda forest: outputs.write([tree_bytes(forest, output, judge)])
+        yield lambda text: outputs.write([text])
         return
     from rich.console import Console
     from rich.live import Live
@@ -82,13 +82,12 @@ def _drawing(output: str, judge: Judge) -> Iterator[Draw]:
 
     console = Console(highlight=False)
 
-    def shown(forest: Forest) -> Text:
-        text = tree_bytes(forest, output, judge).decode(errors="replace")
-        return Text.from_ansi(fitted(text, console.size.height))
+    def shown(text: bytes) -> Text:
+        return Text.from_ansi(fitted(text.decode(errors="replace"), console.size.height))
 
     # Of what is taller than the screen `rich` would crop the end, which is the summary: so it is made to fit before.
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda forest: live.update(shown(forest), refresh=True)
+        yield lambda text: live.update(shown(text), refresh=True)
 
 
 def fitted(text: str, height: int) -> str:

@@ -1,0 +1,16 @@
+"""Writes a time span as kubectl does."""
+
+from __future__ import annotations
+
+UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def age(seconds: float) -> str:
+    """Writes a time span in its two largest units: `3m20s`, `2d4h`. What lies in the future counts as now."""
+    left = max(int(seconds), 0)
+    parts: list[str] = []
+    for unit, size in UNITS:
+        if left >= size or parts:
+            parts.append(f"{left // size}{unit}")
+            left %= size
+    return "".join(part for part in parts[:2] if not part.startswith("0")) or "0s"

@@ -1,0 +1,48 @@
+"""The sets of a cluster as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from grove_compiler.kube.timestamp import timestamp
+from grove_operator.age import age
+from grove_operator.cluster.sets_query import SetSummary
+from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.terminal import Terminal, visible
+
+HEAD = ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "WHY")
+
+
+def sets_text(sets: Sequence[SetSummary], now: float, terminal: Terminal, *, with_namespaces: bool) -> str:
+    """A line for each set; what no column has room for is cut at the end of the line, where the reason stands."""
+    if not sets:
+        return "no PodCliqueSets\n"
+    rows = [(*(("NAMESPACE",) if with_namespaces else ()), *HEAD)]
+    rows += [(*((one.namespace,) if with_namespaces else ()), *_row(one, now)) for one in sets]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = [_line(row, widths, terminal) for row in rows]
+    colours = ["1", *(("33" if one.why or one.available < one.replicas else "") for one in sets)]
+    return "".join(f"{terminal.paint(line, colour) if colour else line}\n" for line, colour in zip(lines, colours, strict=True))
+
+
+def sets_value(sets: Sequence[SetSummary]) -> list[dict[str, Any]]:
+    """The sets as JSON values, with all fields."""
+    return [{field.name: _value(getattr(one, field.name), field.name) for field in fields(SetSummary)} for one in sets]
+
+
+def _row(one: SetSummary, now: float) -> tuple[str, ...]:
+    counts = f"{one.available}/{one.replicas}", f"{one.ready}/{one.pods}", one.gated, f"{one.updated}/{one.replicas}", one.gangs, one.gpus
+    return visible(one.name), *map(str, counts), age(now - one.created) if one.created is not None else "", visible(one.why)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
+    *cells, why = row
+    left = "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)) + "  "
+    room = terminal.width - len(left) if terminal.wraps else len(why)
+    return (left + (shortened(why, room) if room >= min(SHORTEST, len(why)) else "")).rstrip()
+
+
+def _value(value: Any, name: str) -> Any:
+    return timestamp(value) if name == "created" and value is not None else value

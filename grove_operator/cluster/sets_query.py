@@ -1,0 +1,114 @@
+"""Reads the PodCliqueSets of a namespace, or of all, with what people look at first: how many pods are ready, gated, and why it waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from applier.cluster import Cluster, Resource
+from applier.ref import Manifest
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.pod_request import request_of
+from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.kube.timestamp import time
+from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
+from grove_compiler.record import record
+from grove_operator.cluster.facts import gates_of
+from grove_operator.cluster.tree_query import find_kind
+
+WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
+"""Conditions of a set that say why it is not as it should be, the one that counts most first."""
+GPUS = "/gpu"
+"""How names of resources end that are whole GPUs: `nvidia.com/gpu`, `amd.com/gpu`."""
+
+
+@record
+class SetSummary:
+    """One set. `created` is in seconds since the epoch; `gpus` are those that its pods on nodes ask for; `why` may be empty."""
+
+    namespace: str
+    name: str
+    replicas: int
+    available: int
+    updated: int
+    gangs: int
+    pods: int
+    ready: int
+    gated: int
+    gpus: int
+    created: float | None
+    why: str
+
+
+@record
+class Sets:
+    """The sets by namespace and name, and the kinds that were read for them."""
+
+    sets: list[SetSummary]
+    kinds: Sequence[Resource]
+
+
+async def read_sets(cluster: Cluster, namespace: str) -> Sets:
+    """Reads the sets of a namespace, of all where it is empty. Raises `ClusterError`, `NoSuchObject`."""
+    resources = await cluster.resources()
+    kinds = [find_kind(resources, word) for word in (SET_KIND, "PodGang", "Pod")]
+    lists = await asyncio.gather(*(cluster.list(one, namespace) for one in kinds))
+    sets, gangs, pods = (each.items for each in lists)
+    by_set = [_by_set(gangs), _by_set(pods)]
+    found = [_summary(one, *(each[_place(one)] for each in by_set)) for one in sets]
+    return Sets(sorted(found, key=lambda one: (one.namespace, one.name)), kinds)
+
+
+def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
+    metadata, status = set["metadata"], set.get("status") or {}
+    there = [one for one in pods if not is_terminating(one) and not is_finished(one)]
+    return SetSummary(
+        metadata.get("namespace") or "",
+        metadata["name"],
+        replicas=_count((set.get("spec") or {}).get("replicas"), 1),
+        available=_count(status.get("availableReplicas")),
+        updated=_count(status.get("updatedReplicas")),
+        gangs=len(gangs),
+        pods=len(there),
+        ready=sum(map(_is_ready, there)),
+        gated=sum(bool(gates_of(one)) for one in there),
+        gpus=sum(_gpus(one) for one in there if (one.get("spec") or {}).get("nodeName")),
+        created=time(metadata.get("creationTimestamp") or None),
+        why=_why(set),
+    )
+
+
+def _why(set: Manifest) -> str:
+    if is_terminating(set):
+        held = ", ".join(map(str, set["metadata"].get("finalizers") or []))
+        return "being deleted" + (f", held by {held}" if held else "")
+    told = {one.get("type"): one for one in (set.get("status") or {}).get("conditions") or [] if one.get("status") == "True"}
+    return next((f"{told[type].get('reason')}: {told[type].get('message')}" for type in WAITING if type in told), "")
+
+
+def _is_ready(pod: Manifest) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
+
+
+def _gpus(pod: Manifest) -> int:
+    try:
+        return sum(request_of(pod["spec"], lambda name: name.endswith(GPUS)).values())
+    except QuantityError:  # a server takes no such pod
+        return 0
+
+
+def _by_set(manifests: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for one in manifests:
+        found[one["metadata"].get("namespace") or "", (one["metadata"].get("labels") or {}).get(PART_OF) or ""].append(one)
+    return found
+
+
+def _place(set: Manifest) -> tuple[str, str]:
+    return set["metadata"].get("namespace") or "", set["metadata"]["name"]
+
+
+def _count(value: object, default: int = 0) -> int:
+    return value if isinstance(value, int) else default
