@@ -25,6 +25,7 @@ COMMANDS = {
     "adopt": "cluster.adopt",
     "get": "cluster.get.command",
     "why": "why.command",
+    "install": "install",
     "operator": "operator.command",
     "initc": "initc",
     "completion": "completion",

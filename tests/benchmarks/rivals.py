@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.measure import ROOT
 from tests.benchmarks.start import kubectl
 from tests.benchmarks.templating import Template
-
-TOOLS = ROOT / ".tools" / "bin"
-KUSTOMIZE = "sigs.k8s.io/kustomize/kustomize/v5@v5.8.2"
-HELM = "helm.sh/helm/v4/cmd/helm@v4.3.1"
+from tests.go_programs import HELM, KUSTOMIZE, built
 
 
 class Objects(NamedTuple):
@@ -55,7 +48,7 @@ def _jinja(objects: Objects, folder: Path) -> Iterator[Rival]:
 
 
 def _helm(objects: Objects, folder: Path) -> Iterator[Rival]:
-    program, missing = _built("helm", HELM)
+    program, missing = built("helm", HELM)
     if not program:
         yield Rival("Helm", [], missing)
         return
@@ -73,24 +66,10 @@ def _kustomize(objects: Objects, folder: Path) -> Iterator[Rival]:
     folder.mkdir()
     (folder / "objects.yaml").write_text(objects.whole)
     (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
-    program, missing = _built("kustomize", KUSTOMIZE)
+    program, missing = built("kustomize", KUSTOMIZE)
     if program:
         yield Rival("kustomize build (finished objects)", [program, "build", str(folder)])
     elif kubectl():
         yield Rival("kubectl kustomize (finished objects)", [str(kubectl()), "kustomize", str(folder)])
     else:
         yield Rival("kustomize", [], missing)
-
-
-def _built(name: str, module: str) -> tuple[str, str]:
-    """The program's path, built once into `.tools`; or empty and the reason."""
-    program = TOOLS / name
-    if program.exists():
-        return str(program), ""
-    if shutil.which("go") is None:
-        return "", f"needs {name}: there is no `go` on the path to build {module} with"
-    print(f"building {module} …", file=sys.stderr, flush=True)
-    built = subprocess.run(["go", "install", module], env={**os.environ, "GOBIN": str(TOOLS)}, capture_output=True, text=True, check=False)
-    if built.returncode:
-        return "", f"needs {name}: {(built.stderr.strip() or 'go install failed').splitlines()[-1]}"
-    return str(program), ""

@@ -14,6 +14,24 @@ if TYPE_CHECKING:
     from grove_compiler.model.inputs.configuration import Configuration
     from grove_compiler.source.document import Document
     from grove_compiler.step import Context
+    from grove_operator.controller.log import Log
+
+
+UNUSED = (
+    "runtimeClientConnection.qps",
+    "runtimeClientConnection.burst",
+    "runtimeClientConnection.contentType",
+    "runtimeClientConnection.acceptContentTypes",
+    "leaderElection.resourceLock",
+    "controllers.podCliqueSet.concurrentSyncs",
+    "controllers.podClique.concurrentSyncs",
+    "controllers.podCliqueScalingGroup.concurrentSyncs",
+    "controllers.podGang.concurrentSyncs",
+    "debugging.enableProfiling",
+    "debugging.pprofBindHost",
+    "debugging.pprofBindPort",
+)
+"""Fields of the shipped operator that are checked and have no effect here; `docs/configuration.md` says what there is instead."""
 
 
 def read_configuration(path: str) -> Document:
@@ -42,3 +60,18 @@ def with_defaults(context: Context) -> Configuration:
         return context.config
     empty = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     return Context(context.program, context.settings, Document(empty)).config
+
+
+def tell_unused(document: Document | None, log: Log) -> None:
+    """Writes to the log which fields of the file have no effect."""
+    given = [path for path in UNUSED if document is not None and _has(document.value, path.split("."))]
+    if given:
+        log.line("passed over", fields=", ".join(given), why="they have no effect in this operator")
+
+
+def _has(value: object, path: list[str]) -> bool:
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return False
+        value = value[name]
+    return True

@@ -14,7 +14,7 @@ import click
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
 from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
-from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
+from grove_operator.cli.operator.configuration import read_configuration, refuse_errors, tell_unused
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.options import FILES, rules_option
 
@@ -116,6 +116,7 @@ def command(
         )
         operator = Operator(session.cluster, shared, time.time, options)
         log.line("started", rules=len(shared.program.rules), kubernetes=settings.kube_version, namespace=namespace or "all")
+        tell_unused(document, log)
         stop = Stop()
         with ended_by_signal(stop):
             beside = serve_beside(session, shared, document, operator.cache, log) if serves_webhooks(shared) else None

@@ -1,0 +1,78 @@
+"""`grove install`: the manifests of an installation, without Helm."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.options import FILES, _namespace, output_option
+from grove_operator.reading.files import InputFile, read_one
+
+if TYPE_CHECKING:
+    from grove_operator.install.values import Values
+
+ERROR = 2
+
+
+@click.command(
+    "install",
+    epilog="""\b
+Examples:
+  grove install > operator.yaml                   to be read, and applied with kubectl apply --server-side -f operator.yaml
+  grove install -n grove -o json                  in another namespace
+  grove install --set replicas=1 --set webhooks.enabled=false --no-crds
+
+\b
+Exit codes: 0 printed, 2 values or a configuration that are wrong.""",
+)
+@click.option("-n", "--namespace", default="grove-system", show_default=True, metavar="NAME", callback=_namespace, help="Where it runs.")
+@click.option(
+    "--values", "files", multiple=True, metavar="FILE", type=FILES, help="Values, as those of the chart; later files win; repeatable."
+)
+@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value: replicas=3, config.logLevel=debug; repeatable.")
+@click.option("--no-crds", is_flag=True, help="Leave our definitions out.")
+@output_option("yaml", "json", help="The format.")
+def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], no_crds: bool, output: str) -> int:
+    """Print what makes a cluster have the operator: definitions, permissions, configuration, two replicas, webhooks.
+
+    They are what the Helm chart makes of the same values.
+    """
+    from grove_operator.install.choices import WrongValues, chosen
+    from grove_operator.install.manifests import manifests
+
+    try:
+        values = chosen(
+            [(file.name, file.data) for file in map(read_one, files)], [*settings, *(["crds.enabled=false"] if no_crds else [])]
+        )
+    except WrongValues as error:
+        for line in error.lines:
+            print(f"grove: {line}", file=sys.stderr)
+        return ERROR
+    if not _is_sound(values):
+        return ERROR
+    objects: list[dict[str, Any]] = manifests(values, namespace)
+    outputs.write(outputs.as_json(objects) if output == "json" else outputs.as_yaml(objects))
+    return 0
+
+
+def _is_sound(values: Values) -> bool:
+    """Prints what is wrong with the OperatorConfiguration, by the rules that hold it where it runs, and tells whether that is all right."""
+    import json
+
+    from grove_compiler.compile import VOCABULARY
+    from grove_compiler.graph.diagnostic import has_errors
+    from grove_compiler.model.inputs.settings import Settings
+    from grove_compiler.source.reader import read_text
+    from grove_compiler.step import Context
+    from grove_operator import findings, rulebook
+    from grove_operator.install.manifests import configuration
+
+    name, text = "values: config", json.dumps(configuration(values), indent=1)
+    documents, _ = read_text(text, name)
+    context = Context(rulebook.read().program(VOCABULARY), Settings(), documents[0])
+    found = [one for one in context.findings if one.severity == "error"]
+    findings.write(found, {name: InputFile(name, text.encode())}.get, sys.stderr)
+    return not has_errors(found)

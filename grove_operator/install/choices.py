@@ -1,0 +1,86 @@
+"""Takes values from files and from `path=value` settings, and says all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from grove_operator.install.values import Values, defaults
+
+
+class WrongValues(Exception):
+    """Values that cannot be used. `lines` says each reason: where, what is wrong, what would be right."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = list(lines)
+        super().__init__("; ".join(self.lines))
+
+
+def chosen(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> Values:
+    """Returns the values of some files, given by name and content, and of settings; what comes later wins. Raises `WrongValues`."""
+    given, problems = dict[str, Any](), list[str]()
+    for name, data in files:
+        try:
+            read = yaml.safe_load(data) or {}
+        except yaml.YAMLError as error:
+            problems.append(f"{name}: {' '.join(str(error).split())}")
+            continue
+        if not isinstance(read, dict):
+            problems.append(f"{name}: expected a map of values")
+            continue
+        read.pop("global", None)  # Helm's own
+        given = merged(given, read)
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not path or not equals:
+            problems.append(f"--set {setting}: expected PATH=VALUE, such as replicas=3")
+            continue
+        given = merged(given, _nested(path.split("."), yaml.safe_load(text)))
+    if problems:
+        raise WrongValues(problems)
+    try:
+        return Values.model_validate(merged(defaults(), given))
+    except ValidationError as error:
+        raise WrongValues([_sentence(one) for one in error.errors()]) from None
+
+
+def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Maps within maps are merged, null takes a value away, and anything else takes the place of what was there: as Helm does it."""
+    made = dict(base)
+    for key, value in over.items():
+        if value is None:
+            made.pop(key, None)
+        else:
+            made[key] = merged(made[key], value) if isinstance(value, dict) and isinstance(made.get(key), dict) else value
+    return made
+
+
+def _nested(path: list[str], value: Any) -> dict[str, Any]:
+    for name in reversed(path):
+        value = {name: value}
+    made: dict[str, Any] = value
+    return made
+
+
+def _sentence(error: Any) -> str:
+    path = ".".join(map(str, error["loc"]))
+    if error["type"] != "extra_forbidden":
+        return f"values: {path}: {error['msg']}, and not {error['input']!r}"
+    known = _names(error["loc"][:-1])
+    close = get_close_matches(str(error["loc"][-1]), known, n=1)
+    return f"values: {path}: there is no such value" + (f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(known)}")
+
+
+def _names(path: Sequence[Any]) -> list[str]:
+    """The values beside one that is not known."""
+    model: type[BaseModel] = Values
+    for part in path:
+        inner = next((one.annotation for name, one in model.model_fields.items() if part in (one.alias, name)), None)
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            return []
+        model = inner
+    return [one.alias or name for name, one in model.model_fields.items()]

@@ -1,0 +1,1 @@
+"""What an installation of the operator consists of."""

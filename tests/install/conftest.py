@@ -1,0 +1,48 @@
+"""Real Helm."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.go_programs import HELM, built
+from tools.generate_chart import CHART
+
+
+class Helm:
+    """Helm with our chart. `kubeconfig` is of the cluster that it talks to, where it does."""
+
+    def __init__(self, program: str, folder: Path, kubeconfig: Path | None = None) -> None:
+        self.program, self.folder, self.kubeconfig = program, folder, kubeconfig
+
+    def try_it(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs it, however it ends."""
+        homes = {f"HELM_{name}_HOME": str(self.folder / name.lower()) for name in ("CACHE", "CONFIG", "DATA")}
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), **homes}
+        if self.kubeconfig:
+            environment["KUBECONFIG"] = str(self.kubeconfig)
+        return subprocess.run([self.program, *arguments], env=environment, capture_output=True, text=True, check=False)
+
+    def __call__(self, *arguments: str) -> str:
+        """What it prints. Fails with its words where it fails."""
+        ended = self.try_it(*arguments)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def template(self, *arguments: str) -> str:
+        return self("template", "grove", str(CHART), "--namespace", "grove-system", *arguments)
+
+
+@pytest.fixture(scope="session")
+def helm_program() -> str:
+    program, missing = built("helm", HELM)
+    if not program:
+        pytest.skip(missing)
+    return program
+
+
+@pytest.fixture
+def helm(helm_program: str, tmp_path: Path) -> Helm:
+    return Helm(helm_program, tmp_path)

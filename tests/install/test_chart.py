@@ -1,0 +1,132 @@
+"""The Helm chart: it is up to date, and gives what `grove install` prints, whatever is chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests, templates
+from grove_operator.install.values import defaults
+from tools.generate_chart import CHART, PAGE, chart, values_table
+from tools.go_templates import expression
+
+from .conftest import Helm
+
+Manifest = dict[str, Any]
+AWKWARD = 'a "quoted" {{ value }} with: colons, <angles> & a\nnewline'
+CHOICES: dict[str, Manifest] = {
+    "nothing": {},
+    "everything": {
+        "replicas": 3,
+        "image": {"repository": "registry.example/grove", "digest": "sha256:" + "0" * 64, "pullPolicy": "Always"},
+        "imagePullSecrets": [{"name": "pull"}],
+        "resources": {"limits": {"cpu": 2, "memory": "4Gi"}},
+        "podLabels": {"team": "infra"},
+        "podAnnotations": {"example.com/a": "b"},
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+        "affinity": {"podAntiAffinity": None},
+        "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
+        "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn"}},
+        "webhooks": {"failurePolicy": "Ignore", "annotations": {"cert-manager.io/inject-ca-from": "grove-system/grove"}},
+        "rules": {"configMap": "my-rules"},
+        "priorityClass": {"create": True, "name": "grove-critical", "value": 1000},
+        "networkPolicy": {"egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
+        "serviceMonitor": {"enabled": True, "interval": "10s", "labels": {"release": "prometheus"}},
+        "dashboard": {"enabled": True},
+        "config": {"logLevel": "debug", "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234}}},
+    },
+    "as little as possible": {
+        "crds": {"enabled": False},
+        "webhooks": {"enabled": False},
+        "podDisruptionBudget": {"enabled": False},
+        "networkPolicy": {"enabled": False},
+    },
+    "texts that are awkward": {
+        "podAnnotations": {"example.com/a": AWKWARD, "yes": "no", "1": "2"},
+        "webhooks": {"annotations": {"a": AWKWARD}},
+        "config": {"initContainer": {"image": AWKWARD}, "server": {"metrics": {"bindAddress": "::1"}}},
+    },
+}
+
+
+def by_name(objects: list[Manifest]) -> dict[str, Manifest]:
+    return {f"{one['kind']}/{one['metadata']['name']}": one for one in objects}
+
+
+@pytest.mark.parametrize("name", chart())
+def test_the_chart_is_up_to_date(name: str) -> None:
+    assert (CHART / name).read_text("utf-8") == chart()[name], "python -m tools.generate_chart"
+
+
+def test_the_chart_has_no_other_file() -> None:
+    assert {path.relative_to(CHART).as_posix() for path in CHART.rglob("*") if path.is_file()} == set(chart())
+
+
+@pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
+def test_helm_makes_the_objects_that_grove_install_prints(values: Manifest, helm: Helm, tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values))
+    made = [one for one in yaml.load_all(helm.template("--values", str(file)), yaml.CSafeLoader) if one]
+    ours = [one for one in manifests(chosen([("values.yaml", file.read_bytes())], []), "grove-system") if one["kind"] != "Namespace"]
+    assert by_name(made) == by_name(ours)
+    assert len(made) == len(ours)
+
+
+def test_helm_lint_is_content(helm: Helm) -> None:
+    assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART))
+
+
+@pytest.mark.parametrize(
+    "wrong", ["replica=2", "replicas=many", "config.logLevel=warn", "webhooks.failurePolicy=Maybe", "config.server.metrics.port=70000"]
+)
+def test_helm_refuses_values_that_are_wrong(wrong: str, helm: Helm) -> None:
+    ended = helm.try_it("template", "grove", str(CHART), "--set", wrong)
+    assert ended.returncode != 0
+    assert "values don't meet the specifications of the schema" in ended.stderr
+
+
+def test_the_schema_takes_all_choices_and_the_defaults() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    for values in (defaults(), {**CHOICES["everything"], "affinity": {}}):
+        jsonschema.validate(values, schema)
+
+
+def test_the_page_has_all_values() -> None:
+    assert values_table() in PAGE.read_text("utf-8")
+
+
+def test_definitions_are_templates_and_stay_when_a_release_goes(helm: Helm) -> None:
+    crds = [one for one in yaml.load_all(helm.template(), yaml.CSafeLoader) if one["kind"] == "CustomResourceDefinition"]
+    assert len(crds) == len(templates()["crds"]) == 6
+    assert {one["metadata"]["annotations"]["helm.sh/resource-policy"] for one in crds} == {"keep"}
+    assert not (CHART / "crds").exists()
+
+
+def test_no_secret_is_part_of_a_release_so_that_no_upgrade_empties_one(helm: Helm) -> None:
+    assert not [one for one in yaml.load_all(helm.template(), yaml.CSafeLoader) if one["kind"] == "Secret"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "go"),
+    [
+        ("values.a.b", ".Values.a.b"),
+        ("values.a and values.b == 'x'", '(and .Values.a (eq .Values.b "x"))'),
+        ("values.a or 'x'", '(or .Values.a "x")'),
+        ("namespace", ".Release.Namespace"),
+    ],
+)
+def test_expressions_are_written_in_gos_notation(ours: str, go: str) -> None:
+    assert expression(ours) == go
+
+
+@pytest.mark.parametrize("unknown", ["surprise", "values.a + 1", "values.a | upper"])
+def test_what_has_no_notation_in_go_is_refused(unknown: str) -> None:
+    with pytest.raises(ValueError, match="no Go template"):
+        expression(unknown)

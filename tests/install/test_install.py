@@ -1,0 +1,149 @@
+"""`grove install`: what it prints, and what it says of values that are wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context
+from grove_operator import rulebook
+from grove_operator.telemetry.metrics import PREFIX
+from tests.cli.running import run
+
+Manifest = dict[str, Any]
+
+
+def installed(*arguments: str) -> dict[str, Manifest]:
+    """The objects by kind and name."""
+    ended = run("install", "--no-crds", "-o", "json", *arguments)
+    assert ended.code == 0, ended.err
+    return {f"{one['kind']}/{one['metadata']['name']}": one for one in json.loads(ended.out)["items"]}
+
+
+@pytest.fixture(scope="module")
+def objects() -> dict[str, Manifest]:
+    return installed("-n", "grove")
+
+
+def container(objects: dict[str, Manifest]) -> Manifest:
+    made: Manifest = objects["Deployment/grove-operator"]["spec"]["template"]["spec"]["containers"][0]
+    return made
+
+
+def test_everything_is_in_one_namespace(objects: dict[str, Manifest]) -> None:
+    wide = {"Namespace", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+    assert {one["metadata"].get("namespace") for one in objects.values() if one["kind"] not in wide} == {"grove"}
+    assert objects["Namespace/grove"]
+    assert {one["subjects"][0]["namespace"] for name, one in objects.items() if "Binding/" in name} == {"grove"}
+
+
+def test_definitions_come_before_all_that_may_need_them() -> None:
+    kinds = [one["kind"] for one in yaml.load_all(run("install").out, yaml.CSafeLoader)]
+    assert kinds[:2] == ["Namespace", "CustomResourceDefinition"]
+    assert kinds[-1].endswith("WebhookConfiguration")
+
+
+def test_the_configuration_is_one_that_the_operator_takes(objects: dict[str, Manifest]) -> None:
+    config = yaml.safe_load(objects["ConfigMap/grove-operator"]["data"]["config.yaml"])
+    context = Context(rulebook.read().program(VOCABULARY), Settings(), Document(config))
+    assert [one for one in context.findings if one.severity == "error"] == []
+    assert context.config.init_image == container(objects)["image"], "one image for both"
+    assert config["leaderElection"]["enabled"]
+
+
+def test_probes_and_ports_are_those_of_the_configuration() -> None:
+    made = installed("--set", "config.server.healthProbes.port=7", "--set", "config.server.metrics.port=8")
+    ports = {one["name"]: one["containerPort"] for one in container(made)["ports"]}
+    assert ports == {"webhooks": 9443, "health": 7, "metrics": 8}
+    assert container(made)["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health"}
+    assert {one["name"]: one["port"] for one in made["Service/grove-operator"]["spec"]["ports"]} == {"webhooks": 443, "metrics": 8}
+
+
+def test_the_operator_runs_with_as_little_as_it_needs(objects: dict[str, Manifest]) -> None:
+    pod = objects["Deployment/grove-operator"]["spec"]["template"]["spec"]
+    assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["seccompProfile"]["type"]) == (True, "RuntimeDefault")
+    assert container(objects)["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    writable = [one["mountPath"] for one in container(objects)["volumeMounts"] if not one.get("readOnly")]
+    assert writable == ["/tmp"]
+
+
+def test_a_change_of_the_configuration_makes_new_pods() -> None:
+    checksums = {
+        made["Deployment/grove-operator"]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+        for made in (installed(), installed("--set", "config.logLevel=debug"), installed())
+    }
+    assert len(checksums) == 2
+
+
+def test_every_webhook_leads_to_the_service(objects: dict[str, Manifest]) -> None:
+    hooks = [hook for name, one in objects.items() if "WebhookConfiguration/" in name for hook in one["webhooks"]]
+    assert len(hooks) >= 3
+    for hook in hooks:
+        service = hook["clientConfig"]["service"]
+        assert (service["namespace"], service["name"], service["port"]) == ("grove", "grove-operator", 443)
+        assert "caBundle" not in hook["clientConfig"]
+        assert "system:serviceaccount:grove:grove-operator" in str(hook["matchConditions"])
+
+
+def test_the_service_selects_the_pods(objects: dict[str, Manifest]) -> None:
+    labels = objects["Deployment/grove-operator"]["spec"]["template"]["metadata"]["labels"]
+    for name in ("Service/grove-operator", "PodDisruptionBudget/grove-operator", "NetworkPolicy/grove-operator"):
+        spec = objects[name]["spec"]
+        selector = spec.get("podSelector") or spec["selector"]
+        assert (selector.get("matchLabels") or selector).items() <= labels.items()
+
+
+WRONG = {
+    "a value that does not exist": ("replica=2", 'values: replica: there is no such value; did you mean "replicas"?'),
+    "a value deep inside": ("image.tags=1", 'values: image.tags: there is no such value; did you mean "tag"?'),
+    "a value of another type": ("replicas=many", "values: replicas:"),
+    "a word that is none of them": ("webhooks.failurePolicy=No", "'Fail' or 'Ignore'"),
+    "no value": ("replicas", "expected PATH=VALUE"),
+    "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
+    "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
+}
+
+
+@pytest.mark.parametrize(("setting", "told"), WRONG.values(), ids=WRONG)
+def test_values_that_are_wrong_are_told_with_their_place(setting: str, told: str) -> None:
+    ended = run("install", "--set", setting)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("replicas: many\nimages: {}\nwebhooks: {enabled: 3}\n")
+    assert len(run("install", "--values", str(file)).err.splitlines()) == 3
+
+
+def test_values_of_a_file_that_is_no_yaml_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("replicas: [\n")
+    ended = run("install", "--values", str(file))
+    assert (ended.code, str(file) in ended.err) == (2, True)
+
+
+def test_a_later_file_and_a_setting_win(tmp_path: Path) -> None:
+    for name, text in (("a.yaml", "replicas: 3\npodLabels: {a: b}\n"), ("b.yaml", "replicas: 4\n")):
+        (tmp_path / name).write_text(text)
+    files = [part for name in ("a.yaml", "b.yaml") for part in ("--values", str(tmp_path / name))]
+    made = installed(*files, "--set", "podLabels.c=d")
+    assert made["Deployment/grove-operator"]["spec"]["replicas"] == 4
+    assert {"a": "b", "c": "d"}.items() <= made["Deployment/grove-operator"]["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_the_dashboard_is_that_of_our_metrics() -> None:
+    made = installed("--set", "dashboard.enabled=true")
+    assert PREFIX in made["ConfigMap/grove-operator-dashboard"]["data"]["grove-operator.json"]

@@ -1,0 +1,15 @@
+{{- define "grove.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ .tag | default (printf "v%s" $.Chart.AppVersion) }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "grove.labels" -}}
+{{- dict "app.kubernetes.io/name" "grove-operator" "app.kubernetes.io/version" .Chart.AppVersion | toJson -}}
+{{- end -}}
+
+{{- define "grove.config" -}}
+{{- $own := dict "server" (dict "webhooks" (dict "enabled" .Values.webhooks.enabled)) "initContainer" (dict "image" (include "grove.image" .)) -}}
+{{- $head := dict "apiVersion" "operator.config.grove.io/v1alpha1" "kind" "OperatorConfiguration" -}}
+{{- mergeOverwrite $head $own (deepCopy .Values.config) | toRawJson -}}
+{{- end -}}
