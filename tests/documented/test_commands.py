@@ -22,7 +22,10 @@ from .stage import build
 
 OTHERS = ("make ", "pip ", "python ")
 """What the tests stand on, so that no test can run it."""
-ELSEWHERE = {"cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another"}
+ELSEWHERE = {
+    "cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another",
+    "install.md": "tests/install/test_helm.py, on a cluster of its own",
+}
 ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "why", "completion")
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff)|kubectl diff|hpa/")
