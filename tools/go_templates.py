@@ -87,7 +87,7 @@ def _map_lines(node: dict[str, Any], indent: int) -> Iterator[str]:
             yield f"{pad}{_scalar(key)}: {{{{ {expression(inner)} | toJson }}}}"
             yield "{{- end }}"
             continue
-        yield from _entry(f"{pad}{_scalar(key)}:", value, indent)
+        yield from _guarded(value, "\n".join(_entry(f"{pad}{_scalar(key)}:", value, indent))).split("\n")
 
 
 def _entry(head: str, value: Any, indent: int) -> Iterator[str]:

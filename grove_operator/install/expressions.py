@@ -26,7 +26,8 @@ def render(node: Any, names: Mapping[str, Any]) -> Any:
         case dict():
             return _map(node, names)
         case list():
-            return [one for item in node if (one := render(item, names)) is not OMIT]
+            # None of several items is null, as it is in a Go template, which has written the key by then.
+            return [one for item in node if (one := render(item, names)) is not OMIT] or (None if node else [])
         case str():
             return _text(node, names)
         case _:

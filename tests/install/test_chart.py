@@ -48,6 +48,7 @@ CHOICES: dict[str, Manifest] = {
         "podDisruptionBudget": {"enabled": False},
         "networkPolicy": {"enabled": False},
     },
+    "no port": {"webhooks": {"enabled": False}, "config": {"server": {"healthProbes": {"port": 0}, "metrics": {"port": 0}}}},
     "texts that are awkward": {
         "podAnnotations": {"example.com/a": AWKWARD, "yes": "no", "1": "2"},
         "webhooks": {"annotations": {"a": AWKWARD}},

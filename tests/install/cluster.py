@@ -1,0 +1,113 @@
+"""A cluster into which Helm installs our chart, and the operator run by hand as its pods would: with their account and their file.
+
+No kubelet runs there: kwok says of pods that they run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from applier.testing.control_plane import ControlPlane
+from tests.controller.live.conftest import NODES, node
+
+NAMESPACE = "grove-system"
+ACCOUNT = f"system:serviceaccount:{NAMESPACE}:grove-operator"
+PATIENCE = 120.0
+"""Seconds. On an idle machine nothing here takes longer than five."""
+QUIET = ("--set", "config.server.healthProbes.port=0", "--set", "config.server.metrics.port=0")
+"""Tests run beside others: the ports of the operator that they run by hand may be in use."""
+WITHOUT_WEBHOOKS = ("--set", "webhooks.enabled=false")
+"""No API server reaches a Service here, so that sets would be refused for want of an answer."""
+
+Manifest = dict[str, Any]
+
+
+class Cluster:
+    """What a person does there, and sees."""
+
+    def __init__(self, plane: ControlPlane, folder: Path) -> None:
+        self.plane, self.folder = plane, folder
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:
+        return self.plane.kubectl(*arguments, input=input).stdout
+
+    def apply(self, *manifests: Manifest) -> None:
+        text = "\n---\n".join(map(json.dumps, manifests))
+        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
+
+    def get(self, *arguments: str) -> Any:
+        """Objects as kubectl prints them, None where there is none."""
+        text = self.kubectl("get", *arguments, "--ignore-not-found", "-o", "json")
+        return json.loads(text) if text.strip() else None
+
+    def items(self, *arguments: str) -> list[Manifest]:
+        found = self.get(*arguments)
+        return [] if found is None else list(found["items"])
+
+    def pods(self, namespace: str) -> dict[str, str]:
+        """The UIDs of the pods that are ready, by the name of their host."""
+        return {one["spec"].get("hostname", ""): one["metadata"]["uid"] for one in self.items("pods", "-n", namespace) if _is_ready(one)}
+
+    def until(self, look: Callable[[], Any], wanted: Any) -> None:
+        """Returns once a look shows what is wanted; fails with what it shows instead."""
+        deadline = time.monotonic() + PATIENCE
+        while (seen := look()) != wanted:
+            assert time.monotonic() < deadline, f"wanted {wanted!r}, and there is still {seen!r}; {self.log()}"
+            time.sleep(0.2)
+
+    def log(self) -> str:
+        """The last lines of the operator's log."""
+        log = self.folder / "operator.log"
+        return log.read_text()[-3000:] if log.exists() else ""
+
+    def kubeconfig(self) -> Path:
+        """That of the operator's pods: their account's token, and their namespace."""
+        config = json.loads(self.plane.kubeconfig.read_text())
+        token = self.kubectl("create", "token", "grove-operator", "-n", NAMESPACE, "--duration", "1h").strip()
+        for user in config["users"]:
+            user["user"] = {"token": token}
+        for context in config["contexts"]:
+            context["context"]["namespace"] = NAMESPACE
+        path = self.folder / "operator.kubeconfig"
+        path.write_text(json.dumps(config))
+        return path
+
+    def configuration(self) -> Path:
+        """What is mounted into the operator's pods."""
+        path = self.folder / "config.yaml"
+        path.write_text(self.get("configmap", "grove-operator", "-n", NAMESPACE)["data"]["config.yaml"])
+        return path
+
+    @contextmanager
+    def operator(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Runs the operator until the block ends, and lets it end in good order."""
+        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(self.kubeconfig())]
+        with (self.folder / "operator.log").open("ab") as log:
+            process = subprocess.Popen([*command, "--config", str(self.configuration()), *options], stdout=log, stderr=log)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+@contextmanager
+def cluster_without_definitions(folder: Path) -> Iterator[Cluster]:
+    """One with nodes and nothing of ours."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok")) as plane:
+        there = Cluster(plane, folder)
+        there.apply(*map(node, range(NODES)))
+        yield there
+
+
+def _is_ready(pod: Manifest) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return not pod["metadata"].get("deletionTimestamp") and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
