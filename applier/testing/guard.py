@@ -2,7 +2,7 @@
 
 Started as a script of its own, with a pipe as standard input that the starter holds open. The pipe closes when the starter closes it,
 exits, or is killed; the server is killed then, and a folder that nobody needs any more is removed. On Linux the server also dies with the
-guard itself.
+guard itself. SIGUSR1 lets it stand still, SIGUSR2 go on.
 
 Arguments: the log file, a folder to remove (or nothing), and the server's command line.
 """
@@ -31,6 +31,8 @@ def main(log: str, rubbish: str, *command: str) -> int:
         server.kill()
 
     signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGUSR1, lambda *_: server.send_signal(signal.SIGSTOP))
+    signal.signal(signal.SIGUSR2, lambda *_: server.send_signal(signal.SIGCONT))
     ending = threading.Event()
     watcher = threading.Thread(target=_end_with_starter, args=(server, rubbish, ending), daemon=True)
     watcher.start()

@@ -143,6 +143,10 @@ class RunningPlane:
             raise Refused(answer.status, value, f"{method} {path}: {answer.status} {message}")
         return value
 
+    def server(self, name: str) -> servers.Server:
+        """One of the servers that were started here, by its program's name: tests may end it, start it again, or let it stand still."""
+        return next(one for one in self.running if one.name == name)
+
     def log(self, server: str) -> Path:
         """The log of one of the servers."""
         return self.folder / "logs" / f"{server}.log"

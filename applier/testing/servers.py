@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -26,11 +27,27 @@ FEWER_COLLECTIONS = {"GOGC": "400"}
 
 @dataclass(slots=True)
 class Server:
-    """A server under its guard."""
+    """A server under its guard, whose command line is `guard`; it runs once it is started, and can be started again when it has ended."""
 
     name: str
     log: Path
-    process: subprocess.Popen[bytes] = field(repr=False)
+    guard: Sequence[str] = field(repr=False)
+    process: subprocess.Popen[bytes] = field(init=False, repr=False)
+
+    def start(self) -> None:
+        """Starts it."""
+        with self.log.with_name("guards.log").open("ab") as output:
+            self.process = subprocess.Popen(
+                self.guard, stdin=subprocess.PIPE, stdout=output, stderr=output, env=FEWER_COLLECTIONS | os.environ, start_new_session=True
+            )
+
+    def pause(self) -> None:
+        """Lets it stand still: whoever asks it waits, and nobody is told that it does not answer."""
+        self.process.send_signal(signal.SIGUSR1)
+
+    def resume(self) -> None:
+        """Lets it go on after `pause`."""
+        self.process.send_signal(signal.SIGUSR2)
 
     @property
     def ended(self) -> bool:
@@ -52,11 +69,9 @@ def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = 
     """Starts a server under a guard that ends it, and removes `rubbish`, when this process is gone."""
     log = logs / f"{name}.log"
     guard = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")), str(log), str(rubbish), *command]
-    with (logs / "guards.log").open("ab") as output:
-        process = subprocess.Popen(
-            guard, stdin=subprocess.PIPE, stdout=output, stderr=output, env=FEWER_COLLECTIONS | os.environ, start_new_session=True
-        )
-    return Server(name, log, process)
+    server = Server(name, log, guard)
+    server.start()
+    return server
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,0 +1,168 @@
+"""What breaks around the operator, as docs/operator.md says under "When things break": a server, its storage, nodes, watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from applier.errors import ApplierError
+from applier.ref import Kind, Manifest
+from applier.testing.control_plane import ControlPlane
+from applier.testing.errors import ControlPlaneError
+from applier.transport import connect
+
+from .conftest import with_grove
+from .test_reported import pod_of, scale
+from .world import AGENT, BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
+
+NODE = Kind("", "v1", "Node")
+AWAY = 12.0
+"""Seconds that something is broken: long enough for requests to fail some times, and not so long that nodes count as lost."""
+ALL = (*FRONT, *BASE, *SCALED)
+
+
+@pytest.fixture(scope="module")
+def frail_plane() -> Iterator[ControlPlane]:
+    """One whose servers may be broken."""
+    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), audit=False) as plane:
+        yield with_grove(plane)
+
+
+@pytest.fixture
+async def world(frail_plane: ControlPlane) -> AsyncIterator[World]:
+    """A set that runs, and an operator of which nothing unforeseen may come."""
+    async with connect(kubeconfig=str(frail_plane.kubeconfig), user_agent=AGENT) as cluster:
+        there = World(frail_plane, cluster, frail_plane.create_namespace())
+        await there.start()
+        await there.apply(SERVING)
+        await there.until_ready(*ALL)
+        await there.at_rest()
+        around = asyncio.create_task(look_after(there))
+        yield there
+        around.cancel()
+        await asyncio.gather(around, return_exceptions=True)
+        await there.stop()
+        assert [one.error for one in there.results if one.error is not None and not isinstance(one.error, ApplierError)] == []
+        frail_plane.delete_namespace(there.namespace)
+
+
+async def look_after(world: World) -> None:
+    """Starts what ended with the API server, as a kubelet does, and lets pods that Kubernetes took for lost report themselves again.
+
+    kwok does neither: its pods have become ready once and for all.
+    """
+    while True:
+        for server in world.plane.running:
+            if server.ended and server.name != "kube-apiserver":
+                server.start()
+        with suppress(ApplierError):
+            nodes = (await world.cluster.list(await world.cluster.resource(NODE))).items
+            there = {one["metadata"]["name"] for one in nodes if is_ready(one)}
+            for pod in await world.objects("pods"):
+                if pod["spec"].get("nodeName") in there and pod["status"].get("phase") == "Running" and not is_ready(pod):
+                    await report_ready(world, pod)
+        await asyncio.sleep(1.0)
+
+
+async def report_ready(world: World, pod: Manifest) -> None:
+    """What a kubelet says that has got over it."""
+    conditions = [{**one, "status": "True"} if one["type"] == "Ready" else one for one in pod["status"]["conditions"]]
+    resource = await world.cluster.resource(KINDS["pods"])
+    body = {"status": {"conditions": conditions}}
+    await world.cluster.patch(resource, world.namespace, pod["metadata"]["name"], body, manager="kubelet", subresource="status")
+
+
+async def uids(world: World) -> dict[str, str]:
+    """The pods that nobody has asked to go, by hostname."""
+    pods = [one for one in await world.objects("pods") if not one["metadata"].get("deletionTimestamp")]
+    return {one["spec"]["hostname"]: one["metadata"]["uid"] for one in pods}
+
+
+async def answers(plane: ControlPlane) -> bool:
+    try:
+        await asyncio.to_thread(plane.request, "GET", "/readyz")
+    except ControlPlaneError:
+        return False
+    return True
+
+
+async def other_than(world: World, hostname: str, uid: str) -> bool:
+    """Whether another pod stands in the place of one."""
+    return (await uids(world)).get(hostname, uid) != uid
+
+
+async def test_while_the_api_server_is_away_nothing_changes_and_then_all_is_made_good(world: World) -> None:
+    before = await uids(world)
+    server = world.plane.server("kube-apiserver")
+    await asyncio.to_thread(server.stop)
+    await asyncio.sleep(AWAY)
+    server.start()
+    await world.until(lambda: answers(world.plane), True)
+    victim = (await pod_of(world, FRONT[0]))["metadata"]
+    await world.kubectl("delete", "pod", victim["name"], "--wait=false")
+    await world.until(lambda: other_than(world, FRONT[0], victim["uid"]), True)
+    await world.until_ready(*ALL)
+    await world.at_rest()
+    kept = {name: uid for name, uid in (await uids(world)).items() if name != FRONT[0]}
+    assert kept == {name: uid for name, uid in before.items() if name != FRONT[0]}
+
+
+@pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])
+async def test_a_server_or_its_storage_that_stands_still_is_waited_for(world: World, name: str) -> None:
+    """Whatever was asked may have been done or not, and watches tell nothing: in the end there is what is wanted, and each pod once."""
+    before = await uids(world)
+    server = world.plane.server(name)
+    await scale(world, "podcliquescalinggroup", "chat-0-model", 6)
+    server.pause()
+    try:
+        await asyncio.sleep(AWAY)
+    finally:
+        server.resume()
+    more = tuple(hostname.replace("model-1", f"model-{index}") for index in range(2, 6) for hostname in SCALED)
+    await world.until_ready(*ALL, *more)
+    await world.at_rest()
+    assert len(await world.objects("pods")) == len(ALL) + len(more)
+    assert before.items() <= (await uids(world)).items()
+
+
+async def test_434_nodes_that_are_lost_are_noticed_and_when_they_are_back_the_same_pods_serve(world: World) -> None:
+    """Kubernetes says of their pods that they are not ready. A pod that is deleted then goes only when its node is back."""
+    before = await uids(world)
+    nodes = world.plane.server("kwok")
+    nodes.pause()
+    try:
+        await world.until(lambda: reported(world, "availableReplicas"), 0)
+        assert await world.hostnames(is_ready) == []
+        victim = (await pod_of(world, FRONT[0]))["metadata"]
+        await world.kubectl("delete", "pod", victim["name"], "--wait=false", "--grace-period=60")
+        await world.until(lambda: other_than(world, FRONT[0], victim["uid"]), True)
+        assert victim["uid"] in {one["metadata"]["uid"] for one in await world.objects("pods")}, "nobody confirms that it is gone"
+    finally:
+        nodes.resume()
+    await world.until_ready(*ALL)
+    await world.until(lambda: reported(world, "availableReplicas"), 1)
+    assert {name: uid for name, uid in before.items() if name != FRONT[0]}.items() <= (await uids(world)).items()
+
+
+async def reported(world: World, field: str) -> Any:
+    [one] = await world.objects("sets")
+    return one["status"].get(field)
+
+
+async def test_watches_that_break_all_the_time_lose_nothing(world: World) -> None:
+    """The server ends without a word and is back at once, as behind a load balancer."""
+    server = world.plane.server("kube-apiserver")
+    for replicas in (3, 1, 2):
+        await scale(world, "podcliquescalinggroup", "chat-0-model", replicas)
+        await asyncio.to_thread(server.stop)
+        server.start()
+        await world.until(lambda: answers(world.plane), True)
+    await world.until_ready(*ALL)
+    await world.at_rest()
+    assert len(await world.objects("pods")) == len(ALL)
