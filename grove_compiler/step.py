@@ -25,6 +25,7 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
 from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.tally import KeptTally, keep_tally
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
 from grove_compiler.model.expanded.training.job import time_is_up
 from grove_compiler.model.inputs.configuration import Configuration
@@ -96,7 +97,7 @@ class Generation:
 
     `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
     `findings` are what the rules said of the set beside `topologies`; none while nobody asked. `hashes` are those of its pod templates
-    beside the revisions that are `recorded`.
+    beside the revisions that are `recorded`. `tally` is that of its replicas, as far as it is told what has changed.
     """
 
     declaration: tuple[Any, ...]
@@ -106,6 +107,7 @@ class Generation:
     findings: list[Diagnostic] | None = None
     recorded: list[str] | None = None
     hashes: Hashes = ([], "")
+    tally: KeptTally = field(default_factory=KeptTally)
 
     def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
         """The hashes of its templates beside what is recorded: compared once, for a revision never changes under its UID."""
@@ -205,6 +207,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
     share_templates(expanded, generation.declared)
     expanded.is_out_of_time = time_is_up(expanded, now)
+    keep_tally(expanded, generation.tally)
     expanded.template_hashes = expanded.inherited_hashes or generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.definitions import Definitions
+from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Objects, Subscriber
 from applier.cache.read import Unread
 from applier.cache.selectors import selector as read_selector
@@ -41,6 +42,8 @@ class WatchCache:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
         self._objects, self._compactor = Objects(), Compactor()
+        self._journals = Journals()
+        self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._tasks: dict[Source, asyncio.Task[None]] = {}
@@ -110,6 +113,14 @@ class WatchCache:
         """The objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
         self._check((group, kind), namespace)
         return self._objects.of(group, kind, namespace, read_selector(selector))
+
+    def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
+        """Which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
+
+        For who sums them up: a look at all of them costs what they all cost, and this what has changed.
+        """
+        self._check((group, kind), namespace)
+        return self._journals.read(Selected(group, kind, label, value, namespace), since)
 
     def doubts(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
         """Why what is known of these kinds may not be what is there, a sentence for each; empty when all can be relied on.

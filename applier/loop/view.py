@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Changes, Wanted, WatchCache
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
@@ -74,6 +74,15 @@ class View:
         self.read.selections.add(Selection(group, kind, namespace, selector))
         self.read.kinds.add((group, kind))
         return self._cache.by_label(group, kind, selector, namespace)
+
+    def changes(self, group: str, kind: str, label: str, value: str, namespace: str = "", since: object = None) -> Changes:
+        """Which objects of a kind with this label have changed since the mark of an earlier answer, by name. Raises `NotSynced`.
+
+        Further changes of any of them are news for the key, as with `by_label`.
+        """
+        self.read.selections.add(Selection(group, kind, namespace, f"{label}={value}"))
+        self.read.kinds.add((group, kind))
+        return self._cache.changes(group, kind, label, value, namespace, since)
 
     def doubts(self) -> list[str]:
         """Why what was read may not be what is there, a sentence for each kind; empty when it can be relied on."""

@@ -17,6 +17,15 @@ def part_of(owner: str, part: str | int) -> str:
     return f"{owner}-{part}"
 
 
+def replica_of(name: str, set_name: str) -> int | None:
+    """Returns the index of the replica of a set that a part of it is called after; none where the name tells of no replica.
+
+    `chat-12-router` and `chat-12` belong to replica 12 of `chat`.
+    """
+    text = name[len(set_name) + 1 :].partition("-")[0] if name.startswith(f"{set_name}-") else ""
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
 def pod(clique_name: str, index: int, is_taken: Callable[[str], bool]) -> str:
     """A pod's name: always the same for a clique, an index and the names that are taken.
 

@@ -17,7 +17,6 @@ from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.availability import replica_states
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
@@ -54,6 +53,7 @@ from grove_compiler.model.expanded.rolls import one_more_may_go
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
+from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.expanded.termination import (
     comes_next,
     is_restarting,
@@ -215,7 +215,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         replica_breaches,
         replica_counts,
         replica_is_updating,
-        replica_states,
         priority_classes,
         scaled_gangs,
         scheduler_topologies,
@@ -226,6 +225,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         sharing_levels,
         startup_cycles,
         stuck_containers,
+        tally,
         topology_changed,
         unmet_dependencies,
         training_job,

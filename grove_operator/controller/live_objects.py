@@ -10,7 +10,7 @@ from applier.errors import NotSynced
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import Unknown
+from grove_compiler.model.inputs.snapshot import Changes, Unknown
 from grove_operator.cluster.snapshot import DRIVER
 
 T = TypeVar("T")
@@ -82,6 +82,11 @@ class LiveObjects:
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
         return self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace))
+
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+        """See `Objects.changes`."""
+        mark, refs = self._answer(lambda: self._view.changes(group, kind, key, value, namespace, since))
+        return Changes(mark, None if refs is None else [ref.name for ref in refs])
 
     def _answer(self, question: Callable[[], T]) -> T:
         """The answer. Raises `Unknown` where there is none: the applier's `NotSynced` is a KeyError, which a rule may raise as well."""

@@ -12,6 +12,7 @@ from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
+from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
 
@@ -35,7 +36,7 @@ class Membership:
         self._members: dict[Key, set[Ref]] = {}
         self._claimed: dict[Ref, Key] = {}
         self._claims: dict[Key, set[Ref]] = {}
-        self._heard: set[Key] = set()
+        self._heard: dict[Key, set[int]] = {}  # by set: the replicas that have said what they want, and -1 for the set itself
         self._waiting: dict[Key, dict[Key, None]] = {}  # by the key of their set
 
     def note(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
@@ -57,14 +58,18 @@ class Membership:
                 self._disclaim(ref)
                 self._claimed[ref] = key
                 self._claims.setdefault(key, set()).add(ref)
-        if key not in self._heard:
-            self._heard.add(key)
-            for one in self._waiting.pop(key._replace(replica=None), ()):
+        whole, heard = self._heard_of(key)
+        if (index := -1 if key.replica is None else key.replica) not in heard:
+            heard.add(index)
+            for one in self._waiting.pop(whole, ()):
                 self._wake(one)
 
     def forget(self, key: Key) -> None:
         """The key is gone."""
-        self._heard.discard(key)
+        whole, heard = self._heard_of(key)
+        heard.discard(-1 if key.replica is None else key.replica)
+        if not heard:
+            del self._heard[whole]
         self._waiting.pop(key, None)
 
     def of(self, view: View, key: Key, replicas: int) -> list[Manifest]:
@@ -75,13 +80,17 @@ class Membership:
         `replicas` have said what they want, nor for a replica before its set has (a set that is gone has no replicas, and wants nothing).
         """
         whole = key._replace(replica=None)
-        others = [key._replace(replica=index) for index in range(replicas)] if key == whole else [whole] * bool(replicas)
-        if not self._heard.issuperset(others):
+        others: Iterable[int] = range(replicas) if key == whole else [-1] * bool(replicas)
+        if not self._heard.get(whole, frozenset()).issuperset(others):
             self._waiting.setdefault(whole, {})[key] = None
             return []
         refs = {ref for ref in self._members.get(key, ()) if self._claimed.get(ref, key) == key} | self._claims.get(key, set())
         found = (view.get(ref) for ref in sorted(refs))
         return [one for one in found if one is not None]
+
+    def _heard_of(self, key: Key) -> tuple[Key, set[int]]:
+        whole = key._replace(replica=None)
+        return whole, self._heard.setdefault(whole, set())
 
     def _disclaim(self, ref: Ref) -> None:
         if (key := self._claimed.pop(ref, None)) is not None:
@@ -123,11 +132,12 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
     else:
         return None
     # A revision is named after a hash, which may look like the index of a replica.
-    replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_INDEX))
+    replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_INDEX) or "")
     return Key(SET_KIND, ref.namespace, name, replica)
 
 
-def _replica_of(name: str, set_name: str, label: str | None) -> int | None:
-    """The replica's index by the label, else by the name: `chat-12-router` and `chat-12` belong to replica 12 of `chat`."""
-    text = label or (name[len(set_name) + 1 :].partition("-")[0] if name.startswith(f"{set_name}-") else "")
-    return int(text) if text.isascii() and text.isdecimal() else None
+def _replica_of(name: str, set_name: str, label: str) -> int | None:
+    """The replica's index by the label, else by the name."""
+    if not label:
+        return replica_of(name, set_name)
+    return int(label) if label.isascii() and label.isdecimal() else None

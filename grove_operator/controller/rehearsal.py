@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from applier.cache import WatchCache
+from applier.cache import Changes, WatchCache
 from applier.cache.objects import Objects
 from applier.cache.selectors import selector
 from applier.decision import Schemas
@@ -64,6 +64,10 @@ class Still:
     def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
         """See `View.by_label`."""
         return self._objects.of(group, kind, namespace, selector(wanted))
+
+    def changes(self, *_: object) -> Changes:
+        """See `View.changes`. Each key is looked at once, so that nobody has a mark."""
+        return Changes(None, None)
 
     def unserved(self) -> set[Kind]:
         """The kinds that the server does not serve."""

@@ -2,8 +2,8 @@
 
 Two questions, both in CPU time of one process, median over many steps:
 
-- A set of 5,000 replicas with 10,000 pods runs. The status of one pod changes, and the step of its replica is taken. Goal: under 5 ms, and
-  nothing is rendered but that replica.
+- A set of 5,000 replicas with 10,000 pods runs. The status of one pod changes, and the step of its replica is taken; then what its
+  PodClique reports, and that of the set. Goal: each under 5 ms, and nothing is rendered but that replica, or what is the set's own.
 - A small set runs beside 0, 10,000 and 40,000 objects that have nothing to do with it. Goal: the same within 10 %.
 
 What exists is asked of an index that is there already, as a watch cache keeps it; only the steps are measured.
@@ -17,10 +17,12 @@ import sys
 import time
 from typing import Any
 
+from applier.cache.journal import Journals, Selected
+from applier.ref import Ref
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.model.inputs.snapshot import Changes, ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_compiler.step import Context, Key, Step, step
@@ -75,20 +77,53 @@ def milliseconds(view: ObjectList, keys: list[Key], context: Context) -> tuple[f
     return statistics.median(times), most
 
 
+class Living(ObjectList):
+    """Objects of which the same are always there, and that change: it takes down which, as a watch cache does."""
+
+    __slots__ = ("_journals",)
+
+    def __init__(self, objects: list[Manifest]) -> None:
+        super().__init__(objects)
+        self._journals = Journals()
+
+    def change(self, manifest: Manifest) -> None:
+        ref = Ref.of(manifest)
+        self._journals.note(ref, self.get(*ref), manifest)
+        self._by_name[ref] = manifest
+
+    def changes(self, *asked: Any) -> Changes:
+        mark, refs = self._journals.read(Selected(*asked[:-1]), asked[-1])
+        return Changes(mark, None if refs is None else [ref.name for ref in refs])
+
+
+def whole_set(view: Living, cliques: list[Manifest], context: Context) -> tuple[float, int]:
+    """The median of the steps of the set after one PodClique has reported something else, and how many objects they rendered."""
+    times, made, key = [], [], Key("PodCliqueSet", NAMESPACE, "big")
+    for number, one in enumerate(cliques):
+        view.change({**one, "status": {"readyReplicas": number % 3}})
+        took, rendered = milliseconds(view, [key], context)
+        times.append(took)
+        made.append(rendered)
+    return statistics.median(times), max(made)
+
+
 def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str]:
     """Measures the first question; gives what misses its goal."""
-    view, context = ObjectList(big), Context(program, Settings(pods=True), config)
+    view, context = Living(big), Context(program, Settings(pods=True), config)
+    cliques = [one for one in big if one["kind"] == "PodClique"]
     keys = [Key("PodCliqueSet", NAMESPACE, "big", index * 17 % REPLICAS) for index in range(ROUNDS)]
     first, _ = milliseconds(view, keys[:1], context)
     usual, rendered = milliseconds(view, keys, context)
-    whole, own = milliseconds(view, [keys[0]._replace(replica=None)] * 9, context)
+    scratch, own = milliseconds(view, [keys[0]._replace(replica=None)], context)
+    whole, _ = whole_set(view, cliques[:: len(cliques) // ROUNDS], context)
     rows = [
         ["of its replica, first of a generation", f"{first:.2f}", str(rendered)],
         ["of its replica, any other", f"{usual:.2f}", str(rendered)],
-        [f"of the set, which counts {REPLICAS:,} replicas", f"{whole:.2f}", str(own)],
+        [f"of the set, first of a generation: counts {REPLICAS:,} replicas", f"{scratch:.2f}", str(own)],
+        ["of the set, any other", f"{whole:.2f}", str(own)],
     ]
     print(f"One pod of {2 * REPLICAS:,} changes\n\n{table(['step', 'CPU ms', 'objects rendered'], rows)}\n")
-    return [f"{usual:.2f} ms"] if usual >= MOST_MS else []
+    return [f"{one:.2f} ms" for one in (usual, whole) if one >= MOST_MS]
 
 
 def beside_others(program: Program, config: Document, big: list[Manifest]) -> list[str]:

@@ -166,7 +166,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
     "update_order": [
-        ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(SET, 3, [], [])), [0, 1, 1, 3], [-3])
+        ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(3, is_available=True)), [0, 1, 1, 3], [-3])
     ],
     "one_more_may_go": [("true", lambda program: program.decisions.one_more_may_go(Roll(3, 2, 0, 1, [])), False, True)],
     "replica_is_terminated": [

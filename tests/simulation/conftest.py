@@ -1,4 +1,4 @@
-"""Ends what tests leave: each simulation has an event loop, and processes in it."""
+"""Ends what tests leave (each simulation has an event loop, and processes in it), and has every step looked at twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,34 @@ from collections.abc import Iterator
 
 import pytest
 
+from applier.loop import View
+from grove_compiler.model.expanded.tally import KeptTally
+from grove_compiler.step import Context, Generation, Gone, Hold, Key, Step, step
+from grove_operator.controller import desire
+from grove_operator.controller.live_objects import LiveObjects
 from tests.simulation.simulation import Simulation
+
+
+@pytest.fixture(autouse=True)
+def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a set adds up from what has changed is what it adds up from scratch, after all that a simulation does to it."""
+
+    def checked(view: LiveObjects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+        outcome = step(view, key, now, context)
+        if key.replica is None and isinstance(outcome, Step) and (generation := _generation(view, key, context)) is not None:
+            kept, generation.tally = generation.tally, KeptTally()
+            anew = step(LiveObjects(View(view._view._cache)), key, now, context)
+            generation.tally = kept
+            assert isinstance(anew, Step)
+            assert repr([outcome.statuses, outcome.deletions]) == repr([anew.statuses, anew.deletions]), "a tally is not what it should be"
+        return outcome
+
+    monkeypatch.setattr(desire, "step", checked)
+
+
+def _generation(view: LiveObjects, key: Key, context: Context) -> Generation | None:
+    live = view.get("grove.io", key.kind, key.namespace, key.name)
+    return None if live is None else context.generation(live)
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from applier.ref import Ref
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import Context, step
+from grove_operator.controller.statuses import status_writes
 from tests.model.sets import clique, pcs
 from tests.step.world import complete, context
 
@@ -41,6 +43,14 @@ def made(objects: list[Manifest], manifest: Manifest) -> list[str]:
     return sorted(pods + [one["metadata"]["name"] for one in nodes if one["kind"] == "ResourceClaim"])
 
 
+def reported(objects: list[Manifest], manifest: Manifest) -> list[Manifest]:
+    """The objects with the statuses that steps say: a set looks only at PodCliques that say so themselves."""
+    view = ObjectList(objects)
+    made = [complete(step(view, key, NOW, shared_context())) for key in keys_of(manifest)]
+    written = {write.of.ref: write.status for each in made for write in status_writes(each.statuses, each.conditions, view, NOW)}
+    return [{**one, "status": written.get(Ref.of(one), one.get("status", {}))} for one in objects]
+
+
 def conditions(objects: list[Manifest], manifest: Manifest) -> dict[str, Any]:
     statuses = told(objects, keys_of(manifest), shared_context())["statuses"]
     found = {name: one["conditions"].get("ResourceClaimTemplatesUnavailable") for name, one in statuses.items()}
@@ -51,6 +61,8 @@ def test_pods_wait_for_the_template_of_a_claim_that_they_share_and_those_without
     manifest = shared_set()
     objects = running(manifest, {}, {}, shared_context())
     assert made(objects, manifest) == ["demo-0-b-0", "demo-0-b-1"]
+    assert conditions(objects, manifest) == {"PodClique demo-0-a": WORDS}
+    objects = reported(objects, manifest)
     assert conditions(objects, manifest) == {"PodCliqueSet demo": WORDS, "PodClique demo-0-a": WORDS}
     event = "PodCliqueSet demo Warning ResourceClaimTemplateNotFound: Pods wait for the ResourceClaimTemplate default/ext"
     assert told(objects, keys_of(manifest), shared_context())["events"] == [event]
@@ -91,7 +103,8 @@ def test_pods_that_wait_for_a_template_of_their_own_say_so() -> None:
         "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "ext"}],
     }
     manifest = pcs([clique("a", 1, podSpec=spec)])
-    waiting, there = running(manifest, {"demo-0-a": ["waiting"]}, {}, shared_context()), {"demo-0-a": ["scheduled"]}
+    waiting = reported(running(manifest, {"demo-0-a": ["waiting"]}, {}, shared_context()), manifest)
+    there = {"demo-0-a": ["scheduled"]}
     assert conditions(waiting, manifest) == {"PodCliqueSet demo": WORDS, "PodClique demo-0-a": WORDS}
     assert conditions([*waiting, TEMPLATE], manifest) == {}
     assert conditions(running(manifest, there, {}, shared_context()), manifest) == {}

@@ -1,13 +1,11 @@
-"""Which replicas of a set can serve, and which are up to date: one fold over what its PodCliques and scaling groups report (shipped §7.9).
+"""Which replicas of a set can serve, and which are up to date: what the PodCliques and scaling groups of each report (shipped §7.9).
 
-It looks at no pod. A step for a set of thousands of replicas goes through some small manifests for each; who wants less than that makes
-the fold of one replica (`ReplicaState`) a thing that is kept until one of these manifests changes.
+It looks at no pod. What all replicas of a set add up to is their tally (`tally.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field
+from collections.abc import Callable
 from itertools import repeat
 
 from grove_compiler.graph.node import Manifest
@@ -15,88 +13,75 @@ from grove_compiler.model import names
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
-from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
 
+CLIQUE_KIND, GROUP_KIND = "PodClique", "PodCliqueScalingGroup"
 BREACHED = "MinAvailableBreached"
 HASH = "currentPodCliqueSetGenerationHash"
 
+Find = Callable[[str, str], Manifest | None]
+"""Gives the object of a kind and name, going or not; none where there is none."""
 
-@record(slots=False)
+
+@record
 class ReplicaState:
-    """What a replica's objects report: its standalone PodCliques and its scaling groups, each none where it does not exist."""
+    """What the standalone PodCliques and the scaling groups of a replica report, summed up.
 
-    set: ExpandedSet = field(repr=False)
+    It `is_available` when none of them is short of what it cannot do without, and `is_updated` when it can serve with the newest templates
+    alone; `updated_cliques` and `updated_groups` say how many have these. It `is_outdated` when one of them was up to date once, and is not
+    with what is declared now, and `is_breached` when one says that it is short of what it cannot do without. That it
+    `has_scheduled_pods` is known as far as they report it.
+    """
+
     index: int
-    cliques: list[Manifest | None] = field(repr=False)
-    groups: list[Manifest | None] = field(repr=False)
-
-    @lazy
-    def is_available(self) -> bool:
-        """Whether no clique and no scaling group of it is short of what it cannot do without."""
-        return all(map(_clique_is_available, self.cliques, self.set.standalone_cliques)) and all(
-            map(_group_is_available, self.groups, self.set.groups)
-        )
-
-    @lazy
-    def updated_cliques(self) -> int:
-        """How many of its standalone PodCliques have the newest templates."""
-        return sum(map(_clique_is_updated, self.cliques, self.set.standalone_cliques, repeat(self.set)))
-
-    @lazy
-    def updated_groups(self) -> int:
-        """How many of its scaling groups have the newest templates."""
-        generation = self.set.generation_hash
-        return sum(_status(manifest).get("currentPodCliqueSetGenerationHash") == generation for manifest in self.groups)
-
-    @lazy
-    def is_outdated(self) -> bool:
-        """Whether a clique or scaling group of it was up to date once, and is not with what is declared now."""
-        statuses = [_status(manifest) for manifest in (*self.cliques, *self.groups)]
-        told = [one.get(HASH) for one in statuses if "updateProgress" in one or HASH in one]
-        return any(hash != self.set.generation_hash for hash in told)
-
-    @lazy
-    def has_scheduled_pods(self) -> bool:
-        """Whether any of its pods has a node, as far as cliques and replicas of scaling groups report it."""
-        return any(_status(manifest).get("scheduledReplicas") for manifest in (*self.cliques, *self.groups))
-
-    @lazy
-    def is_breached(self) -> bool:
-        """Whether a clique or scaling group of it says that it is short of what it cannot do without."""
-        return any(is_true(manifest, BREACHED) for manifest in (*self.cliques, *self.groups))
-
-    @lazy
-    def is_updated(self) -> bool:
-        """Whether it can serve with the newest templates alone."""
-        return self.is_available and self.updated_cliques == len(self.cliques) and self.updated_groups == len(self.groups)
+    is_available: bool = False
+    is_updated: bool = False
+    updated_cliques: int = 0
+    updated_groups: int = 0
+    is_outdated: bool = False
+    has_scheduled_pods: bool = False
+    is_breached: bool = False
 
 
-@remembered
-def replica_states(set: ExpandedSet) -> list[ReplicaState]:
-    """Returns the state of every replica that the set should have. Children that go, or that an older set owns, count as missing."""
-    cliques, groups = _children(set, "PodClique"), _children(set, "PodCliqueScalingGroup")
-    states = []
-    for index in range(set.replica_count):
-        replica = names.part_of(set.name, index)
-        states.append(
-            ReplicaState(
-                set,
-                index,
-                [cliques.get(names.part_of(replica, one.name)) for one in set.standalone_cliques],
-                [groups.get(names.part_of(replica, one.name)) for one in set.groups],
-            )
-        )
-    return states
+def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
+    """Returns the state of a replica that the set should have."""
+    cliques, groups = parts_of_replica(set, index, find)
+    parts = [*cliques, *groups]
+    is_available = all(map(_clique_is_available, cliques, set.standalone_cliques)) and all(map(_group_is_available, groups, set.groups))
+    updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
+    updated_groups = sum(_status(one).get(HASH) == set.generation_hash for one in groups)
+    told = [status.get(HASH) for status in map(_status, parts) if "updateProgress" in status or HASH in status]
+    return ReplicaState(
+        index,
+        is_available,
+        is_available and updated_cliques == len(cliques) and updated_groups == len(groups),
+        updated_cliques,
+        updated_groups,
+        any(hash != set.generation_hash for hash in told),
+        any(_status(one).get("scheduledReplicas") for one in parts),
+        any(is_true(one, BREACHED) for one in parts),
+    )
 
 
-def _children(set: ExpandedSet, kind: str) -> dict[str, Manifest]:
-    return {one["metadata"]["name"]: one for one in _owned(set, set.snapshot.labelled("grove.io", kind, PART_OF, set.name, set.namespace))}
+def parts_of_replica(set: ExpandedSet, index: int, find: Find) -> tuple[list[Manifest | None], list[Manifest | None]]:
+    """Returns a replica's standalone PodCliques and its scaling groups. Those that go, or that an older set owns, count as missing."""
+    replica = names.part_of(set.name, index)
+    cliques = [find(CLIQUE_KIND, names.part_of(replica, one.name)) for one in set.standalone_cliques]
+    groups = [find(GROUP_KIND, names.part_of(replica, one.name)) for one in set.groups]
+    return [_own(set, one) for one in cliques], [_own(set, one) for one in groups]
 
 
-def _owned(set: ExpandedSet, manifests: Iterable[Manifest]) -> Iterable[Manifest]:
-    return (one for one in manifests if not is_terminating(one) and (controller_of(one) or {}).get("uid") == set.ref.uid)
+def _own(set: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
+    """The object, if it is there to stay and the set's own."""
+    if manifest is None or is_terminating(manifest) or (controller_of(manifest) or {}).get("uid") != set.ref.uid:
+        return None
+    return manifest if is_part_of(manifest, set.name) else None
+
+
+def is_part_of(manifest: Manifest, set_name: str) -> bool:
+    """Tells whether an object's label says that it belongs to a set."""
+    return bool((manifest["metadata"].get("labels") or {}).get(PART_OF) == set_name)
 
 
 def _clique_is_available(manifest: Manifest | None, template: CliqueTemplate) -> bool:
@@ -115,7 +100,7 @@ def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set:
     return (
         (manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) == expected
         and status.get("currentPodTemplateHash") == expected
-        and status.get("currentPodCliqueSetGenerationHash") == set.generation_hash
+        and status.get(HASH) == set.generation_hash
         and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= least
     )
 

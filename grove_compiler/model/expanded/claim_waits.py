@@ -9,7 +9,9 @@ from grove_compiler.model.expanded.claims import CLAIM_API_VERSION, has_claim_te
 from grove_compiler.model.expanded.domains import pod_claim
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet
+from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import remembered
+from grove_compiler.model.names import replica_of
 
 
 @remembered
@@ -38,8 +40,13 @@ def awaited_claim_templates(clique: Clique) -> list[str]:
 
 @remembered
 def awaited_claim_templates_of_set(set: ExpandedSet) -> list[str]:
-    """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques."""
-    cliques = (clique for replica in set.replicas for clique in replica.all_cliques)
+    """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques.
+
+    Only PodCliques are looked at that say so themselves: to look at all pods of a set would cost what they all cost.
+    """
+    waiting = tally(set).waiting
+    indices = sorted({index for name in waiting if (index := replica_of(name, set.name)) is not None and index < set.replica_count})
+    cliques = (clique for index in indices for clique in set.replicas[index].all_cliques if clique.name in waiting)
     return list(dict.fromkeys(name for clique in cliques for name in awaited_claim_templates(clique)))
 
 

@@ -10,8 +10,9 @@ from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.expanded.availability import ReplicaState, replica_states
+from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
+from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
 
@@ -38,7 +39,7 @@ class SetUpdate:
         if before and before != self.set.generation_hash:
             return True
         is_over = not self.old or bool(self.old.get("updateEndedAt"))
-        return self.set.is_rolled and is_over and any(state.is_outdated for state in replica_states(self.set))
+        return self.set.is_rolled and is_over and bool(tally(self.set).outdated)
 
     @lazy
     def is_known(self) -> bool:
@@ -50,11 +51,11 @@ class SetUpdate:
         """The replica that is updated now, as the status has it if it was so before; none when all are up to date, and for `OnDelete`."""
         if not self.set.is_rolled or (not self.starts and self.old.get("updateEndedAt")):
             return None
-        behind = {state.index: state for state in replica_states(self.set) if not state.is_updated}
+        all, behind = tally(self.set).states, tally(self.set).behind
         known = [] if self.starts else [one for one in _unfinished(self.old) if one.get("replicaIndex") in behind]
         if known or not behind:
             return known[0] if known else None
-        return {"replicaIndex": min(behind.values(), key=self.set.decisions.of(update_order)).index}
+        return {"replicaIndex": min((all[index] for index in sorted(behind)), key=self.set.decisions.of(update_order)).index}
 
     def currently_updating(self, now: float) -> list[Manifest]:
         """Returns what the status says of that replica; what is chosen now begins now."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
+from typing import Any
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
@@ -31,6 +32,11 @@ def may_be_updated(clique: Clique) -> bool:
 @record(slots=False)
 class ExpandedSet(SetInContext):
     """A PodCliqueSet with everything that exists for it: what rules call `set`."""
+
+    @lazy
+    def _kept_tally(self) -> Any:
+        """What earlier sets of the same declaration have left of their tally (`keep_tally`); none where nobody keeps it."""
+        return None
 
     @lazy
     def replicas(self) -> Sequence[Replica]:

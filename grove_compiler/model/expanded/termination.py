@@ -13,11 +13,13 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.expanded.availability import BREACHED, ReplicaState, replica_states
+from grove_compiler.model.expanded.availability import BREACHED, parts_of_replica
 from grove_compiler.model.expanded.live_object import condition_since, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
+from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.record import record
 
 STARTING_SECONDS = 5.0
@@ -89,12 +91,12 @@ def replica_breaches(set: ExpandedSet) -> list[Breach]:
     if delay is None:
         return []
     found = []
-    for state in replica_states(set):
-        reports = [] if any(one is None for one in state.cliques) else list(_reports_of(state))
+    for index in sorted(tally(set).breached):
+        reports = list(_reports_of(set, index))
         if reports:
             since, name, was_whole = min(reports)
-            pods = [pod for clique in set.replicas[state.index].all_cliques for pod in live_pods(clique)]
-            found.append(Breach(state.index, name, since, was_whole, delay, pods))
+            pods = [pod for clique in set.replicas[index].all_cliques for pod in live_pods(clique)]
+            found.append(Breach(index, name, since, was_whole, delay, pods))
     return sorted(found, key=lambda breach: (breach.deadline, breach.index))
 
 
@@ -156,9 +158,12 @@ Report = tuple[float, str, bool]
 """Since when an object says that it is short of pods, its name, and whether it ever said otherwise."""
 
 
-def _reports_of(state: ReplicaState) -> Iterable[Report]:
-    yield from _reports(state.cliques, "PodCliqueScheduled")
-    yield from _reports(state.groups, BREACHED)
+def _reports_of(set: ExpandedSet, index: int) -> Iterable[Report]:
+    """What the objects of a replica report; nothing where it lacks a PodClique."""
+    cliques, groups = parts_of_replica(set, index, lambda kind, name: set.snapshot.get(API_VERSION, kind, set.namespace, name))
+    if None not in cliques:
+        yield from _reports(cliques, "PodCliqueScheduled")
+        yield from _reports(groups, BREACHED)
 
 
 def _reports(manifests: Iterable[Manifest | None], sign: str) -> Iterable[Report]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 
@@ -18,11 +18,22 @@ class Unknown(Exception):
     """
 
 
+class Changes(NamedTuple):
+    """What has changed among objects since `Objects.changes` was last asked: their `names`, or none where it may be any of them.
+
+    `mark` is to be given with the next question.
+    """
+
+    mark: object
+    names: Iterable[str] | None
+
+
 class Objects(Protocol):
     """Answers what exists: a watch cache in a cluster, a list of manifests offline.
 
-    Three questions are all that a compilation asks. Each is one look into an index of whoever answers, so what a set costs does not
-    depend on what else there is. Groups are API groups without their version, for the versions of one group are one object.
+    Three questions are all that a compilation asks; who adds up what was answered asks a fourth, for what has changed since. Each is one
+    look into an index of whoever answers, so what a set costs does not depend on what else there is. Groups are API groups without
+    their version, for the versions of one group are one object.
     Each raises `Unknown` rather than say that nothing is there.
     """
 
@@ -34,6 +45,9 @@ class Objects(Protocol):
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, or all of them; of every namespace when none is named."""
+
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+        """Returns which objects with that label were made, changed or lost since a mark; none where nobody takes that down."""
 
 
 class ObjectList:
@@ -79,6 +93,10 @@ class ObjectList:
         if key:
             manifests = self._labelled(group, kind, key).get(value, [])
         return [one for one in manifests if not namespace or _metadata(one).get("namespace") == namespace]
+
+    def changes(self, *_: object) -> Changes | None:
+        """See `Objects.changes`. A list never changes, but it may be another list than the last time."""
+        return None
 
     def _labelled(self, group: str, kind: str, key: str) -> dict[str, list[Manifest]]:
         """The objects of a kind by the value of a label; indexed by this label from the first question on."""
@@ -143,6 +161,10 @@ class Snapshot:
         """Returns the objects of a kind with that label, or all of them; of every namespace when none is named. Those being deleted too."""
         seen = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
         return [*self._given.by_label(group, kind, key, value, namespace), *seen]
+
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+        """Returns which of these objects have changed since a mark (see `Objects.changes`)."""
+        return self._view.changes(group, kind, key, value, namespace, since) if self._view is not None and not self._given else None
 
 
 def _metadata(manifest: Manifest) -> Manifest:

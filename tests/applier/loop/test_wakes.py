@@ -45,6 +45,27 @@ async def test_a_new_object_with_the_labels_that_the_function_asked_for_wakes_it
 
 
 @in_virtual_time
+async def test_who_asks_what_has_changed_is_told_once_and_woken_by_what_changes_next() -> None:
+    world = lab()
+    told: list[list[str] | None] = []
+    mark: object = None
+
+    def look(view: View, key: str) -> Graph:
+        nonlocal mark
+        found = view.changes("", "ConfigMap", "count", "me", "default", mark)
+        mark = found.mark
+        told.append(None if found.refs is None else [ref.name for ref in found.refs])
+        return Graph([])
+
+    world.desired = look
+    world.cluster.seed(some("set", 0), config_map("zero", {}, labels={"count": "me"}))
+    async with running(world):
+        world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
+        await asyncio.sleep(1)
+    assert told == [None, ["one"]]
+
+
+@in_virtual_time
 async def test_objects_of_another_namespace_than_the_one_asked_for_wake_nobody() -> None:
     world = lab()
 
