@@ -1,0 +1,175 @@
+"""Lets the operator do all that it can: every example comes, changes and goes, where schedulers and drivers have brought their kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests
+from tests.controller.live.test_mnnvl import DEFINITION as COMPUTE_DOMAIN
+from tests.controller.live.test_topology import KAI_DEFINITION, kai_topology, topology
+
+from .cluster import NAMESPACE, Cluster
+
+Manifest = dict[str, Any]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RACK, HOST, BLOCK = "example.com/rack", "kubernetes.io/hostname", "example.com/block"
+OURS, COMPONENT = "app.kubernetes.io/managed-by=grove-operator", "app.kubernetes.io/component"
+PUT_BACK = (
+    "services",
+    "serviceaccounts",
+    "horizontalpodautoscalers",
+    "podcliques",
+    "podcliquescalinggroups",
+    "podgangs",
+    "resourceclaims",
+    "computedomains",
+    "podgroups.scheduling.run.ai",
+    "podgroups.scheduling.volcano.sh",
+)
+"""What the operator makes and puts back when somebody edits it."""
+LABEL = "example.com/played"
+THEIRS = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
+
+
+EMPTY = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "grove-webhook-server-cert", "namespace": NAMESPACE}}
+
+
+def definition(group: str, kind: str, plural: str) -> Manifest:
+    """A kind of somebody else, of which any object is taken."""
+    text = (
+        json.dumps(COMPUTE_DOMAIN).replace("resource.nvidia.com", group).replace("v1beta1", "v2alpha2" if "run.ai" in group else "v1beta1")
+    )
+    made = json.loads(text.replace("computedomains", plural).replace("computedomain", kind.lower()).replace("ComputeDomain", kind))
+    return dict(made)
+
+
+def settings(*, with_topologies: bool = True) -> list[str]:
+    """The values of an installation that has everything."""
+    values = [
+        "config.network.autoMNNVLEnabled=true",
+        "config.scheduler.profiles=[{name: default-scheduler}, {name: kai-scheduler}, {name: volcano}]",
+        f"config.topologyAwareScheduling.enabled={str(with_topologies).lower()}",
+        "config.server.webhooks.bindAddress=127.0.0.1",
+        "config.server.webhooks.port=0",
+        "config.server.healthProbes.port=0",
+        "config.server.metrics.port=0",
+    ]
+    return [*values, *(["config.topologyAwareScheduling.levels=[{domain: rack, key: example.com/rack}]"] if with_topologies else [])]
+
+
+def install(cluster: Cluster, values: list[str]) -> None:
+    """Installs all but the pods of the operator. Its webhooks are asked about nothing: no API server reaches a Service here.
+
+    The Secret for their certificates is there and empty, as the shipped chart leaves it.
+    """
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, EMPTY)
+    for one in manifests(chosen([], values), NAMESPACE):
+        if one["kind"] == "Deployment":
+            continue
+        for hook in one.get("webhooks") or ():
+            hook["objectSelector"] = {"matchLabels": {"example.com/asked": "never"}}
+        cluster.apply(one)
+
+
+def others(cluster: Cluster) -> None:
+    """Installs the kinds of schedulers and drivers."""
+    podgroups = [definition("scheduling.run.ai", "PodGroup", "podgroups"), definition("scheduling.volcano.sh", "PodGroup", "podgroups")]
+    domains = json.loads(json.dumps(COMPUTE_DOMAIN))
+    (served,) = domains["spec"]["versions"]
+    domains["spec"]["versions"].append({**served, "name": "v1alpha1", "storage": False})
+    cluster.apply(domains, KAI_DEFINITION, *podgroups)
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+
+
+def examples() -> Iterator[Manifest]:
+    """The objects of all examples, each set once with the scheduler that it names."""
+    for path in sorted(EXAMPLES.glob("*.yaml")):
+        for one in yaml.safe_load_all(path.read_text("utf-8")):
+            if one and one["kind"] in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding"):
+                yield one
+
+
+def for_volcano() -> Manifest:
+    """The smallest example, for another scheduler."""
+    made: Manifest = next(yaml.safe_load_all((EXAMPLES / "minimal.yaml").read_text("utf-8")))
+    made["metadata"]["name"] = "volcanic"
+    made["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["schedulerName"] = "volcano"
+    return made
+
+
+def play_as_proposed(cluster: Cluster) -> None:
+    """Lets the sets that ask for multi-node NVLink come and go, in the form of the designs."""
+    for one in examples():
+        if one["kind"] == "PodCliqueSet" and ("grove.io/mnnvl" in (text := json.dumps(one)) or "computeDomainConfig" in text):
+            one["metadata"].setdefault("labels", {})[LABEL] = "true"
+            cluster.apply(one)
+    templates = ("resourceclaimtemplates", "-A", "-l", OURS)
+    cluster.until(lambda: bool(cluster.items(*templates)), True)
+    cluster.kubectl("label", *templates, "--overwrite", f"{COMPONENT}=edited")
+    cluster.until(lambda: cluster.items("resourceclaimtemplates", "-A", "-l", f"{COMPONENT}=edited"), [])
+    cluster.kubectl("delete", "podcliquesets", "-A", "-l", LABEL, "--wait=false")
+    for kind in ("podcliquesets", "resourceclaimtemplates", "computedomains"):
+        cluster.until(lambda kind=kind: [one["metadata"]["name"] for one in cluster.items(kind, "-A")], [])  # type: ignore[misc]
+
+
+def play(cluster: Cluster) -> None:
+    """Lets sets and topologies come, change and go while the operator runs. Returns once all is gone."""
+    sets = []
+    for one in (*examples(), for_volcano()):
+        one["metadata"].setdefault("labels", {})[LABEL] = "true"
+        if one["kind"] == "PodCliqueSet":
+            one["metadata"].setdefault("namespace", "default")
+            # That the shipped operator has seen it: its finalizer is ours to take off.
+            one["metadata"]["finalizers"] = ["grove.io/podcliqueset.grove.io"]
+            cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": one["metadata"]["namespace"]}})
+            sets.append(one)
+        cluster.apply(one)
+    lab = topology("lab", "ClusterTopologyBinding", THEIRS, rack=RACK, host=HOST)
+    cluster.apply(kai_topology("theirs", RACK, HOST), lab, topology("mine", rack=RACK, host=HOST))
+    wanted = len(sets)
+    cluster.until(
+        lambda: sum(bool((one.get("status") or {}).get("observedGeneration")) for one in cluster.items("podcliquesets", "-A")), wanted
+    )
+    cluster.until(lambda: bool((cluster.get("clustertopologybinding", "lab").get("status") or {}).get("conditions")), True)
+    _change(cluster, sets)
+    selected = ("-A", "-l", LABEL)
+    cluster.kubectl("delete", "podcliquesets", *selected, "--wait=false")
+    cluster.kubectl("delete", "clustertopologies,clustertopologybindings", "-l", LABEL, "--wait=false")
+    cluster.kubectl("delete", "clustertopology", "mine", "--wait=false")
+    for kind in ("podcliquesets", "podcliques", "podgangs", "pods", "computedomains", "resourceclaims"):
+        cluster.until(lambda kind=kind: [one["metadata"]["name"] for one in _left(cluster, kind)], [])  # type: ignore[misc]
+
+
+def _change(cluster: Cluster, sets: list[Manifest]) -> None:
+    """An edit of every pod, and levels that change."""
+    for one in sets:
+        name = ("podcliqueset", one["metadata"]["name"], "-n", one["metadata"]["namespace"])
+        image = [
+            {"op": "add", "path": f"/spec/template/cliques/{index}/spec/podSpec/containers/0/image", "value": "registry.example/next:1"}
+            for index in range(len(one["spec"]["template"]["cliques"]))
+        ]
+        cluster.kubectl("patch", *name, "--type=json", "-p", json.dumps(image))
+    cluster.apply(topology("mine", block=BLOCK, host=HOST))
+    cluster.until(lambda: _kai_levels(cluster, "mine"), [BLOCK, HOST])
+    edited = ",".join(PUT_BACK)
+    cluster.kubectl("label", edited, "-A", "-l", OURS, "--overwrite", f"{COMPONENT}=edited")
+    cluster.until(lambda: [_named(one) for one in cluster.items(edited, "-A", "-l", f"{COMPONENT}=edited")], [])
+
+
+def _named(one: Manifest) -> str:
+    return f"{one['kind']}/{one['metadata']['name']}"
+
+
+def _kai_levels(cluster: Cluster, name: str) -> list[str]:
+    made = cluster.get("topologies.kai.scheduler", name)
+    return [one["nodeLabel"] for one in made["spec"]["levels"]] if made else []
+
+
+def _left(cluster: Cluster, kind: str) -> list[Manifest]:
+    return [one for one in cluster.items(kind, "-A") if one["metadata"].get("namespace") != NAMESPACE]

@@ -1,0 +1,109 @@
+"""Least privilege: what the operator may do is what it does, no verb too many and none too few."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from applier.testing.counts import Request
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests
+from grove_operator.rulebook import shipped_folder
+from tests.controller.live.world import clique, pod_clique_set
+
+from .cluster import ACCOUNT, NAMESPACE, Cluster, cluster_without_definitions
+from .scenario import install, others, play, play_as_proposed, settings
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
+READ = frozenset({"get", "list", "watch"})
+"""Who may list may as well get and watch: none of them shows more than another."""
+EVERYBODY = ("selfsubjectaccessreviews.authorization.k8s.io",)
+"""What Kubernetes lets everybody do who has logged in."""
+ROLE = yaml.safe_load((Path(shipped_folder()) / "templates" / "role.yaml").read_text("utf-8"))
+"""What the operator grants to pods that wait for others: it has to have that itself."""
+Right = tuple[str, str]
+"""A verb and a resource, with its group and subresource: `patch podcliques.grove.io/status`."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with cluster_without_definitions(tmp_path / "cluster") as there:
+        yield there
+
+
+def needed(requests: Iterable[Request]) -> set[Right]:
+    """The rights without which these requests would be refused. An apply that makes an object needs two."""
+    rights = set[Right]()
+    for one in requests:
+        if one.resource.startswith("/") or one.resource in EVERYBODY:
+            continue
+        resource = f"{one.resource}/{one.subresource}" if one.subresource else one.resource
+        verbs = {one.verb} | (READ if one.verb in READ and one.resource != "leases.coordination.k8s.io" else set())
+        rights |= {(verb, resource) for verb in (verbs | {"create"} if one.verb == "patch" and one.code == 201 else verbs)}
+    return rights
+
+
+def granted(objects: Iterable[dict[str, Any]]) -> set[Right]:
+    """What the roles of an installation say."""
+    rules = [rule for one in objects if one["kind"] in ("ClusterRole", "Role") for rule in one["rules"]]
+    return {
+        (verb, ".".join(filter(None, (resource.partition("/")[0], group))) + resource[len(resource.partition("/")[0]) :])
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def refusals(cluster: Cluster) -> list[str]:
+    """What the server refused for want of a right: it says "forbidden" of a class that is not there as well."""
+    lines = (cluster.folder / "operator.log").read_text("utf-8").splitlines()
+    return [line for line in lines if ("cannot" in line and "forbidden: User" in line) or "attempting to grant" in line]
+
+
+def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> None:
+    others(cluster)
+    install(cluster, settings())
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    mark = cluster.plane.mark()
+    with cluster.operator("--workers", "8"):
+        play(cluster)
+        cluster.until(lambda: cluster.get("clustertopology", "grove-topology") is not None, True)
+    # Alone it need not wait for a word about each kind since it leads, of which there is none for a minute where nothing happens.
+    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false"])
+    with cluster.operator("--mnnvl-shape", "as-proposed"):
+        play_as_proposed(cluster)
+        cluster.until(lambda: cluster.get("clustertopology", "grove-topology"), None)
+    requests = cluster.plane.requests(mark).only(user=ACCOUNT)
+    may = granted(manifests(chosen([], settings()), NAMESPACE))
+    does = needed(one for one in requests if one.code != 403) | granted([ROLE])
+    assert "\n".join(refusals(cluster)) == "", "too few"
+    assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
+    assert "\n".join(sorted(f"{verb} {what}" for verb, what in may - does)) == "", "too many"
+
+
+def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: Cluster) -> None:
+    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false"])
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    role = cluster.get("clusterrole", "grove-operator")
+    assert any(rule["resources"] == ["horizontalpodautoscalers"] for rule in role["rules"])
+    for rule in role["rules"]:
+        if rule["resources"] == ["horizontalpodautoscalers"]:
+            rule["verbs"] = ["get", "list", "watch"]
+    cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
+    scaled = pod_clique_set(clique("front", autoScalingConfig={"minReplicas": 1, "maxReplicas": 3, "metrics": []}))
+    with cluster.operator():
+        cluster.kubectl("apply", "-n", "default", "-f", "-", input=json.dumps(scaled))
+        cluster.until(lambda: list(cluster.pods("default")), ["chat-0-front-0"])
+        allows = '{apiGroups: [\\"autoscaling\\"], resources: [\\"horizontalpodautoscalers\\"], verbs: [\\"create\\", \\"patch\\"]}'
+        cluster.until(lambda: allows in cluster.log(), True)
+        assert cluster.items("horizontalpodautoscalers", "-n", "default") == []
+        role = cluster.get("clusterrole", "grove-operator")
+        role["rules"] += [rule for one in manifests(chosen([], settings()), NAMESPACE) for rule in one.get("rules") or ()]
+        cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
+        cluster.until(lambda: len(cluster.items("horizontalpodautoscalers", "-n", "default")), 1)
