@@ -64,7 +64,6 @@ class Reconciler(Generic[K]):
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._group = group
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
-        self._statuses = StatusWriter(self.cluster, manager=manager, sink=sink)
         self._deletions = DeletionWriter(
             self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, guards=guards, sink=sink
         )
@@ -72,6 +71,7 @@ class Reconciler(Generic[K]):
         self._asks_for_schemas = asyncio.Lock()
         # One for all keys: 16 keys with 16 writes each would open 256 connections, and a server takes no more a second for it.
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
+        self._statuses = StatusWriter(self.cluster, manager=manager, concurrency=self._concurrency, sink=sink)
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
         """What became of each object that was not as it should be; empty when all was. Raises `ApplierError` when nothing can be read."""
@@ -79,13 +79,13 @@ class Reconciler(Generic[K]):
             case Gone():
                 return await self._delete(key, Graph([]), view)
             case Hold():
-                return await self._tell(desired, view, await self._known(desired, view))
+                return await self._tell(key, desired, view, await self._known(desired, view))
             case Graph():
                 return await self._bring(key, desired, view)
 
     async def _bring(self, key: K, graph: Graph, view: View) -> list[Outcome]:
         schemas = await self._known(graph, view)
-        outcomes = await self._tell(graph, view, schemas)
+        outcomes = await self._tell(key, graph, view, schemas)
         # A status that was refused for its version was worked out from a state that is over: what it decided must not be done.
         if not any(_refutes(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas)
@@ -109,8 +109,9 @@ class Reconciler(Generic[K]):
                 self._schemas[kinds] = await self.cluster.schemas(kinds)
             return self._schemas[kinds]
 
-    async def _tell(self, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
-        return [*await self._events.write(desired.events), *await self._statuses.write(desired.statuses, view, schemas)]
+    async def _tell(self, key: K, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
+        told = await self._events.write(desired.events)
+        return told + await self._statuses.write(desired.statuses, view, schemas, self._group(key))
 
     async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
         """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from applier.cluster import Cluster, find
@@ -13,26 +13,27 @@ from applier.decision.managers import entries_of
 from applier.desired import StatusWrite
 from applier.errors import ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink
+from applier.execute.concurrency import Concurrency
 from applier.execute.refusals import is_other_object
 from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Manifest, resource_version_of, uid_of
 
 STATUS = "status"
-AT_ONCE = 16  # statuses in flight
 
 
 class StatusWriter:
     """Writes statuses by server-side apply, with force: what a controller says of its own objects is never somebody else's word.
 
-    `manager` owns the fields of statuses that name none.
+    `manager` owns the fields of statuses that name none. `concurrency` says how many are in flight, those of one group among them: a group
+    whose statuses somebody takes his time to admit delays nobody else's.
     """
 
-    def __init__(self, cluster: Cluster, *, manager: str, sink: Sink) -> None:
+    def __init__(self, cluster: Cluster, *, manager: str, concurrency: Concurrency, sink: Sink) -> None:
         self.cluster, self.manager, self.sink = cluster, manager, sink
-        self._at_once = asyncio.Semaphore(AT_ONCE)
+        self._concurrency = concurrency
 
-    async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas) -> list[Outcome]:
+    async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas, group: Hashable = None) -> list[Outcome]:
         """What became of each status that was not as it should be; those that are as wanted cost no request."""
         # A status of an object of the same name and another UID would tell of pods that are gone.
         due = [
@@ -40,7 +41,7 @@ class StatusWriter:
             for status in statuses
             if (live := view.get(status.of.ref)) is not None and uid_of(live) == status.of.uid and self._differs(status, live, schemas)
         ]  # the others are for later: what is made now gets its status when the cache shows it
-        outcomes = await asyncio.gather(*(self._one(status, live) for status, live in due))
+        outcomes = await asyncio.gather(*(self._one(status, live, group) for status, live in due))
         for outcome in outcomes:
             self.sink(Finished(outcome))
         return list(outcomes)
@@ -55,16 +56,15 @@ class StatusWriter:
         decision = decide(_manifest(status), live, schema, manager=status.manager or self.manager, force=("*",), subresource=STATUS)
         return decision.verdict is not Verdict.SAME
 
-    async def _one(self, status: StatusWrite, live: Manifest) -> Outcome:
+    async def _one(self, status: StatusWrite, live: Manifest, group: Hashable) -> Outcome:
         step = Step(status.of.ref, Action.CONFIGURED, "its status", uid=status.of.uid, resource_version=status.resource_version)
         began = time.monotonic()
         try:
             if status.resource_version not in ("", resource_version_of(live)):
                 raise WriteConflict(409, "Conflict", "the object has changed since its status was worked out")
-            async with self._at_once:
-                resource = await self.cluster.resource(status.of.kind)
-                manager = status.manager or self.manager
-                await self.cluster.apply(resource, _manifest(status, bound=True), manager=manager, force=True, subresource=STATUS)
+            resource, manager = await self.cluster.resource(status.of.kind), status.manager or self.manager
+            body = _manifest(status, bound=True)
+            await self._concurrency.run(lambda: self.cluster.apply(resource, body, manager=manager, force=True, subresource=STATUS), group)
         except ClusterError as refusal:
             # Another object has the name by now: a server says that its UID is immutable, as if our status were at fault.
             error = WriteConflict(409, "Conflict", str(refusal)) if is_other_object(refusal) else refusal

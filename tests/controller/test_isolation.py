@@ -10,10 +10,12 @@ from applier.errors import Forbidden
 from applier.ref import Kind
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
+from tests.model.sets import clique, group, pcs
 
 from .whole import World, running
 
 POD = Kind("", "v1", "Pod")
+CLIQUE = Kind("grove.io", "v1alpha1", "PodClique")
 
 
 def pods_of(world: World, name: str) -> int:
@@ -40,6 +42,23 @@ async def test_a_set_whose_webhook_does_not_answer_delays_no_other() -> None:
         await world.declare(20, 1, "good", quiet=0.5)
         assert (pods_of(world, "good"), pods_of(world, "bad")) == (40, 0)
         assert asyncio.get_running_loop().time() - began < 1.0
+
+
+@in_virtual_time
+async def test_a_set_whose_statuses_are_slow_to_write_delays_no_other() -> None:
+    """Each of its replicas has five gangs, so that a few of them have more statuses than are written at a time."""
+
+    async def slow(request: Request) -> None:
+        if request.subresource == "status" and request.name.startswith("bad-"):
+            await asyncio.sleep(10.0)
+
+    async with running() as world:
+        world.cluster.before = slow
+        bad = pcs([clique("worker")], [group("group", ["worker"], 5)], replicas=60)
+        bad["metadata"] |= {"name": "bad", "generation": 1}
+        await world.seed(bad)
+        await world.declare(20, 1, "good", quiet=1.0)
+        assert sum("status" in one for one in world.of(CLIQUE) if one["metadata"]["name"].startswith("good-")) == 20
 
 
 @in_virtual_time
