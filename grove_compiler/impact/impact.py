@@ -76,13 +76,14 @@ class Impact:
         return any(one.touches for one in self.sets)
 
 
-def impact(old: Inputs, new: Inputs, program: Program, *, with_causes: bool = True) -> Impact:
+def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program | None = None, with_causes: bool = True) -> Impact:
     """Returns what happens when `old`, which runs, is replaced by `new`. Both have the same settings, configuration and snapshot.
 
     What an API server adds to objects is left out of both. To tell which edit causes what takes as long again for each of several edits.
+    With an `old_program` what runs was made by other rules; then it is not told what is the edits' doing and what that of the rules.
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
-    comparison = _Comparison(old, new, program)
+    comparison = _Comparison(old, new, program, old_program or program)
     wanted = comparison.compile(new.documents)
     result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
@@ -95,7 +96,7 @@ def impact(old: Inputs, new: Inputs, program: Program, *, with_causes: bool = Tr
     if not result.is_known:
         return result
     result.sets = comparison.sets(wanted, after, roll)
-    if not with_causes:
+    if not with_causes or old_program is not None:
         return result
     made = edits(comparison.given, comparison.new_given)
     result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in made]
@@ -105,11 +106,12 @@ def impact(old: Inputs, new: Inputs, program: Program, *, with_causes: bool = Tr
 class _Comparison:
     """An input that runs, and the one that it is replaced by: both are compared, and what each edit makes of the first."""
 
-    def __init__(self, old: Inputs, new: Inputs, program: Program) -> None:
+    def __init__(self, old: Inputs, new: Inputs, program: Program, old_program: Program) -> None:
         self.old = old
         self.program = program
-        self.before = compile_inputs(old, program)
-        self.given, self.new_given = (read_given(one.documents, program, one.settings) for one in (old, new))
+        self.before = compile_inputs(old, old_program)
+        self.given = read_given(old.documents, old_program, old.settings)
+        self.new_given = read_given(new.documents, program, new.settings)
         # An edit alone is judged by the strategy that the whole has: with OnDelete written beside a new image, no image restarts a pod.
         self._strategies = {
             key: str(section(one.defaulted, "spec", "updateStrategy").get("type") or ROLLING_RECREATE)

@@ -151,3 +151,67 @@ def test_a_user_s_rules_count() -> None:
 @pytest.mark.parametrize(("count", "expected"), [(0, "0 pods"), (1, "1 pod"), (2, "2 pods"), (12345, "12 345 pods")])
 def test_numbers_have_their_words(count: int, expected: str) -> None:
     assert number(count, "pod") == expected
+
+
+LABEL = """
+rule: own/label
+doc: Services bear a team.
+patch: Service
+do: [{op: add, path: /metadata/labels/team, value: a}]
+"""
+RUNTIME = """
+rule: own/runtime
+doc: Pods that say nothing run in a sandbox.
+default: spec.template.cliques[*].spec.podSpec.runtimeClassName
+of: PodCliqueSet
+value: sandbox
+"""
+
+
+def rules(name: str, *texts: str) -> str:
+    Path(name).mkdir()
+    Path(name, "own.yaml").write_text("---".join(texts))
+    return name
+
+
+def of_rules(*options: str) -> Ended:
+    Path("old.yaml").write_text(edited())
+    return run("impact", "old.yaml", *options)
+
+
+def test_rules_of_ones_own_are_told_by_what_they_change_of_what_runs() -> None:
+    found = of_rules("--rules", rules("a", LABEL))
+    assert found.code == 1
+    assert "    metadata.labels.team\n" in found.out
+    assert "Because of" not in found.out
+
+
+def test_a_rule_that_changes_pods_restarts_them() -> None:
+    found = json.loads(of_rules("--rules", rules("a", RUNTIME), "-o", "json").out)
+    assert found["sets"][0]["pods"]["restarted"] > 0
+
+
+def test_the_same_rules_change_nothing() -> None:
+    folder = rules("a", LABEL, RUNTIME)
+    found = of_rules("--rules", folder, "--old-rules", folder)
+    assert (found.code, found.out) == (0, "Nothing changes.\n")
+
+
+def test_rules_that_are_taken_out_are_told() -> None:
+    found = of_rules("--old-rules", rules("a", LABEL))
+    assert (found.code, "metadata.labels.team" in found.out) == (1, True)
+
+
+def test_an_edit_beside_other_rules_is_told_as_a_whole() -> None:
+    found = ended(edited(), edited(IMAGE), "--old-rules", rules("a"), "--rules", rules("b", LABEL))
+    assert (found.code, "metadata.labels.team" in found.out, "Because of" in found.out) == (1, True, False)
+
+
+def test_wrong_old_rules_are_told_with_their_place() -> None:
+    found = of_rules("--old-rules", rules("a", LABEL.replace("patch:", "pach:")))
+    assert (found.code, found.out) == (2, "")
+    assert "a/own.yaml:" in found.err
+
+
+def test_without_an_edit_and_without_rules_there_is_nothing_to_ask() -> None:
+    assert of_rules().code == 2

@@ -24,10 +24,11 @@ def tell(result: Impact, terminal: Terminal) -> str:
     """Yields lines, set by set, then edit by edit; empty when nothing is known."""
     if not result.is_known:
         return ""
-    if not result.causes:
+    if not result.causes and not result.sets:
         return "Nothing changes.\n"
     sections = ["\n".join(_set(one, terminal)) for one in result.sets] or ["No object changes."]
-    return "\n\n".join([*sections, "\n".join(_causes(result.causes, terminal))]) + "\n"
+    causes = ["\n".join(_causes(result.causes, terminal))] if result.causes else []
+    return "\n\n".join([*sections, *causes]) + "\n"
 
 
 def _set(one: SetImpact, terminal: Terminal) -> Iterator[str]:

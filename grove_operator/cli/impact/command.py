@@ -28,21 +28,31 @@ Examples:
   git show HEAD:workload.yaml | grove impact - workload.yaml
   kubectl get pcs qwen -o yaml | grove impact - qwen.yaml
   grove impact old/ new/ -o json | jq '.sets[].pods'
+  grove impact sets/ --rules our-rules                          what rules of your own would change of everything that runs
+  grove impact sets/ --old-rules our-rules --rules my-rules     and newer ones in their place
 
 \b
 Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 the edit is not allowed or something is wrong.""",
 )
 @click.argument("old", metavar="OLD", type=FILES)
-@click.argument("new", metavar="NEW", type=FILES)
+@click.argument("new", metavar="[NEW]", type=FILES, required=False)
+@click.option(
+    "--old-rules",
+    multiple=True,
+    metavar="DIR",
+    type=FILES,
+    help="The rules of your own that what runs was made by. Without NEW: none unless given. Else: those of --rules.",
+)
 @context_options
 @text_or_json_option
 def command(
     old: str,
-    new: str,
+    new: str | None,
+    old_rules: tuple[str, ...],
     context: Context,
     output: str,
 ) -> int:
-    """Say what happens when OLD, which runs, is replaced by NEW.
+    """Say what happens when OLD, which runs, is replaced by NEW; without NEW, when the rules change that it is made by.
 
     OLD and NEW are manifests, folders, or - for standard input; sets are matched by namespace and name. The answer names objects
     that are made, changed, replaced and deleted, pods that restart and in which order, gangs and GPUs, and which line of the edit is
@@ -50,17 +60,21 @@ def command(
     """
     if STDIN == old == new:
         raise click.UsageError("Standard input can be OLD or NEW, not both.")
+    if new is None and not (old_rules or context.rules):
+        raise click.UsageError("Without NEW there is nothing that changes: give --rules or --old-rules.")
     reader = InputReader()
     settings = context.settings()
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
-    after = reader.read([new], settings)
+    after = before if new is None else reader.read([new], settings)
     book = Rules(context.rules)
     program = book.program()
-    if program is None:
+    old_program = Rules(old_rules).program() if new is None or old_rules else program
+    if program is None or old_program is None:
         return ERRORS
     result = Impact(findings=reader.problems)
     if result.is_known:
-        result = impact(before, Inputs(after.documents, before.snapshot, [], before.config, settings), program)
+        edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
+        result = impact(before, edited, program, old_program=None if old_program is program else old_program)
         result.findings = reader.problems + result.findings
     told = [*result.forbidden, *result.findings]
     if output == "json":
