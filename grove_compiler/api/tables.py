@@ -13,6 +13,7 @@ from grove_compiler.api.podclique import PodClique
 from grove_compiler.api.podcliquescalinggroup import PodCliqueScalingGroup
 from grove_compiler.api.podcliqueset import PodCliqueSet
 from grove_compiler.api.podgang import PodGang
+from grove_compiler.api.preflightvalues import PreflightValues
 from grove_compiler.kube.structure import Definitions, Schema
 
 STORED: tuple[type[KubernetesObject], ...] = (
@@ -25,6 +26,9 @@ STORED: tuple[type[KubernetesObject], ...] = (
 )
 """The kinds that an API server stores."""
 KINDS: tuple[type[Kube], ...] = (*STORED, OperatorConfiguration)
+
+VALUES: tuple[type[Kube], ...] = (PreflightValues,)
+"""Helm values that the program reads: structures without a kind."""
 
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 _RENAMED = {"pattern": "pattern", "minLength": "min_length", "maxLength": "max_length"}
@@ -53,9 +57,10 @@ def documents() -> dict[str, Definitions]:
     Left out of them is all that only CRDs need.
     """
     result: dict[str, Definitions] = {}
-    for model in KINDS:
+    named = {".".join(key(model)): model for model in KINDS} | {f"{model.package}.{model.__name__}": model for model in VALUES}
+    for name_of_model, model in named.items():
         schema, definitions = tables(model)
-        for name, definition in {".".join(key(model)): schema, **definitions}.items():
+        for name, definition in {name_of_model: schema, **definitions}.items():
             group, _, type_ = name.rpartition(".")
             result.setdefault(group, {})[type_] = _bare(definition)
     return result

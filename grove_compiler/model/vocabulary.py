@@ -77,6 +77,20 @@ from grove_compiler.model.expanded.training.job import failure_is_counted, failu
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
+from grove_compiler.model.preflight.globs import matches_any
+from grove_compiler.model.preflight.pod import (
+    CheckedPod,
+    is_checked,
+    is_copied_mount,
+    is_gpu_request,
+    is_mnnvl_claim,
+    is_network_request,
+    runs_in_gang,
+    skip_reason,
+    uses_network,
+)
+from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
 from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -91,6 +105,7 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ClusterTopology": ({"topology": ExpandedTopology}, {"old": Topology}),
     "ClusterTopologyBinding": ({"topology": ExpandedTopology}, {"old": Topology}),
     "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
+    "PreflightPod": ({"pod": CheckedPod, "preflight": Preflight}, {}),
 }
 
 
@@ -103,10 +118,18 @@ DECISIONS = _by_name(
     domain_name,
     failure_is_counted,
     gang_is_initialized,
+    gang_methods,
+    gang_reference,
     gang_scheduler,
+    gang_size,
     gate_is_lifted,
     is_breached,
     job_outcome,
+    is_checked,
+    is_copied_mount,
+    is_gpu_request,
+    is_mnnvl_claim,
+    is_network_request,
     kai_queue,
     live_replicas,
     may_be_updated,
@@ -115,11 +138,14 @@ DECISIONS = _by_name(
     one_more_may_go,
     ready_when,
     replica_is_terminated,
+    runs_in_gang,
     scale_in_order,
     scheduler_of,
     shared_claim_name,
+    skip_reason,
     topology_is_wanted,
     update_order,
+    uses_network,
     volcano_queue,
 )
 
@@ -135,6 +161,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "is_multiple": quantity.is_multiple,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,
+    "matches_any": matches_any,
     "name_wrong": names.name_wrong,
     "nanoseconds": duration.parse,
     "requests_of_containers": pod_request.requests_of_containers,

@@ -27,6 +27,7 @@ COMMANDS = {
     "why": "why.command",
     "install": "install",
     "operator": "operator.command",
+    "preflight": "preflight.command",
     "initc": "initc",
     "completion": "completion",
 }

@@ -127,6 +127,13 @@ _CONTEXT_OPTIONS = (
     mnnvl_shape_option,
 )
 
+
+def preflight_values_option(name: str) -> Callable[[F], F]:
+    """The option that names a file of preflight's Helm values; gives `values`."""
+    help = "Helm values of the preflight checks, in place of their defaults; see docs/preflight.md."
+    return click.option(name, "values", metavar="FILE", type=FILES, help=help)
+
+
 pods_option = click.option("--pods", is_flag=True, help="The Pods as well; in a cluster another controller may own them.")
 
 max_objects_option = click.option(

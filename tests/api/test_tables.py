@@ -11,6 +11,7 @@ from grove_compiler.api.tables import documents
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS, Definitions
 from grove_compiler.kube.structure import check
 from grove_compiler.kube.tables import read_table
+from grove_compiler.preflight import VALUES_SCHEMA
 
 from .manifests import SET
 
@@ -73,8 +74,9 @@ def test_every_reference_leads_to_a_definition_and_every_node_has_a_kind(kind: t
 
 def test_no_definition_is_unused() -> None:
     seen: set[str] = set()
-    for schema in KINDS.values():
+    for schema in (*KINDS.values(), VALUES_SCHEMA):
         list(reachable(schema, seen))
+    seen.add(VALUES_SCHEMA["ref"])
     assert {f"{group}.{type_}" for group, table in DOCUMENTS.items() for type_ in table} - seen == set()
 
 

@@ -10,7 +10,7 @@ import click
 from grove_compiler.graph.node import Manifest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
-from grove_operator.cli.options import Context, input_options, max_objects_option, pods_option
+from grove_operator.cli.options import Context, input_options, max_objects_option, pods_option, preflight_values_option
 
 FORMATS = ("yaml", "kubectl", "json", "name", "summary")
 WITH_MANIFESTS = FORMATS[:3]
@@ -39,6 +39,8 @@ Examples:
 @pods_option
 @max_objects_option
 @click.option("--pass-through", is_flag=True, help="Print manifests of other kinds, too, each where it can be applied.")
+@click.option("--preflight", is_flag=True, help="The Pods as admission makes them where preflight checks are installed; implies --pods.")
+@preflight_values_option("--preflight-values")
 def command(
     files: tuple[str, ...],
     context: Context,
@@ -46,6 +48,8 @@ def command(
     pods: bool,
     max_objects: int,
     pass_through: bool,
+    preflight: bool,
+    values: str | None,
 ) -> int:
     """Print every object that PodCliqueSets become, in apply order.
 
@@ -54,9 +58,15 @@ def command(
     """
     if pass_through and output not in (None, *WITH_MANIFESTS):
         raise click.UsageError(f"--pass-through prints manifests, and -o {output} prints none: use -o yaml or -o json.")
-    compiled = compile_files(files, context, pods=pods, max_objects=max_objects, keep_others=pass_through)
+    if values and not preflight:
+        raise click.UsageError("--preflight-values says what --preflight injects, which is missing.")
+    compiled = compile_files(files, context, pods=pods or preflight, max_objects=max_objects, keep_others=pass_through)
     if compiled is None:
         return 1
+    if preflight:
+        from grove_operator.cli.compile.preflight import inject_checks  # only on request
+
+        inject_checks(compiled, values)
     compiled.report()
     if compiled.fails(context.strict):
         return 1

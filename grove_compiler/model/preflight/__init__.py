@@ -1,0 +1,1 @@
+"""What preflight checks rest on: what a pod asks for, what its claims are, which gang it is in."""

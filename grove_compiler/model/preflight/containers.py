@@ -1,0 +1,74 @@
+"""What containers of a pod say: devices that they ask for, variables, mounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.pod_request import amount
+from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.record import record
+
+TOPOLOGY_VARIABLE = "NCCL_TOPO_FILE"
+
+
+@record
+class Container:
+    """A container, init container or sidecar; `path` is its field path in the pod."""
+
+    manifest: Manifest
+    path: str
+
+    @property
+    def name(self) -> str:
+        """`name`."""
+        return str(self.manifest.get("name") or "")
+
+    @property
+    def env(self) -> list[Manifest]:
+        """`env`."""
+        return self.manifest.get("env") or []
+
+    @property
+    def mounts(self) -> list[Manifest]:
+        """`volumeMounts`."""
+        return self.manifest.get("volumeMounts") or []
+
+    @property
+    def claims(self) -> list[Manifest]:
+        """`resources.claims`."""
+        return (self.manifest.get("resources") or {}).get("claims") or []
+
+    def asks_for(self, resource: str) -> int:
+        """Returns how much of a resource it asks for: its limit or its request, whichever is more. What is no quantity counts as none."""
+        resources = self.manifest.get("resources") or {}
+        return max(_amount(resource, (resources.get(part) or {}).get(resource)) for part in ("limits", "requests"))
+
+    @property
+    def topology_mount(self) -> Manifest | None:
+        """The mount that holds the file which NCCL_TOPO_FILE names; none where either is missing."""
+        file = next((str(one.get("value") or "") for one in self.env if one.get("name") == TOPOLOGY_VARIABLE), "")
+        holding = [mount for mount in self.mounts if file and _is_below(file, str(mount.get("mountPath") or ""))]
+        return max(holding, key=lambda mount: len(mount["mountPath"]), default=None)
+
+
+def containers_of(pod_spec: Manifest) -> list[Container]:
+    """Returns the containers, then the init containers, sidecars among them."""
+    return [
+        Container(container, f"spec.{field}[{index}]")
+        for field in ("containers", "initContainers")
+        for index, container in enumerate(pod_spec.get(field) or [])
+    ]
+
+
+def _amount(resource: str, value: Any) -> int:
+    if value is None:
+        return 0
+    try:
+        return max(0, amount(resource, value))
+    except QuantityError:
+        return 0
+
+
+def _is_below(file: str, folder: str) -> bool:
+    return bool(folder) and (file == folder or file.startswith(folder.rstrip("/") + "/"))

@@ -1,0 +1,169 @@
+"""Finds the gang that a pod is in, its size, and the name of its ConfigMap. Rules say what identifies a gang."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.names import dns1123_subdomain
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.preflight.containers import containers_of
+from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.record import record
+
+PREFIX = "preflight-"
+"""What every ConfigMap of a gang begins with; nothing else is ever written."""
+LONGEST_NAME = 253
+HASH_LENGTH = 8
+
+
+@record(slots=False)
+class PodGroupMember:
+    """A pod, as far as it says in which gang it is."""
+
+    manifest: Manifest
+    preflight: Preflight
+
+    @property
+    def spec(self) -> Manifest:
+        """`spec`."""
+        return self.manifest.get("spec") or {}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """`metadata.labels`."""
+        return self._metadata.get("labels") or {}
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """`metadata.annotations`."""
+        return self._metadata.get("annotations") or {}
+
+    @property
+    def _metadata(self) -> Manifest:
+        return self.manifest.get("metadata") or {}
+
+
+@record(slots=False)
+class GangReference:
+    """A gang as its pods name it.
+
+    `parts` tell it from the other gangs of the namespace, `object` is what stands for it (empty where no object does), `declared_size`
+    the number of pods that the pods themselves tell, 0 where they do not.
+    """
+
+    method: str
+    namespace: str
+    parts: list[str]
+    object: ObjectRef
+    declared_size: int
+    snapshot: Snapshot
+    decisions: DecisionRules
+
+    @property
+    def id(self) -> str:
+        """Tells the gang from any other, whatever its parts are made of."""
+        return "/".join([self.method, self.namespace, *self.parts])
+
+    @lazy
+    def config_map(self) -> str:
+        """The name of its ConfigMap."""
+        return config_map_name(self.parts)
+
+    @lazy
+    def manifest(self) -> Manifest:
+        """The object that stands for it; empty where there is none, or nobody knows it yet."""
+        reference = self.object
+        if not reference.name:
+            return {}
+        try:
+            return self.snapshot.get(reference.api_version, reference.kind, reference.namespace, reference.name) or {}
+        except Unknown:
+            return {}
+
+    @lazy
+    def size(self) -> int:
+        """How many of its pods will register; 0 while nobody knows."""
+        return max(0, self.decisions.of(gang_size)(self))
+
+    @lazy
+    def workload_group(self) -> Manifest:
+        """The pod group of a Workload that its pods are in; empty where that names none."""
+        groups: list[Manifest] = (self.manifest.get("spec") or {}).get("podGroups") or []
+        named = self.parts[1] if len(self.parts) > 1 else ""
+        return next((group for group in groups if group.get("name") == named or not named), {})
+
+    @lazy
+    def grove_pods(self) -> int:
+        """The pods of a PodGang that ask for devices: replicas of its PodCliques, or what the gang needs where those are not known."""
+        groups = (self.manifest.get("spec") or {}).get("podgroups") or []
+        return sum(self._pods_of(group) for group in groups)
+
+    def _pods_of(self, group: Manifest) -> int:
+        try:
+            clique = self.snapshot.get("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
+        except Unknown:
+            clique = None
+        spec = (clique or {}).get("spec") or {}
+        if clique is None or not spec.get("podSpec"):
+            return group.get("minReplicas") or 0
+        return (spec.get("replicas") or 0) if _asks_for_devices(spec["podSpec"]) else 0
+
+
+def gang_methods(preflight: Preflight) -> list[str]:
+    """Decides in which ways the gang of a pod is looked for, the first that finds one counts."""
+    raise NotImplementedError
+
+
+def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
+    """Decides which gang a pod names: `parts`, and perhaps `apiVersion`, `kind` and `name` of its object, and `size`; none for none."""
+    raise NotImplementedError
+
+
+def gang_size(gang: GangReference) -> int:
+    """Decides how many pods of a gang will register; 0 while that is not known."""
+    raise NotImplementedError
+
+
+def find_gang(
+    manifest: Manifest, namespace: str, preflight: Preflight, snapshot: Snapshot, decisions: DecisionRules
+) -> GangReference | None:
+    """Returns the gang that a pod names; none for a pod that is in no gang."""
+    pod = PodGroupMember(manifest, preflight)
+    for method in decisions.of(gang_methods)(preflight):
+        found = decisions.of(gang_reference)(pod, method)
+        if found and all(found["parts"]):
+            reference = ObjectRef(found.get("apiVersion") or "", found.get("kind") or "", namespace, found.get("name") or "")
+            return GangReference(method, namespace, found["parts"], reference, _number(found.get("size")), snapshot, decisions)
+    return None
+
+
+def config_map_name(parts: list[str]) -> str:
+    """Returns `preflight-` and the parts of a gang's id.
+
+    Names that could be another gang's, that Kubernetes would not take, or that are too long, end with a hash of the parts.
+    """
+    name = PREFIX + "-".join(parts)
+    is_ambiguous = len(parts) > 1 and any("-" in part for part in parts)
+    if not is_ambiguous and len(name) <= LONGEST_NAME and not dns1123_subdomain(name):
+        return name
+    safe = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
+    return f"{safe[: LONGEST_NAME - HASH_LENGTH - 1].rstrip('-')}-{_hash(parts)}"
+
+
+def _hash(parts: list[str]) -> str:
+    from hashlib import sha256  # loads OpenSSL, which few names need
+
+    return sha256("/".join(parts).encode()).hexdigest()[:HASH_LENGTH]
+
+
+def _number(value: Any) -> int:
+    text = str(value or "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _asks_for_devices(pod_spec: Manifest) -> bool:
+    containers = [one.manifest.get("resources") or {} for one in containers_of(pod_spec)]
+    return any(resources.get("claims") or any("/" in name for name in (resources.get("limits") or {})) for resources in containers)

@@ -1,0 +1,1 @@
+"""`grove preflight`: checks of GPUs and links before a workload starts (ADR-026)."""

@@ -1,0 +1,15 @@
+"""`grove preflight`: the group of its commands."""
+
+from __future__ import annotations
+
+import click
+
+from grove_operator.cli.preflight.inject import command as inject
+
+
+@click.group("preflight")
+def command() -> None:
+    """Test GPUs, links and collectives before a workload starts."""
+
+
+command.add_command(inject)

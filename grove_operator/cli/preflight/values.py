@@ -1,0 +1,18 @@
+"""The Helm values of the preflight checks, as commands are given them."""
+
+from __future__ import annotations
+
+from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.preflight import read_values
+from grove_operator.reading.files import UnreadableInput
+from grove_operator.reading.inputs import InputReader
+
+
+def values_of(path: str | None, reader: InputReader) -> Preflight:
+    """Returns the values of a file, or the defaults without one. What is wrong with them is among the reader's problems."""
+    documents = reader.documents([path]) if path else []
+    if len(documents) > 1:
+        raise UnreadableInput([f"{path}: expected one document of Helm values, found {len(documents)}"])
+    preflight, findings = read_values(documents[0] if documents else None)
+    reader.problems += findings
+    return preflight
