@@ -1,0 +1,77 @@
+"""The check `dcgm-diag`: finds the pod's GPUs, asks the node's engine to diagnose them, and judges what it says."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
+from preflight_images.dcgm_diag.gpus import engine_indices, own_uuids
+from preflight_images.dcgm_diag.verdict import BUSY, judge, missing
+from preflight_images.shared.outcome import FAILED, Outcome, Report
+from preflight_images.shared.settings import Settings, required, whole
+
+NAME = "dcgm-diag"
+LEVELS = range(1, 5)
+
+
+class Ended(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+    """Returns how the diagnostic ended. An engine that is away or busy fails the check, and blames no GPU. Raises `Misconfigured`."""
+    level = whole(environment, "DCGM_DIAG_LEVEL", 1, LEVELS)
+    address = required(environment, "DCGM_HOSTENGINE_ADDR")
+    uuids = own_uuids(lambda command: execute(command, settings.timeout).out)
+    discovery = execute(("dcgmi", "discovery", "--host", address, "-l"), settings.timeout)
+    if discovery.code:
+        return unknown("DCGM_UNREACHABLE", f"the engine at {address} cannot be asked: {first_line(discovery)}")
+    indices = engine_indices(discovery.out)
+    foreign = [uuid for uuid in uuids if uuid not in indices]
+    if foreign:
+        return unknown("DCGM_OTHER_NODE", f"the engine at {address} does not know {foreign[0]}: does its Service lead to another node?")
+    own = {indices[uuid]: uuid for uuid in uuids}
+    numbers = ",".join(str(index) for index in sorted(own))
+    command = ("dcgmi", "diag", "--host", address, "-r", str(level), "-i", numbers, "-j")
+    try:
+        ended = execute(command, settings.timeout)
+    except subprocess.TimeoutExpired:
+        return unknown("DCGM_TIMEOUT", f"the diagnostic did not end within {settings.timeout:.0f} s")
+    return verdict(ended, own)
+
+
+def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
+    """Returns what the output and the exit code of dcgmi mean for the pod's GPUs, by the engine's index."""
+    if ended.code in BUSY:
+        return unknown("DCGM_BUSY", f"no diagnostic was made: {BUSY[ended.code]}")
+    try:
+        results = read_diag(ended.out)
+    except Unreadable as error:
+        return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
+    outcome = judge(results, own)
+    untested = missing(results, own)
+    if outcome.exit_code == 0 and untested:
+        return unknown("DCGM_INCOMPLETE", f"no test says anything of {', '.join(untested)}")
+    return outcome
+
+
+def unknown(code: str, message: str) -> Outcome:
+    """Returns the failure of a check that learned nothing about the GPUs: no hardware is at fault."""
+    return Outcome(FAILED, message, (Report("DcgmDiagnostic", message, error_code=code),), error_code=code)
+
+
+def execute(command: Sequence[str], timeout: float) -> Ended:
+    """Runs a program to its end. Raises `OSError` and `subprocess.TimeoutExpired`."""
+    ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
+    return Ended(ended.returncode & 0xFF, ended.stdout, ended.stderr)
+
+
+def first_line(ended: Ended) -> str:
+    """Returns what a program said first."""
+    return next((line.strip() for line in (ended.err + "\n" + ended.out).splitlines() if line.strip()), f"exit code {ended.code}")

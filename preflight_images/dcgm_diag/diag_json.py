@@ -1,0 +1,129 @@
+"""Reads what `dcgmi diag -j` prints, of every version from 3.0 to 4.6. What cannot be read is an error, never a pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
+GPU_GROUP = "gpu"
+STATUSES = {"pass": "PASS", "fail": "FAIL", "warn": "WARN", "warning": "WARN", "skip": "SKIP", "skipped": "SKIP", "not run": "SKIP"}
+
+
+class Unreadable(Exception):
+    """Output that is no whole result of a diagnostic. The text says what is wrong with it, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one test says of one entity: `gpu` is the engine's index, none for what is about no single GPU."""
+
+    test: str
+    status: str
+    gpu: int | None
+    message: str
+    error_ids: tuple[int, ...] = ()
+
+
+def read_diag(text: str) -> list[Result]:
+    """Returns the results of a diagnostic. Raises `Unreadable`, also for one that could not start or has no result at all."""
+    document = _document(text)
+    root = next((document[key] for key in ROOTS if isinstance(document.get(key), dict)), None)
+    if root is None:
+        rounds = document.get("iterations")
+        if isinstance(rounds, list) and rounds:
+            return [result for each in rounds for result in read_diag(json.dumps(each))]
+        raise Unreadable(f"there is no {ROOTS[0]!r} in it")
+    if root.get("runtime_error"):
+        raise Unreadable(f"the diagnostic did not run: {root['runtime_error']}")
+    categories = root.get("test_categories")
+    if not isinstance(categories, list):
+        raise Unreadable("it has no test_categories")
+    results = [result for category in categories for test in _maps(category, "tests") for result in _results(test)]
+    if not any(result.status != "SKIP" for result in results):
+        raise Unreadable("no test was run")
+    return results
+
+
+def _document(text: str) -> dict[str, Any]:
+    start = text.find("{")  # some versions print notices first
+    if start < 0:
+        raise Unreadable(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
+    try:
+        document, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise Unreadable(f"it is cut off or garbled: {error}") from None
+    if not isinstance(document, dict):
+        raise Unreadable("it is no map")
+    return document
+
+
+def _results(test: dict[str, Any]) -> Iterator[Result]:
+    name = test.get("name")
+    rows = _maps(test, "results")
+    if not isinstance(name, str) or not name:
+        raise Unreadable("a test has no name")
+    for row in rows:
+        status = STATUSES.get(str(row.get("status", "")).strip().lower())
+        if status is None:
+            raise Unreadable(f"the test {name} has the status {row.get('status')!r}, which no version knows")
+        warnings = list(_warnings(row))
+        message = "; ".join(text for text, _ in warnings) or _info(row)
+        ids = tuple(dict.fromkeys(number for _, number in warnings if number))
+        for gpu in _gpus(row):
+            yield Result(normal_name(name), status, gpu, message, ids)
+
+
+def normal_name(test: str) -> str:
+    """Returns a test's name as the engine of version 4 writes it: version 3 prints them for people (`GPU Memory`, `Targeted Stress`)."""
+    name = test.strip().lower().replace(" ", "_").replace("-", "_")
+    return {"gpu_memory": "memory", "sm_stress": "targeted_stress"}.get(name, name)
+
+
+def _gpus(row: dict[str, Any]) -> list[int | None]:
+    """The GPUs of a row: the entity of version 4 (others than GPUs are no GPU), `gpu_id` of 3.3, `gpu_ids` of earlier ones."""
+    if "entity_id" in row or "entity_group" in row:
+        is_gpu = str(row.get("entity_group", "")).lower() == GPU_GROUP or row.get("entity_group_id") == 1
+        return [_index(row.get("entity_id")) if is_gpu else None]
+    given = row.get("gpu_id", row.get("gpu_ids"))
+    if given is None or given == "":
+        return [None]
+    return [_index(part) for part in str(given).split(",")]
+
+
+def _index(value: Any) -> int:
+    text = str(value).strip()
+    if not text.isascii() or not text.isdigit():
+        raise Unreadable(f"{value!r} is no number of a GPU")
+    return int(text)
+
+
+def _warnings(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The warnings of a row and their error ids: one text until 3.2, a list later; 3.3.9 nests the text once more."""
+    given = row.get("warnings", row.get("warning"))
+    if isinstance(given, str):
+        yield given, _id(row.get("error_id"))
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, str):
+            yield one, 0
+        elif isinstance(one, dict):
+            text = one.get("warning", one.get("warnings", ""))
+            yield text if isinstance(text, str) else json.dumps(text), _id(one.get("error_id"))
+
+
+def _id(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _info(row: dict[str, Any]) -> str:
+    given = row.get("info", "")
+    return "; ".join(map(str, given)) if isinstance(given, list) else str(given)
+
+
+def _maps(holder: Any, key: str) -> list[dict[str, Any]]:
+    items = holder.get(key) if isinstance(holder, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise Unreadable(f"{key} is no list of maps")
+    return items

@@ -1,0 +1,80 @@
+"""What results of a diagnostic mean: the design's table of recommended actions, and which of them stop a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from preflight_images.dcgm_diag.diag_json import Result
+from preflight_images.shared.outcome import FAILED, PASSED, Action, Outcome, Report
+
+ACTIONS = {
+    "memory": Action.CONTACT_SUPPORT,
+    "pcie": Action.CONTACT_SUPPORT,
+    "nvlink": Action.CONTACT_SUPPORT,
+    "nvbandwidth": Action.CONTACT_SUPPORT,
+    "memory_bandwidth": Action.CONTACT_SUPPORT,
+    "memtest": Action.CONTACT_SUPPORT,
+    "diagnostic": Action.RUN_DCGMEUD,
+    "targeted_stress": Action.RUN_DCGMEUD,
+    "targeted_power": Action.RUN_DCGMEUD,
+    "pulse_test": Action.RUN_DCGMEUD,
+}
+"""By test (ADR-026, Error to Recommended Action Mapping).
+
+The design's Memory, PCIe and NVLink need support, its Stress is what loads a GPU. Tests that it does not name stand with those of their
+sort; any other needs support, too.
+"""
+
+NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cuda_toolkit_library", "permissions_and_os_blocks"} | {
+    "persistence_mode",
+    "environment_variables",
+    "graphics_processes",
+}
+"""Tests of the deployment: where they fail the machine is set up wrongly, which a person mends and no replacement of a GPU."""
+
+BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
+"""Exit codes of dcgmi that tell of the engine and not of GPUs (the low byte of a DCGM status)."""
+
+
+def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
+    """Returns the verdict on the pod's own GPUs, `uuids` by the engine's index. Results about other GPUs of the node count for nothing."""
+    reports = [_report(result, uuids) for result in results if result.gpu is None or result.gpu in uuids]
+    told = [report for report in reports if report is not None]
+    wrong = [one for one, report in zip(results_of(results, uuids), reports, strict=True) if report is not None and one.status == "FAIL"]
+    if wrong:
+        names = ", ".join(dict.fromkeys(one.test for one in wrong))
+        return Outcome(FAILED, f"failed: {names}", tuple(told), error_code=_code(wrong[0]))
+    warned = any(not report.is_healthy for report in told)
+    return Outcome(PASSED, "passed with warnings" if warned else "passed", tuple(told))
+
+
+def results_of(results: Sequence[Result], uuids: Mapping[int, str]) -> list[Result]:
+    """Returns the results about GPUs of the pod, or about no single one."""
+    return [result for result in results if result.gpu is None or result.gpu in uuids]
+
+
+def missing(results: Sequence[Result], uuids: Mapping[int, str]) -> list[str]:
+    """Returns the UUIDs of the pod's GPUs about which no test says anything: of those nobody knows whether they are well."""
+    seen = {result.gpu for result in results if result.status != "SKIP"}
+    if seen == {None}:  # a version that tells of no single GPU
+        return []
+    return [uuid for index, uuid in uuids.items() if index not in seen]
+
+
+def _report(result: Result, uuids: Mapping[int, str]) -> Report | None:
+    if result.status == "SKIP":
+        return None
+    entities = (uuids[result.gpu],) if result.gpu is not None else ()
+    name = "DcgmDiagnostic" + "".join(word.capitalize() for word in result.test.split("_"))
+    if result.status == "PASS":
+        return Report(name, "passed", is_healthy=True, entities=entities)
+    if result.status == "WARN":
+        return Report(name, result.message or "warning", error_code=_code(result), entities=entities)
+    if result.test in NOT_HARDWARE:
+        return Report(name, result.message or "failed", error_code=_code(result), entities=entities)
+    action = ACTIONS.get(result.test, Action.CONTACT_SUPPORT)
+    return Report(name, result.message or "failed", is_fatal=True, action=action, error_code=_code(result), entities=entities)
+
+
+def _code(result: Result) -> str:
+    return f"DCGM_FR_{result.error_ids[0]}" if result.error_ids else f"DCGM_{result.test.upper()}_{result.status}"

@@ -1,0 +1,104 @@
+"""The check `nccl-allreduce`: waits for the gang, lets torchrun measure the collective, and judges what the pod's ranks found."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, wait_for_gang
+from preflight_images.nccl_allreduce.verdict import gang_timeout, judge
+from preflight_images.nccl_loopback.check import count_gpus
+from preflight_images.shared.outcome import Misconfigured, Outcome
+from preflight_images.shared.run import say
+from preflight_images.shared.settings import Settings, number, required, seconds, whole
+
+NAME = "nccl-allreduce"
+DEFAULT_THRESHOLD = 5.0
+SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+PATIENCE = 30.0
+"""Seconds that torchrun has to end by itself after the collective's own timeout."""
+
+
+def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+    """Returns how the test ended. Raises `Misconfigured`."""
+    pod = required(environment, "MY_POD_NAME")
+    threshold = number(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
+    folder = Path(environment.get("GANG_CONFIG_DIR") or "/etc/preflight")
+    size = message_bytes(environment.get("MESSAGE_SIZE") or "4G")
+    port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))
+    ranks = processes(environment)
+    patience = seconds(environment, "GANG_TIMEOUT", "600s")
+    try:
+        gang = wait_for_gang(folder, pod, patience, lambda waits: say({"check": NAME, "waits": waits}))
+    except GangTimeout as error:
+        return gang_timeout(str(error))
+    say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(gang.waited, 1)})
+    with tempfile.TemporaryDirectory() as reports:
+        told = {
+            **environment,
+            "RANK_REPORTS": reports,
+            "MESSAGE_BYTES": str(size),
+            "COLLECTIVE_TIMEOUT": str(settings.timeout),
+            "BENCHMARK_ITERS": str(whole(environment, "BENCHMARK_ITERS", 20, range(1, 10_001))),
+            "WARMUP_ITERS": str(whole(environment, "WARMUP_ITERS", 5, range(1001))),
+        }
+        ended = launch(torchrun(gang, ranks, port), told, settings.timeout + PATIENCE)
+        return judge(read_reports(Path(reports)), ranks, threshold, ended)
+
+
+def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:
+    """Returns the command of the design, which each pod runs for itself."""
+    return [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        f"--nnodes={gang.size}",
+        f"--nproc_per_node={ranks}",
+        f"--node_rank={gang.rank}",
+        f"--master_addr={gang.master}",
+        f"--master_port={port}",
+        "-m",
+        "preflight_images.nccl_allreduce.benchmark",
+    ]
+
+
+def launch(command: list[str], environment: Mapping[str, str], timeout: float) -> str:
+    """Runs torchrun to its end and returns what went wrong with it; empty where nothing did. Its ranks end with it."""
+    process = subprocess.Popen(command, env=dict(environment), start_new_session=True)
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return f"torchrun did not end within {timeout:.0f} s"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+            process.wait()
+    return f"torchrun ended with exit code {code}" if code else ""
+
+
+def read_reports(folder: Path) -> list[dict[str, Any]]:
+    """Returns what ranks wrote, by rank."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+
+
+def processes(environment: Mapping[str, str]) -> int:
+    """Returns how many ranks the pod has: one for each GPU, unless it is said. Raises `Misconfigured`."""
+    if environment.get("NPROCS_PER_NODE"):
+        return whole(environment, "NPROCS_PER_NODE", 1, range(1, 1025))
+    return count_gpus()
+
+
+def message_bytes(text: str) -> int:
+    """Returns a size such as `4G`, `512M` or `1024` in bytes, of which a float takes four. Raises `Misconfigured`."""
+    match = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    size = int(match.group(1)) * SIZES[match.group(2).upper()] if match else 0
+    if size < 4:
+        raise Misconfigured(f"MESSAGE_SIZE is {text!r}; expected a size such as 4G or 512M")
+    return size

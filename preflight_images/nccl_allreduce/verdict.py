@@ -1,0 +1,48 @@
+"""What the ranks of one pod found, as one outcome. Every rank counts, and each pod reports about its own node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure
+from preflight_images.shared.outcome import PASSED, Outcome, Report
+
+CHECK_NAME = "NCCLAllReduceTest"
+
+
+def gang_timeout(message: str) -> Outcome:
+    """Returns the outcome of a gang that did not form: no hardware is at fault (ADR-026, Timeout handling)."""
+    return failure(CHECK_NAME, "NCCL_GANG_TIMEOUT", message)
+
+
+def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str) -> Outcome:
+    """Returns the verdict on what `expected` ranks of this pod wrote. `ended` says how torchrun ended, empty where it ended well."""
+    errors = [rank for rank in ranks if rank.get("error")]
+    if errors:
+        return _failed(errors)
+    if len(ranks) < expected:
+        why = ended or "torchrun ended without an error"
+        return failure(CHECK_NAME, "NCCL_TIMEOUT", f"{expected - len(ranks)} of {expected} ranks of this pod told nothing: {why}")
+    found = [float(rank["bus_bandwidth_gbps"]) for rank in ranks]
+    slowest = next((each for each in found if math.isnan(each)), min(found))
+    message = f"{slowest:g} GB/s across {ranks[0]['ranks']} ranks"
+    measured = {"bus_bandwidth_gbps": slowest}
+    if ranks[0]["ranks"] > 1 and not slowest >= threshold:  # also where it is no number
+        return replace(failure(CHECK_NAME, BANDWIDTH, f"{message}, less than {threshold:g}"), measured=measured)
+    if ended:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", ended)
+    return Outcome(PASSED, message, (Report(CHECK_NAME, message, is_healthy=True),), measured=measured)
+
+
+def _failed(errors: Sequence[dict[str, Any]]) -> Outcome:
+    """The error of the rank that knows most: one of hardware rather than the timeout of a rank that waited for it."""
+    ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL, rank["rank"]))
+    first = ordered[0]
+    code = error_of(first["error"])
+    while_doing = "while the ranks found one another" if first["phase"] == "init" else "in the collective"
+    if first["phase"] == "init" and code == "NCCL_TIMEOUT":
+        code = "NCCL_INIT_TIMEOUT"
+    return failure(CHECK_NAME, code, f"rank {first['rank']} failed {while_doing}: {first['error']}")

@@ -1,0 +1,77 @@
+"""The check `nccl-loopback`: runs `all_reduce_perf` over the pod's GPUs and compares the bus bandwidth with a threshold."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+
+from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, Unreadable, read_output
+from preflight_images.shared.nccl import BANDWIDTH, error_of, failure
+from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome, Report
+from preflight_images.shared.settings import Settings, number
+
+NAME = "nccl-loopback"
+CHECK_NAME = "NCCLLoopbackTest"
+DEFAULT_THRESHOLD = 10.0
+QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
+MISUSE = 2
+"""CUDA's own failures end with 2, NCCL's with 3: both tell of it in a line, so the code adds nothing to what is read."""
+
+
+def command(binary: str, gpus: int) -> tuple[str, ...]:
+    """Returns the command of the design: sizes from 8 bytes to 256 MB, each twice the one before."""
+    return (binary, "-b", "8", "-e", "256M", "-f", "2", "-g", str(gpus))
+
+
+def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+    """Returns how the test ended. Raises `Misconfigured`."""
+    threshold = number(environment, "NCCL_LOOPBACK_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
+    binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
+    gpus = count_gpus()
+    try:
+        ended = subprocess.run(
+            command(binary, gpus), capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
+        )
+    except FileNotFoundError:
+        raise Misconfigured(f"there is no program {binary}") from None
+    except subprocess.TimeoutExpired:
+        return failure(CHECK_NAME, "NCCL_TIMEOUT", f"the test did not end within {settings.timeout:.0f} s")
+    return verdict(ended.returncode, ended.stdout + ended.stderr, threshold, gpus)
+
+
+def verdict(code: int, text: str, threshold: float, gpus: int) -> Outcome:
+    """Returns what output and exit code mean. With one GPU there is no link, so its bandwidth counts for nothing."""
+    try:
+        result = read_output(text)
+    except TestFailed as error:
+        return failure(CHECK_NAME, error_of(str(error)), str(error))
+    except Unreadable as error:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the output cannot be read (exit code {code}): {error}")
+    measured = {"bus_bandwidth_gbps": result.bus}
+    outcome = _judge(code, result, threshold, gpus)
+    return Outcome(outcome.exit_code, outcome.message, outcome.reports, outcome.error_code, measured)
+
+
+def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome:
+    if result.gpus != gpus:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"{result.gpus} of {gpus} GPUs took part")
+    if result.wrong:
+        return failure(CHECK_NAME, "NCCL_INTERNAL_ERROR", f"{result.wrong} values came out wrong")
+    if code:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the test ended with exit code {code}")
+    if gpus > 1 and result.bus < threshold:
+        return failure(CHECK_NAME, BANDWIDTH, f"{result.bus:g} GB/s between {gpus} GPUs, less than {threshold:g}")
+    message = f"{result.bus:g} GB/s between {gpus} GPUs" if gpus > 1 else "passed; one GPU has no link to measure"
+    return Outcome(PASSED, message, (Report(CHECK_NAME, message, is_healthy=True),))
+
+
+def count_gpus() -> int:
+    """Returns how many GPUs the container has. Raises `Misconfigured` without any."""
+    try:
+        listed = subprocess.run(QUERY, capture_output=True, text=True, timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Misconfigured(f"nvidia-smi cannot be asked for the GPUs: {error}") from None
+    gpus = sum(line.strip().startswith("GPU-") for line in listed.splitlines())
+    if not gpus:
+        raise Misconfigured("the container has no GPU")
+    return gpus

@@ -1,0 +1,1 @@
+"""What every check does alike: its settings, its verdict, its health events, its metrics, its end."""

@@ -1,0 +1,122 @@
+"""Sends health events to the platform connector over its Unix socket, and keeps those that it cannot send.
+
+Each event is written to a spool first and taken out once the connector has it, so that a check which is killed meanwhile, or is restarted,
+sends it the next time. Events have ids, by which a connector that took one without saying so can tell it from a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import grpc
+from google.protobuf.empty_pb2 import Empty
+
+from preflight_images.shared import health_event_pb2 as pb
+from preflight_images.shared.outcome import Report
+from preflight_images.shared.settings import Settings
+
+METHOD = "/datamodels.PlatformConnector/HealthEventOccurredV1"
+VERSION = 1
+TRIES = 5
+PAUSE, GROWTH = 2.0, 1.5
+"""Seconds before the second try, and by how much each pause is longer than the one before."""
+LONGEST_CALL = 30.0
+PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
+"""What may be over the next time; anything else an event is refused for, and stays refused."""
+
+
+class Undelivered(Exception):
+    """Says that events are kept in the spool, and why. The text is one line."""
+
+
+class Clock(Protocol):
+    """What waiting needs; tests bring their own."""
+
+    def time(self) -> float:
+        """Returns seconds since the epoch."""
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+
+
+def message_of(report: Report, agent: str, settings: Settings, at: float) -> pb.HealthEvent:
+    """Returns a report as the connector takes it. Its id is the same for the same fault of the same moment."""
+    event = pb.HealthEvent(
+        version=VERSION,
+        agent=agent,
+        componentClass="GPU" if report.entities else "Node",
+        checkName=report.check_name,
+        isFatal=report.is_fatal,
+        isHealthy=report.is_healthy,
+        message=report.message,
+        recommendedAction=report.action.name,
+        errorCode=[report.error_code] if report.error_code else [],
+        entitiesImpacted=[pb.Entity(entityType="GPU_UUID", entityValue=uuid) for uuid in report.entities],
+        nodeName=settings.node,
+        processingStrategy=settings.strategy,
+    )
+    event.generatedTimestamp.FromMilliseconds(int(at * 1000))
+    event.id = hashlib.sha256(event.SerializeToString(deterministic=True)).hexdigest()[:32]
+    return event
+
+
+class Connector:
+    """Delivers events; `tell` is given one line about each try that failed."""
+
+    def __init__(self, settings: Settings, tell: Callable[[str], None], clock: Clock = time) -> None:
+        self._settings, self._tell, self._clock = settings, tell, clock
+        self._spool = Path(settings.spool)
+
+    def keep(self, events: Sequence[pb.HealthEvent]) -> None:
+        """Writes events to the spool, each a file that is whole or not there."""
+        self._spool.mkdir(parents=True, exist_ok=True)
+        for position, event in enumerate(events):
+            name = f"{int(event.generatedTimestamp.ToMilliseconds()):015d}-{position:04d}-{event.id}"
+            unfinished = self._spool / f".{name}"
+            unfinished.write_bytes(event.SerializeToString())
+            unfinished.rename(self._spool / name)
+
+    def flush(self) -> int:
+        """Sends everything in the spool, oldest first, and returns how many events were sent. Raises `Undelivered`."""
+        files = sorted(path for path in self._spool.glob("[!.]*") if path.is_file()) if self._spool.is_dir() else []
+        for path in files:
+            self._deliver(pb.HealthEvent.FromString(path.read_bytes()), left=len(files))
+            path.unlink()
+        return len(files)
+
+    def _deliver(self, event: pb.HealthEvent, left: int) -> None:
+        pause = PAUSE
+        for attempt in range(1, TRIES + 1):
+            try:
+                self._send(event)
+            except grpc.RpcError as error:
+                code = error.code()
+                reason = f"{code.name}: {error.details()}"
+                if code not in PASSING or attempt == TRIES:
+                    raise Undelivered(f"{left} health events stay in {self._spool}: {reason}") from None
+                self._tell(f"try {attempt} of {TRIES} to send a health event failed: {reason}")
+            except OSError as error:
+                raise Undelivered(f"{left} health events stay in {self._spool}: the token cannot be read: {error.strerror}") from None
+            else:
+                return
+            self._clock.sleep(pause)
+            pause *= GROWTH
+
+    def _send(self, event: pb.HealthEvent) -> None:
+        """One call on a connection of its own: a connector that was restarted is found again at once."""
+        with grpc.insecure_channel(self._settings.socket) as channel:
+            call = channel.unary_unary(METHOD, request_serializer=pb.HealthEvents.SerializeToString, response_deserializer=Empty.FromString)
+            call(pb.HealthEvents(version=VERSION, events=[event]), timeout=LONGEST_CALL, metadata=self._credentials())
+
+    def _credentials(self) -> tuple[tuple[str, str], ...]:
+        """The token, read anew each time since it is rotated. Without a token where one is wanted nothing is sent."""
+        if not self._settings.token_path:
+            return ()
+        token = Path(self._settings.token_path).read_text().strip()
+        if not token:
+            raise OSError(0, "it is empty")
+        return (("authorization", f"Bearer {token}"),)

@@ -1,0 +1,41 @@
+"""The errors of NCCL in the design's taxonomy, what each recommends, and how texts of NCCL and PyTorch are told apart."""
+
+from __future__ import annotations
+
+import re
+
+from preflight_images.shared.outcome import FAILED, Action, Outcome, Report
+
+ACTIONS = {
+    "NCCL_SYSTEM_ERROR": Action.CONTACT_SUPPORT,
+    "NCCL_INTERNAL_ERROR": Action.RUN_DCGMEUD,
+    "NCCL_INVALID_USAGE": Action.NONE,
+    "NCCL_TIMEOUT": Action.NONE,
+    "NCCL_REMOTE_ERROR": Action.CONTACT_SUPPORT,
+}
+"""ADR-026, Error to Recommended Action Mapping."""
+FATAL = {"NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_REMOTE_ERROR"}
+"""ADR-026, isFatal determination: hardware errors are, timeouts and mistakes of configuration are not."""
+
+BANDWIDTH = "NCCL_BW_DEGRADED"
+"""Our own beside the design's: a link that works and is slow. It stops the pod and blames no hardware for sure, so nothing is remedied."""
+
+PATTERNS = (
+    ("NCCL_INVALID_USAGE", r"invalid (usage|argument)|ncclInvalid(Usage|Argument)"),
+    ("NCCL_REMOTE_ERROR", r"remote (process|error)|ncclRemoteError|connection (closed|reset) by (remote )?peer|peer closed"),
+    ("NCCL_TIMEOUT", r"timeout|timed out"),
+    ("NCCL_INTERNAL_ERROR", r"internal error|ncclInternalError"),
+    ("NCCL_SYSTEM_ERROR", r"(unhandled )?(system|cuda) error|ncclSystemError|ncclUnhandledCudaError|CUDA failure|CUDA error"),
+)
+"""In the order in which they are tried: a text about a peer that is gone often says `system error` besides."""
+
+
+def error_of(text: str) -> str:
+    """Returns which error a text tells of; NCCL_INTERNAL_ERROR for one that names none."""
+    return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), "NCCL_INTERNAL_ERROR")
+
+
+def failure(check_name: str, code: str, message: str) -> Outcome:
+    """Returns the outcome of a test that failed with an error of the taxonomy, or a neighbour of it, which is never fatal."""
+    report = Report(check_name, message, is_fatal=code in FATAL, action=ACTIONS.get(code, Action.NONE), error_code=code)
+    return Outcome(FAILED, message, (report,), error_code=code)

@@ -1,0 +1,55 @@
+"""The verdict of a check, in one vocabulary for all of them, and the exit code that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+PASSED, FAILED, MISCONFIGURED = 0, 1, 2
+"""The exit codes of the contract (ADR-026, Check contract); there are no others."""
+
+
+class Action(IntEnum):
+    """What should be done about a fault: the numbers of the connector's `RecommendedAction`."""
+
+    NONE = 0
+    COMPONENT_RESET = 2
+    CONTACT_SUPPORT = 5
+    RUN_FIELDDIAG = 6
+    RESTART_VM = 15
+    RESTART_BM = 24
+    REPLACE_VM = 25
+    RUN_DCGMEUD = 26
+    CUSTOM = 27
+    UNKNOWN = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One thing that a check found out: of a GPU (`entities` are its UUIDs), or of the node where there are none.
+
+    A report that is healthy clears what an earlier one said. `is_fatal` says that the hardware is at fault.
+    """
+
+    check_name: str
+    message: str
+    is_healthy: bool = False
+    is_fatal: bool = False
+    action: Action = Action.NONE
+    error_code: str = ""
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a check ended: its exit code, what it reports, and in one sentence why."""
+
+    exit_code: int
+    message: str
+    reports: tuple[Report, ...] = ()
+    error_code: str = ""
+    measured: dict[str, float] = field(default_factory=dict)
+
+
+class Misconfigured(Exception):
+    """A setting without which, or with which, a check cannot run. The text is one line for people."""

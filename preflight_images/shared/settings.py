@@ -1,0 +1,86 @@
+"""Reads a check's settings from its environment. Each that is wrong is told with its name and what would be right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from preflight_images.shared.outcome import Misconfigured
+
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h))+")
+STRATEGIES = ("EXECUTE_REMEDIATION", "STORE_ONLY")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every check is told. `node` is the node's name; with the strategy STORE_ONLY no pod is stopped."""
+
+    node: str
+    socket: str
+    strategy: str
+    timeout: float
+    token_path: str
+    spool: str
+    metrics_file: str
+
+    @property
+    def stops_pods(self) -> bool:
+        """Whether a check that fails ends with an error."""
+        return self.strategy != "STORE_ONLY"
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Returns the settings that all checks have. Raises `Misconfigured`."""
+    strategy = environment.get("PROCESSING_STRATEGY") or STRATEGIES[0]
+    if strategy not in STRATEGIES:
+        raise Misconfigured(f"PROCESSING_STRATEGY is {strategy!r}; there are {' and '.join(STRATEGIES)}")
+    socket = environment.get("PLATFORM_CONNECTOR_SOCKET") or "unix:///var/run/nvsentinel.sock"
+    if not socket.startswith("unix:///"):
+        raise Misconfigured(f"PLATFORM_CONNECTOR_SOCKET is {socket!r}; expected something like unix:///var/run/nvsentinel.sock")
+    return Settings(
+        node=required(environment, "NODE_NAME"),
+        socket=socket,
+        strategy=strategy,
+        timeout=seconds(environment, "CHECK_TIMEOUT", "300s"),
+        token_path=environment.get("PLATFORM_CONNECTOR_TOKEN_PATH", ""),
+        spool=environment.get("HEALTH_EVENT_SPOOL", "/tmp/preflight-spool"),
+        metrics_file=environment.get("METRICS_FILE", "/dev/termination-log"),
+    )
+
+
+def required(environment: Mapping[str, str], name: str) -> str:
+    """Returns a variable that has to be there. Raises `Misconfigured`."""
+    value = environment.get(name, "")
+    if not value:
+        raise Misconfigured(f"{name} is not set")
+    return value
+
+
+def seconds(environment: Mapping[str, str], name: str, default: str) -> float:
+    """Returns a duration such as `300s` or `1h30m` in seconds; a number alone is seconds. Raises `Misconfigured`."""
+    text = environment.get(name) or default
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    if not DURATION.fullmatch(text):
+        raise Misconfigured(f"{name} is {text!r}; expected a duration such as 300s or 10m")
+    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text))
+
+
+def number(environment: Mapping[str, str], name: str, default: float) -> float:
+    """Returns a number that is not negative. Raises `Misconfigured`."""
+    text = environment.get(name)
+    if not text:
+        return default
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise Misconfigured(f"{name} is {text!r}; expected a number such as 10.0")
+    return float(text)
+
+
+def whole(environment: Mapping[str, str], name: str, default: int, known: range) -> int:
+    """Returns a whole number within bounds. Raises `Misconfigured`."""
+    text = environment.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or int(text) not in known:
+        raise Misconfigured(f"{name} is {text!r}; expected a whole number from {known.start} to {known.stop - 1}")
+    return int(text)

@@ -1,0 +1,148 @@
+"""The gang's files and the verdict on what ranks found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
+from preflight_images.nccl_allreduce.check import check, launch, message_bytes, torchrun
+from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, read_gang, wait_for_gang
+from preflight_images.nccl_allreduce.verdict import judge
+from preflight_images.shared.nccl import ACTIONS, FATAL, failure
+from preflight_images.shared.outcome import Action, Misconfigured
+from preflight_images.shared.settings import Settings
+
+from .test_connector import Clock
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+WHOLE = {"expected_count": "2", "master_addr": "10.0.1.5", "peers": "pod-1:10.0.1.6\npod-0:10.0.1.5\n"}
+
+
+def test_the_rank_is_the_position_among_the_names(tmp_path: Path) -> None:
+    gang, _ = read_gang(write(tmp_path, **WHOLE), "pod-1")
+    assert gang is not None
+    assert (gang.peers, gang.rank, gang.master) == (("pod-0", "pod-1"), 1, "10.0.1.5")
+
+
+WAITS = {
+    "no files": {},
+    "a size that nobody knows": {**WHOLE, "expected_count": "0"},
+    "a peer that is missing": {**WHOLE, "peers": "pod-0:10.0.1.5\n"},
+    "a stranger in one's place": {**WHOLE, "peers": "pod-0:10.0.1.5\npod-2:10.0.1.7\n"},
+    "an address of the first that is not there yet": {**WHOLE, "master_addr": ""},
+    "files of two moments": {**WHOLE, "master_addr": "10.0.1.9"},
+}
+
+
+@pytest.mark.parametrize("what", WAITS)
+def test_a_gang_that_is_not_whole_is_waited_for_and_given_up_in_time(what: str, tmp_path: Path) -> None:
+    clock, told = Clock(), list[str]()
+    with pytest.raises(GangTimeout):
+        wait_for_gang(write(tmp_path, **WAITS[what]), "pod-1", 600, told.append, clock.time, clock.sleep)
+    assert (sum(clock.pauses), len(told)) == (600, 1)
+
+
+def test_a_peer_that_comes_late_ends_the_wait(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path, **WAITS["a peer that is missing"])
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if len(clock.pauses) == 3:
+            write(tmp_path, **WHOLE)
+
+    assert wait_for_gang(tmp_path, "pod-1", 600, lambda _: None, clock.time, sleep).waited == sum(clock.pauses)
+
+
+@pytest.mark.parametrize("files", [{**WHOLE, "expected_count": "two"}, {**WHOLE, "peers": "pod-0 10.0.1.5"}])
+def test_files_that_waiting_will_not_mend_are_misconfigured(files: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured):
+        read_gang(write(tmp_path, **files), "pod-1")
+
+
+def test_an_address_of_ipv6_keeps_its_colons(tmp_path: Path) -> None:
+    gang, _ = read_gang(write(tmp_path, expected_count="1", master_addr="fd00::5", peers="pod-0:fd00::5"), "pod-0")
+    assert gang is not None
+    assert gang.master == "fd00::5"
+
+
+def test_a_gang_that_does_not_form_blames_no_hardware(tmp_path: Path) -> None:
+    settings = Settings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", "")
+    told = {"MY_POD_NAME": "pod-0", "GANG_CONFIG_DIR": str(tmp_path), "GANG_TIMEOUT": "0s", "NPROCS_PER_NODE": "1"}
+    outcome = check(told, settings)
+    (report,) = outcome.reports
+    assert (outcome.exit_code, report.error_code, report.is_fatal) == (1, "NCCL_GANG_TIMEOUT", False)
+
+
+def test_torchrun_is_told_what_the_design_tells_it() -> None:
+    command = torchrun(Gang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)
+    expected = ["--nnodes=2", "--nproc_per_node=8", "--node_rank=1", "--master_addr=10.0.1.5", "--master_port=29500"]
+    assert [argument for argument in command if argument.startswith("--")] == expected
+
+
+def test_torchrun_and_its_ranks_do_not_outlive_their_time() -> None:
+    assert launch([sys.executable, "-c", "import time; time.sleep(3600)"], {}, 1) == "torchrun did not end within 1 s"
+
+
+# ADR-026, Error to Recommended Action Mapping and isFatal determination
+ERRORS = [
+    ("NCCL_SYSTEM_ERROR", Action.CONTACT_SUPPORT, True),
+    ("NCCL_INTERNAL_ERROR", Action.RUN_DCGMEUD, True),
+    ("NCCL_INVALID_USAGE", Action.NONE, False),
+    ("NCCL_TIMEOUT", Action.NONE, False),
+    ("NCCL_REMOTE_ERROR", Action.CONTACT_SUPPORT, True),
+]
+
+
+@pytest.mark.parametrize(("code", "action", "fatal"), ERRORS)
+def test_an_error_means_what_the_table_says(code: str, action: Action, fatal: bool) -> None:
+    (report,) = failure("Test", code, "text").reports
+    assert (report.action, report.is_fatal) == (action, fatal)
+
+
+def test_the_table_has_no_other_errors() -> None:
+    assert {code for code, _, _ in ERRORS} == set(ACTIONS) >= FATAL
+
+
+def rank(number: int, **more: Any) -> dict[str, Any]:
+    return {"rank": number, "phase": "collective", "bus_bandwidth_gbps": 100.0, "ranks": 4} | more
+
+
+TIMEOUT = "DistBackendError: Watchdog caught collective operation timeout"
+VERDICTS = {
+    "all well": ([rank(0), rank(1)], "", 0, ""),
+    "the slowest rank counts": ([rank(0), rank(1, bus_bandwidth_gbps=4.9)], "", 1, "NCCL_BW_DEGRADED"),
+    "a bandwidth that is no number": ([rank(0), rank(1, bus_bandwidth_gbps=float("nan"))], "", 1, "NCCL_BW_DEGRADED"),
+    "a rank that told nothing": ([rank(0)], "torchrun ended with exit code 1", 1, "NCCL_TIMEOUT"),
+    "a timeout while ranks find one another": ([rank(0, phase="init", error="DistStoreError: Timed out")], "", 1, "NCCL_INIT_TIMEOUT"),
+    "a timeout in the collective": ([rank(0, error=TIMEOUT)], "", 1, "NCCL_TIMEOUT"),
+    "a peer that died": ([rank(0, error="RuntimeError: Connection closed by peer [10.0.1.6]:1234")], "", 1, "NCCL_REMOTE_ERROR"),
+    "of two errors that of the hardware": ([rank(0, error=TIMEOUT), rank(1, error="ncclSystemError: IB")], "", 1, "NCCL_SYSTEM_ERROR"),
+    "an end that is none": ([rank(0), rank(1)], "torchrun ended with exit code 1", 1, "NCCL_TEST_ERROR"),
+}
+
+
+@pytest.mark.parametrize("what", VERDICTS)
+def test_what_ranks_found_is_one_verdict(what: str) -> None:
+    ranks, ended, code, error = VERDICTS[what]
+    outcome = judge(ranks, 2, 5.0, ended)
+    assert (outcome.exit_code, outcome.error_code) == (code, error)
+
+
+@pytest.mark.parametrize(("text", "size"), [("4G", 4 << 30), ("512M", 512 << 20), ("64KiB", 64 << 10), ("1024", 1024), ("1gb", 1 << 30)])
+def test_sizes_are_read_with_any_unit(text: str, size: int) -> None:
+    assert message_bytes(text) == size
+
+
+def test_the_bandwidth_is_the_design_s() -> None:
+    assert bus_bandwidth(4 * 10**9, 20, 1.0, 16) == pytest.approx(80 * 2 * 15 / 16)

@@ -1,0 +1,59 @@
+"""The design's tables of DCGM results: recommended action, and whether it is fatal."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflight_images.dcgm_diag.diag_json import Result, normal_name
+from preflight_images.dcgm_diag.gpus import engine_indices
+from preflight_images.dcgm_diag.verdict import judge
+from preflight_images.shared.outcome import Action
+
+UUID = "GPU-0e3f2d4c-aaaa-bbbb-cccc-1234567890ab"
+
+# ADR-026, Error to Recommended Action Mapping and isFatal determination: test, result, action, fatal, exit code
+TABLE = [
+    ("GPU Memory", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("memory", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("PCIe", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("pcie", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("NVLink", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("nvbandwidth", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("Targeted Stress", "FAIL", Action.RUN_DCGMEUD, True, 1),
+    ("targeted_stress", "FAIL", Action.RUN_DCGMEUD, True, 1),
+    ("Diagnostic", "FAIL", Action.RUN_DCGMEUD, True, 1),
+    ("memory", "WARN", Action.NONE, False, 0),
+    ("targeted_stress", "WARN", Action.NONE, False, 0),
+    ("a test of tomorrow", "FAIL", Action.CONTACT_SUPPORT, True, 1),
+    ("software", "FAIL", Action.NONE, False, 1),
+    ("Persistence Mode", "FAIL", Action.NONE, False, 1),
+]
+
+
+@pytest.mark.parametrize(("test", "status", "action", "fatal", "code"), TABLE)
+def test_a_result_means_what_the_table_says(test: str, status: str, action: Action, fatal: bool, code: int) -> None:
+    outcome = judge([Result(normal_name(test), status, 0, "text", (4,))], {0: UUID})
+    (report,) = outcome.reports
+    assert (report.action, report.is_fatal, outcome.exit_code, report.entities) == (action, fatal, code, (UUID,))
+
+
+def test_a_pass_clears_what_was_said_before() -> None:
+    (report,) = judge([Result("memory", "PASS", 0, "")], {0: UUID}).reports
+    assert (report.is_healthy, report.check_name) == (True, "DcgmDiagnosticMemory")
+
+
+def test_the_engine_s_numbers_are_found_by_uuid() -> None:
+    other = UUID.replace("0e3f", "1e3f")
+    printed = f"""2 GPUs found.
++--------+----------------------------------------------------------------------+
+| GPU ID | Device Information                                                   |
++--------+----------------------------------------------------------------------+
+| 0      | Name: NVIDIA H100 80GB HBM3                                          |
+|        | PCI Bus ID: 00000000:18:00.0                                         |
+|        | Device UUID: {other}                |
++--------+----------------------------------------------------------------------+
+| 5      | Name: NVIDIA H100 80GB HBM3                                          |
+|        | Device UUID: {UUID}                |
++--------+----------------------------------------------------------------------+
+"""
+    assert engine_indices(printed) == {other: 0, UUID: 5}

@@ -1,0 +1,123 @@
+"""What all_reduce_perf prints, of all releases: whole output is read, and no part of it ever passes for a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflight_images.nccl_loopback.check import command, verdict
+from preflight_images.nccl_loopback.output import Unreadable, read_output
+
+RELEASES = {
+    "1.0": """\
+# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+#
+# Using devices
+#   Rank  0 on      node device  0 [0x07] Tesla V100-SXM2-32GB
+#   Rank  1 on      node device  1 [0x0a] Tesla V100-SXM2-32GB
+#
+#                                                 out-of-place                    in-place
+#      bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
+           8             2   float     sum    0.030   0.00   0.00    0e+00    0.029   0.00   0.00    0e+00
+   268435456      67108864   float     sum   12.100  22.18  41.50    0e+00   12.000  22.37  42.00    0e+00
+ Out of bounds values : 0 OK
+ Avg bus bandwidth    : 20.875
+""",
+    "2.13": """\
+# nThread 1 nGpus 2 minBytes 8 maxBytes 268435456 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid     18 on       node device  0 [0x07] NVIDIA A100-SXM4-80GB
+#  Rank  1 Group  0 Pid     18 on       node device  1 [0x0a] NVIDIA A100-SXM4-80GB
+#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2     float     sum      -1    11.02    0.00    0.00      0    10.97    0.00    0.00      0
+   268435456      67108864     float     sum      -1   1210.0  221.85   41.50      0   1200.0  223.70   42.00      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 1.2e+02
+#
+""",
+    "2.18": """\
+# nccl-tests version 2.18.1 nccl-headers=22809 nccl-library=22809
+# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 2 minBytes 8 maxBytes 268435456 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid   1018 on       node device  0 [0000:07:00] NVIDIA H100 80GB HBM3
+#  Rank  1 Group  0 Pid   1018 on       node device  1 [0000:0a:00] NVIDIA H100 80GB HBM3
+#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+   268435456      67108864     float     sum      -1  1.21e+03  221.85   41.50    N/A   1200.0  223.70   42.00    N/A
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 41.75 OK
+#
+# Collective test concluded: all_reduce_perf
+""",
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_slower_half_at_the_largest_size_counts(release: str) -> None:
+    result = read_output(RELEASES[release])
+    assert (result.size, result.bus, result.gpus, result.wrong) == (268435456, 41.5, 2, 0)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_output_that_is_cut_off_passes(release: str) -> None:
+    text = RELEASES[release]
+    end = text.index("Avg bus bandwidth")
+    passed = [length for length in range(end) if verdict(0, text[:length], 1.0, 2).exit_code == 0]
+    assert passed == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("garbled", ["nan", "inf", "-41.50", "4l.50", "***"])
+def test_what_is_no_bandwidth_is_none(release: str, garbled: str) -> None:
+    with pytest.raises(Unreadable):
+        read_output(RELEASES[release].replace("41.50", garbled))
+
+
+THRESHOLDS = [(41.5, 0, ""), (41.6, 1, "NCCL_BW_DEGRADED"), (0.0, 0, "")]
+
+
+@pytest.mark.parametrize(("threshold", "code", "error"), THRESHOLDS)
+def test_the_bandwidth_has_to_reach_the_threshold(threshold: float, code: int, error: str) -> None:
+    outcome = verdict(0, RELEASES["2.13"], threshold, 2)
+    assert (outcome.exit_code, outcome.error_code, outcome.measured) == (code, error, {"bus_bandwidth_gbps": 41.5})
+
+
+def test_one_gpu_has_no_link_to_be_slow() -> None:
+    text = RELEASES["2.13"].replace("#  Rank  1", "#  rest  1").replace("41.50", "0.00").replace("42.00", "0.00")
+    assert verdict(0, text, 10.0, 1).exit_code == 0
+
+
+FAILURES = {
+    "node: Test CUDA failure common.cu:892 'system not yet initialized'": ("NCCL_SYSTEM_ERROR", True),
+    "node: Test NCCL failure common.cu:958 'unhandled system error / Net'": ("NCCL_SYSTEM_ERROR", True),
+    "node: Test NCCL failure common.cu:958 'internal error - please report this issue / '": ("NCCL_INTERNAL_ERROR", True),
+    "node: Test NCCL failure common.cu:958 'invalid usage (run with NCCL_DEBUG=WARN) / '": ("NCCL_INVALID_USAGE", False),
+    "node: Test NCCL failure common.cu:958 'remote process exited or there was a network error / '": ("NCCL_REMOTE_ERROR", True),
+    "node: Test timeout (120s) common.cu:400": ("NCCL_TIMEOUT", False),
+}
+
+
+@pytest.mark.parametrize("line", FAILURES)
+def test_a_failure_has_its_place_in_the_design_s_taxonomy(line: str) -> None:
+    outcome = verdict(3, RELEASES["2.13"] + line, 1.0, 2)
+    (report,) = outcome.reports
+    assert (outcome.exit_code, (report.error_code, report.is_fatal)) == (1, FAILURES[line])
+
+
+def test_wrong_values_fail_however_fast_they_came() -> None:
+    outcome = verdict(1, RELEASES["2.13"].replace("values : 0 OK", "values : 3 FAILED"), 1.0, 2)
+    assert (outcome.exit_code, outcome.error_code) == (1, "NCCL_INTERNAL_ERROR")
+
+
+def test_a_gpu_that_took_no_part_is_no_pass() -> None:
+    assert verdict(0, RELEASES["2.13"], 1.0, 8).exit_code == 1
+
+
+def test_the_command_is_the_design_s() -> None:
+    assert " ".join(command("all_reduce_perf", 8)) == "all_reduce_perf -b 8 -e 256M -f 2 -g 8"
