@@ -103,7 +103,7 @@ def inject_compiled(
 
 def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manifest]:
     """Returns what adds the entries of an injection's lists to those of the pod, in the form that needs no look at the pod."""
-    operations: list[Manifest] = []
+    operations = _labelled(pod, injection["metadata"].get("labels") or {})
     for key, items in injection["spec"].items():
         path = f"/spec/{key}"
         if not items:
@@ -115,3 +115,13 @@ def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manif
         else:
             operations += ({"op": "add", "path": f"{path}/-", "value": item} for item in items)
     return operations
+
+
+def _labelled(pod: Manifest, labels: dict[str, str]) -> list[Manifest]:
+    present = (pod.get("metadata") or {}).get("labels")
+    if not present:
+        return [{"op": "add", "path": "/metadata/labels", "value": labels}] if labels else []
+    new = {key: value for key, value in labels.items() if present.get(key) != value}
+    return [
+        {"op": "add", "path": f"/metadata/labels/{key.replace('~', '~0').replace('/', '~1')}", "value": value} for key, value in new.items()
+    ]

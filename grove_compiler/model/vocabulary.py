@@ -77,6 +77,7 @@ from grove_compiler.model.expanded.training.job import failure_is_counted, failu
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.preflight.forming_gang import FormingGang, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.pod import (
@@ -106,6 +107,7 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ClusterTopologyBinding": ({"topology": ExpandedTopology}, {"old": Topology}),
     "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
     "PreflightPod": ({"pod": CheckedPod, "preflight": Preflight}, {}),
+    "PreflightGang": ({"gang": FormingGang, "preflight": Preflight}, {}),
 }
 
 
@@ -130,6 +132,7 @@ DECISIONS = _by_name(
     is_gpu_request,
     is_mnnvl_claim,
     is_network_request,
+    is_registered,
     kai_queue,
     live_replicas,
     may_be_updated,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
@@ -25,20 +25,24 @@ Tell = Callable[[str], None]
 Answer = Callable[[object], Manifest]
 
 
+def answers_of(judge: Callable[[], Judge]) -> dict[str, Answer]:
+    """Returns the answers about sets and topologies. `judge` gives the one to ask at this moment."""
+    return {
+        DEFAULT_SETS.path: lambda review: judge().default(review),
+        **dict.fromkeys((VALIDATE_SETS.path, VALIDATE_TOPOLOGIES.path), lambda review: judge().validate(review)),
+    }
+
+
 class WebhookServer:
-    """Answers reviews until `stop`. `judge` gives the one to ask at this moment; `is_ready` is set once it knows the cluster.
+    """Answers reviews until `stop`, each path by a function of `answers`; `is_ready` is set once they know the cluster.
 
     `tls` shows a certificate. Whatever goes wrong is an answer that is no review, which an API server takes as its `failurePolicy` says:
     never as allowed. `tell` is given one line about each failure of ours.
     """
 
-    def __init__(self, judge: Callable[[], Judge], tls: ssl.SSLContext, tell: Tell) -> None:
+    def __init__(self, answers: Mapping[str, Answer], tls: ssl.SSLContext, tell: Tell) -> None:
         self.is_ready = False
         self._tls, self._tell = tls, tell
-        answers: dict[str, Answer] = {
-            DEFAULT_SETS.path: lambda review: judge().default(review),
-            **dict.fromkeys((VALIDATE_SETS.path, VALIDATE_TOPOLOGIES.path), lambda review: judge().validate(review)),
-        }
         self._application = web.Application(client_max_size=LARGEST_BODY)
         self._application.add_routes([web.post(path, self._answering(answer)) for path, answer in answers.items()])
         self._application.add_routes([web.get("/healthz", self._health), web.get("/readyz", self._readiness)])

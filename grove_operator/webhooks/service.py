@@ -11,7 +11,7 @@ from grove_compiler.record import record
 from grove_operator.webhooks.certificate import ShownCertificate, Source, Tell
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import WebhookServer, answers_of
 
 
 @record
@@ -50,7 +50,7 @@ class Webhooks:
         shown = ShownCertificate()
         self._serving, self._tell = serving, tell
         self._source: Source = _source(cluster, serving, shown, clock, note)
-        self.server = WebhookServer(judge, shown.tls, tell)
+        self.server = WebhookServer(answers_of(judge), shown.tls, tell)
         self._renewal: asyncio.Task[None] | None = None
 
     async def start(self) -> int:

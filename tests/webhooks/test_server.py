@@ -19,7 +19,7 @@ from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
+from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer, answers_of
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
 
@@ -59,7 +59,7 @@ async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving
     told: list[str] = []
     shown = ShownCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
-    server = WebhookServer(lambda: judge, shown.tls, told.append)
+    server = WebhookServer(answers_of(lambda: judge), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:

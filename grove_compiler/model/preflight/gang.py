@@ -16,6 +16,7 @@ from grove_compiler.record import record
 PREFIX = "preflight-"
 """What every ConfigMap of a gang begins with; nothing else is ever written."""
 LONGEST_NAME = 253
+LONGEST_LABEL = 63
 HASH_LENGTH = 8
 
 
@@ -71,6 +72,12 @@ class GangReference:
     def config_map(self) -> str:
         """The name of its ConfigMap."""
         return config_map_name(self.parts)
+
+    @lazy
+    def label(self) -> str:
+        """The value of the label that its pods bear: that name, or a hash of what does not fit into a label."""
+        name = self.config_map
+        return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - HASH_LENGTH - 1].rstrip('-.')}-{_hash(self.parts)}"
 
     @lazy
     def manifest(self) -> Manifest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from grove_operator.cli.preflight.controller import command as controller
 from grove_operator.cli.preflight.inject import command as inject
 
 
@@ -13,3 +14,4 @@ def command() -> None:
 
 
 command.add_command(inject)
+command.add_command(controller)

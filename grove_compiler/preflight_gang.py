@@ -1,0 +1,61 @@
+"""Works out what the pods of a gang need to find one another (ADR-026, Gang Coordination), from what exists: pure, as a step is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Manifest, Node
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Objects, Snapshot
+from grove_compiler.model.preflight.forming_gang import FormingGang, Peer
+from grove_compiler.model.preflight.gang import PREFIX, find_gang
+from grove_compiler.model.preflight.values import Preflight
+
+SUBJECT = "PreflightGang"
+LABEL = "preflight.grove.io/gang"
+"""A label of injected pods: its value leads to all pods of a gang with one look into an index."""
+VOLUME = "preflight-gang-config"
+
+
+class GangKey(NamedTuple):
+    """A gang in a cluster: `label` is what its pods bear, `name` its ConfigMap."""
+
+    namespace: str
+    label: str
+    name: str
+
+
+class ForeignName(Exception):
+    """Says that a rule would write something else than a gang's ConfigMap."""
+
+
+def key_of(pod: Manifest) -> GangKey | None:
+    """Returns the gang whose ConfigMap a pod mounts; none for a pod that mounts none."""
+    metadata = pod.get("metadata") or {}
+    label = (metadata.get("labels") or {}).get(LABEL)
+    volumes = (pod.get("spec") or {}).get("volumes") or []
+    name = next(((one.get("configMap") or {}).get("name") for one in volumes if one.get("name") == VOLUME), None)
+    return GangKey(metadata.get("namespace") or "", label, name) if label and name and name.startswith(PREFIX) else None
+
+
+def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: DecisionRules) -> FormingGang:
+    """Returns a gang as its pods in the cluster show it; without pods it is over."""
+    pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
+    snapshot = Snapshot(view=view)
+    reference = find_gang(pods[0], key.namespace, preflight, snapshot, decisions) if pods else None
+    return FormingGang(key.namespace, key.name, [Peer(pod) for pod in pods], reference, decisions)
+
+
+def gang_objects(key: GangKey, view: Objects, preflight: Preflight, program: Program) -> list[Node]:
+    """Returns what should exist for a gang: its ConfigMap while it has pods. Raises `ForeignName`, and `RuleFailure`."""
+    gang = forming_gang(key, view, preflight, DecisionRules(program.decisions))
+    settings = Settings()
+    scope = {"gang": gang, "preflight": preflight, "settings": settings, "config": Configuration({})}
+    nodes = program.generate(scope, settings.max_objects, (), SUBJECT)
+    for node in nodes:
+        if node.object["kind"] != "ConfigMap" or not node.object["metadata"]["name"].startswith(PREFIX):
+            raise ForeignName(f"the rule {node.rule} makes {node.id}; only ConfigMaps whose names begin with {PREFIX} are ever written")
+    return nodes

@@ -1,0 +1,34 @@
+"""Answers AdmissionReviews about pods with the JSON Patch that adds their checks: what `grove preflight inject` prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.preflight import inject
+from grove_compiler.record import record
+from grove_operator.webhooks.review import answer, read_request
+
+MUTATE_PODS = "/mutate-pod"
+"""The path of the design's webhook configuration."""
+
+
+@record
+class Injector:
+    """All that an answer depends on beside the review. `view` is what exists; nothing is asked of a cluster, and nothing is written."""
+
+    preflight: Preflight
+    program: Program
+    view: Objects
+
+    def review(self, review: Any) -> Manifest:
+        """Returns the answer to an AdmissionReview: the patch, a refusal with every reason, or a plain yes. Raises `NoReview`."""
+        request = read_request(review)
+        if request.operation != "CREATE" or request.object.get("kind") != "Pod":
+            return answer(request, [])
+        result = inject(request.object, self.view, self.preflight, self.program, request.namespace)
+        return answer(request, result.findings, json.dumps(result.patch, separators=(",", ":")).encode() if result.patch else b"")

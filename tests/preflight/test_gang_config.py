@@ -1,0 +1,132 @@
+"""The ConfigMap of a gang, worked out from pods as a cluster shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.model.preflight.gang import config_map_name
+from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
+from grove_compiler.subjects import VOCABULARY
+from grove_operator import rulebook
+
+from ..shipped import program
+from .injecting import inject_pod, pod_of, values_of
+
+DESIGN = yaml.safe_load((Path(__file__).parent / "design-configmap.yaml").read_text())
+VALUES = {"checks": [{"name": "nccl-allreduce", "image": "a"}]}
+DEVICES = {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}
+WORKLOAD = {
+    "apiVersion": "scheduling.k8s.io/v1alpha1",
+    "kind": "Workload",
+    "metadata": {"name": "myworkload", "namespace": "training", "uid": "w-1"},
+    "spec": {"podGroups": [{"name": "group1", "policy": {"gang": {"minCount": 2}}}]},
+}
+KEY = GangKey("training", "preflight-myworkload-group1", "preflight-myworkload-group1")
+
+
+def pod(name: str, address: str = "", **more: Any) -> Manifest:
+    """A pod of the design's gang, as admission has made it, with an address if it has one."""
+    spec = {"workloadRef": {"name": "myworkload", "podGroup": "group1"}, "containers": [{"name": "main", "resources": DEVICES}]}
+    made = inject_pod(pod_of(spec), VALUES, ObjectList([WORKLOAD])).injected
+    status = {"phase": more.pop("phase", "Pending"), **({"podIP": address} if address else {})}
+    return {**made, "metadata": {**made["metadata"], "name": name, "uid": f"uid-of-{name}", **more}, "status": status}
+
+
+def config_map(*existing: Manifest, key: GangKey = KEY) -> Manifest:
+    """The one object that should exist for the gang."""
+    (node,) = gang_objects(key, ObjectList(existing), values_of(VALUES), program())
+    assert node.object["kind"] == "ConfigMap"
+    return node.object
+
+
+def test_the_printed_config_map_comes_out_to_the_letter() -> None:
+    found = config_map(WORKLOAD, pod("pod-1", "10.0.1.6"), pod("pod-0", "10.0.1.5"))
+    assert found["data"] == DESIGN["data"]
+    assert found["metadata"]["name"] == DESIGN["metadata"]["name"]
+
+
+def test_pods_lead_to_the_gang_that_they_wait_for() -> None:
+    assert key_of(pod("pod-0")) == KEY
+
+
+def test_it_disappears_with_what_stands_for_the_gang() -> None:
+    (owner,) = config_map(WORKLOAD, pod("pod-0", "10.0.1.5"))["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"]) == ("Workload", "w-1")
+
+
+def test_without_such_an_object_it_disappears_with_the_last_pod() -> None:
+    owners = config_map(pod("pod-1"), pod("pod-0"))["metadata"]["ownerReferences"]
+    assert [(owner["kind"], owner["uid"]) for owner in owners] == [("Pod", "uid-of-pod-0"), ("Pod", "uid-of-pod-1")]
+
+
+GONE = {
+    "a pod without an address": pod("pod-1"),
+    "a pod that leaves": pod("pod-1", "10.0.1.6", deletionTimestamp="2026-01-01T00:00:00Z"),
+    "a pod that has failed": pod("pod-1", "10.0.1.6", phase="Failed"),
+    "a pod that has succeeded": pod("pod-1", "10.0.1.6", phase="Succeeded"),
+}
+
+
+@pytest.mark.parametrize("what", GONE)
+def test_who_is_no_peer_is_not_listed_and_still_expected(what: str) -> None:
+    data = config_map(WORKLOAD, pod("pod-0", "10.0.1.5"), GONE[what])["data"]
+    assert data == {"expected_count": "2", "master_addr": "10.0.1.5", "peers": "pod-0:10.0.1.5\n"}
+
+
+def test_a_pod_that_replaces_another_takes_its_place() -> None:
+    left = pod("pod-1", "10.0.1.6", deletionTimestamp="2026-01-01T00:00:00Z")
+    data = config_map(WORKLOAD, pod("pod-0", "10.0.1.5"), left, pod("pod-2", "10.0.1.7"))["data"]
+    assert data["peers"] == "pod-0:10.0.1.5\npod-2:10.0.1.7\n"
+
+
+def test_a_gang_of_unknown_size_is_not_taken_for_whole() -> None:
+    assert config_map(pod("pod-0", "10.0.1.5"))["data"]["expected_count"] == "0"
+
+
+def test_a_gang_that_is_larger_than_it_needs_to_be_waits_for_all_that_are_there() -> None:
+    pods = [pod(f"pod-{number}", f"10.0.1.{number}") for number in range(3)]
+    assert config_map(WORKLOAD, *pods)["data"]["expected_count"] == "3"
+
+
+def test_nothing_is_left_of_a_gang_without_pods() -> None:
+    assert gang_objects(KEY, ObjectList([WORKLOAD]), values_of(VALUES), program()) == []
+
+
+def test_other_config_maps_are_never_written_whatever_rules_say() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca.crt, namespace: training}\n"
+    files = [*rulebook.read().sources(), RuleSource("templates/preflight/gang-configmap.yaml", text, "mine")]
+    with pytest.raises(ForeignName, match="preflight-"):
+        gang_objects(KEY, ObjectList([WORKLOAD, pod("pod-0")]), values_of(VALUES), build(files, VOCABULARY))
+
+
+NAMES = {
+    "parts that are plain": (["myworkload", "group1"], "preflight-myworkload-group1"),
+    "one part with dashes": (["chat-0"], "preflight-chat-0"),
+    "as long as a name may be": (["a" * 243], "preflight-" + "a" * 243),
+}
+
+
+@pytest.mark.parametrize("what", NAMES)
+def test_a_name_says_what_the_gang_is_called(what: str) -> None:
+    parts, name = NAMES[what]
+    assert config_map_name(parts) == name
+
+
+@pytest.mark.parametrize(("one", "other"), [(["a-b", "c"], ["a", "b-c"]), (["a" * 250 + "1"], ["a" * 250 + "2"]), (["A_b"], ["a-b"])])
+def test_two_gangs_never_share_a_name(one: list[str], other: list[str]) -> None:
+    names = {config_map_name(one), config_map_name(other)}
+    assert len(names) == 2
+    assert max(map(len, names)) <= 253
+
+
+def test_a_label_fits_however_long_the_name_is() -> None:
+    made = inject_pod(pod_of({"schedulingGroup": {"podGroupName": "g" * 200}, "containers": [{"name": "m", "resources": DEVICES}]}), VALUES)
+    assert len(made.injected["metadata"]["labels"]["preflight.grove.io/gang"]) <= 63

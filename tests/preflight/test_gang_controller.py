@@ -1,0 +1,116 @@
+"""The gang controller on a cluster in memory: ConfigMaps come, change and go with the pods of their gangs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+from applier.cache import WatchCache
+from applier.ref import Manifest, Ref
+from applier.testing.memory import MemoryCluster
+from applier.testing.virtual_time import in_virtual_time
+from grove_operator.preflight.gangs import WATCHED, GangController
+
+from ..applier.free_schemas import FreeSchemas
+from ..shipped import program
+from .injecting import values_of
+from .test_gang_config import VALUES, WORKLOAD, pod
+
+NAME = "preflight-myworkload-group1"
+
+
+def world() -> MemoryCluster:
+    """A cluster with the namespace, and the kind of a gang's object."""
+    cluster = MemoryCluster(schemas=FreeSchemas(), namespaces=("training",))
+    names = {"kind": "Workload", "plural": "workloads"}
+    spec = {"group": "scheduling.k8s.io", "names": names, "scope": "Namespaced", "versions": [{"name": "v1alpha1", "served": True}]}
+    kind = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    cluster.seed({**kind, "metadata": {"name": "workloads.scheduling.k8s.io"}, "spec": spec})
+    return cluster
+
+
+@asynccontextmanager
+async def running(cluster: MemoryCluster) -> AsyncIterator[None]:
+    """Lets the controller run, and looks at the cluster a while after each change."""
+    cache = WatchCache(cluster, WATCHED, chance=Random(1))
+    controller = GangController(cluster, values_of(VALUES), program(), cache)
+    task = asyncio.ensure_future(controller.run())
+    await asyncio.sleep(5)
+    try:
+        yield
+    finally:
+        controller.stop()
+        await task
+
+
+def found(cluster: MemoryCluster, name: str = NAME) -> Manifest | None:
+    return cluster.store.objects.get(Ref("", "ConfigMap", "training", name))
+
+
+def peers(cluster: MemoryCluster) -> list[str]:
+    config = found(cluster)
+    return config["data"]["peers"].split() if config is not None else []
+
+
+@in_virtual_time
+async def test_pods_that_wait_for_their_gang_get_its_config_map() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
+    async with running(cluster):
+        config = found(cluster)
+        assert config is not None
+        assert config["data"] == {"expected_count": "2", "master_addr": "10.0.1.5", "peers": "pod-0:10.0.1.5\npod-1:10.0.1.6\n"}
+
+
+@in_virtual_time
+async def test_a_gang_of_64_pods_forms_as_its_pods_get_addresses() -> None:
+    cluster = world()
+    cluster.seed(*(pod(f"pod-{number:02}") for number in range(64)))
+    async with running(cluster):
+        assert peers(cluster) == []
+        cluster.seed(*(pod(f"pod-{number:02}", f"10.0.1.{number}") for number in range(64)))
+        await asyncio.sleep(5)
+        assert peers(cluster) == [f"pod-{number:02}:10.0.1.{number}" for number in range(64)]
+
+
+@in_virtual_time
+async def test_a_config_map_that_somebody_deletes_comes_back() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
+    async with running(cluster):
+        cluster.store.remove(Ref("", "ConfigMap", "training", NAME))
+        await asyncio.sleep(5)
+        assert peers(cluster) == ["pod-0:10.0.1.5"]
+
+
+@in_virtual_time
+async def test_a_pod_that_is_replaced_under_way_is_replaced_among_the_peers() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
+    async with running(cluster):
+        cluster.store.remove(Ref("", "Pod", "training", "pod-1"))
+        cluster.seed(pod("pod-2", "10.0.1.7"))
+        await asyncio.sleep(5)
+        assert peers(cluster) == ["pod-0:10.0.1.5", "pod-2:10.0.1.7"]
+
+
+@in_virtual_time
+async def test_the_config_map_goes_with_the_last_pod() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
+    async with running(cluster):
+        cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
+        await asyncio.sleep(5)
+        assert found(cluster) is None
+
+
+@in_virtual_time
+async def test_other_config_maps_stay_what_they_are() -> None:
+    cluster = world()
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "training"}, "data": {"a": "b"}}
+    cluster.seed(WORKLOAD, other, pod("pod-0", "10.0.1.5"))
+    async with running(cluster):
+        assert peers(cluster) == ["pod-0:10.0.1.5"]
+        assert (found(cluster, "settings") or {})["data"] == {"a": "b"}
