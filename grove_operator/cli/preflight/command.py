@@ -6,6 +6,7 @@ import click
 
 from grove_operator.cli.preflight.controller import command as controller
 from grove_operator.cli.preflight.inject import command as inject
+from grove_operator.cli.preflight.status import command as status
 
 
 @click.group("preflight")
@@ -15,3 +16,4 @@ def command() -> None:
 
 command.add_command(inject)
 command.add_command(controller)
+command.add_command(status)

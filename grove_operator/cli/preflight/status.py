@@ -1,0 +1,81 @@
+"""`grove preflight status`: how the gangs of a cluster stand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.options import GIVEN, Target
+from grove_operator.cli.cluster.session import ERROR, Session, run
+from grove_operator.cli.options import text_or_json_option
+
+if TYPE_CHECKING:
+    from grove_operator.preflight.status import GangState
+
+
+@click.command(
+    "status",
+    epilog="""\b
+Examples:
+  grove preflight status
+  grove preflight status -n training -o json | jq '.gangs[] | select(.state == "failed")'
+
+\b
+Exit codes: 0 no gang has failed, 1 one has, 2 the cluster cannot be read.""",
+)
+@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Gangs of one namespace only.")
+@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
+@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@text_or_json_option
+def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
+    """Tell which gangs wait for pods, run their checks, passed or failed, with peers, times and bandwidths."""
+
+    async def work(session: Session) -> int:
+        from grove_compiler.preflight_gang import LABEL
+        from grove_operator.preflight.gangs import COMPONENT, CONFIG_MAP, POD
+        from grove_operator.preflight.status import gang_states
+
+        cluster = session.cluster
+        pods = await cluster.list(await cluster.resource(POD), namespace, labels=LABEL)
+        config_maps = await cluster.list(await cluster.resource(CONFIG_MAP), namespace, labels=COMPONENT)
+        gangs, now = gang_states(pods.items, config_maps.items), time.time()
+        outputs.write([outputs.json_report({"gangs": [as_json(gang) for gang in gangs]})] if output == "json" else as_text(gangs, now))
+        return 1 if any(gang.state == "failed" for gang in gangs) else 0
+
+    return run(work, Target(kubeconfig=kubeconfig, context=context), findings=ERROR)
+
+
+def as_text(gangs: Sequence[GangState], now: float) -> Iterator[bytes]:
+    """Yields a line for each gang, and one for each of its pods that has not passed."""
+    if not gangs:
+        yield b"no pod waits for a gang\n"
+    for gang in gangs:
+        speed = f"  {min(gang.bandwidths):g} GB/s" if gang.bandwidths else ""
+        age = f"  for {max(0, now - gang.since):.0f} s" if gang.since else ""
+        line = f"{gang.namespace}/{gang.name}  {gang.state}  {gang.registered} of {gang.expected or '?'} pods{age}{speed}\n"
+        yield outputs.encoded(line)
+        for pod in gang.pods:
+            checks = ", ".join(f"{one.name} {one.state}{f' ({one.exit_code})' if one.exit_code else ''}" for one in pod.checks)
+            if any(one.state != "passed" for one in pod.checks):
+                yield outputs.encoded(f"  {pod.name}  {pod.address or 'no address'}  {pod.node or 'no node'}  {checks}\n")
+
+
+def as_json(gang: GangState) -> dict[str, Any]:
+    """Returns one gang for programs."""
+    pods = [
+        {
+            "name": pod.name,
+            "node": pod.node,
+            "address": pod.address,
+            "checks": [
+                {"name": one.name, "state": one.state, "exitCode": one.exit_code, "busBandwidthGBps": one.bandwidth} for one in pod.checks
+            ],
+        }
+        for pod in gang.pods
+    ]
+    keys = {"namespace": gang.namespace, "name": gang.name, "state": gang.state, "since": gang.since}
+    return keys | {"expected": gang.expected, "registered": gang.registered, "pods": pods}

@@ -1,0 +1,77 @@
+"""How gangs stand, as pods and their ConfigMaps show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grove_compiler.graph.node import Manifest
+from grove_operator.cli.preflight.status import as_json, as_text
+from grove_operator.preflight.status import GangState, gang_states
+
+from .test_gang_config import WORKLOAD, config_map, pod
+
+METRICS = (
+    'preflight_check_total{check="nccl-allreduce",result="passed"} 1\npreflight_bus_bandwidth_gbps{check="nccl-allreduce",node="n"} 166.5\n'
+)
+
+
+def with_check(name: str, address: str, state: dict[str, Any], last: dict[str, Any] | None = None) -> Manifest:
+    """A pod of the gang whose check is in this state."""
+    made = pod(name, address, creationTimestamp="2026-01-01T00:00:00Z")
+    reported = {"name": "preflight-nccl-allreduce", "state": state, "lastState": last or {}}
+    return {**made, "status": {**made["status"], "initContainerStatuses": [reported]}}
+
+
+def ended(code: int, message: str = "") -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, "message": message}}
+
+
+def one_gang(*pods: Manifest) -> GangState:
+    (gang,) = gang_states(pods, [config_map(WORKLOAD, *pods)])
+    return gang
+
+
+RUNS: dict[str, Any] = {"running": {}}
+STATES = {
+    "a pod is missing": ([with_check("pod-0", "10.0.1.5", RUNS)], "waits"),
+    "all are there": ([with_check("pod-0", "10.0.1.5", RUNS), with_check("pod-1", "10.0.1.6", RUNS)], "runs"),
+    "one has not passed yet": ([with_check("pod-0", "10.0.1.5", RUNS), with_check("pod-1", "10.0.1.6", ended(0))], "runs"),
+    "all have passed": ([with_check("pod-0", "10.0.1.5", ended(0)), with_check("pod-1", "10.0.1.6", ended(0))], "passed"),
+    "one has failed": ([with_check("pod-0", "10.0.1.5", RUNS), with_check("pod-1", "10.0.1.6", ended(1))], "failed"),
+    "one is tried again after it failed": ([with_check("pod-0", "10.0.1.5", {"waiting": {}}, ended(1))], "failed"),
+}
+
+
+@pytest.mark.parametrize("what", STATES)
+def test_a_gang_is_in_the_state_of_its_checks(what: str) -> None:
+    pods, state = STATES[what]
+    assert one_gang(*pods).state == state
+
+
+def test_the_slowest_pod_says_how_fast_a_gang_is() -> None:
+    slow = METRICS.replace("166.5", "160")
+    gang = one_gang(with_check("pod-0", "10.0.1.5", ended(0, METRICS)), with_check("pod-1", "10.0.1.6", ended(0, slow)))
+    (line,) = as_text([gang], gang.since + 90)
+    assert line.decode() == "training/preflight-myworkload-group1  passed  2 of 2 pods  for 90 s  160 GB/s\n"
+
+
+def test_pods_that_have_not_passed_are_told_one_by_one() -> None:
+    gang = one_gang(with_check("pod-0", "10.0.1.5", ended(0)), with_check("pod-1", "10.0.1.6", ended(1)))
+    assert [line.decode() for line in as_text([gang], gang.since)][1:] == ["  pod-1  10.0.1.6  no node  nccl-allreduce failed (1)\n"]
+
+
+def test_a_gang_whose_config_map_is_not_there_waits_for_nobody_knows_how_many() -> None:
+    (gang,) = gang_states([with_check("pod-0", "", RUNS)], [])
+    assert "0 of ? pods" in next(as_text([gang], 0)).decode()
+
+
+def test_programs_are_told_the_same() -> None:
+    told = as_json(one_gang(with_check("pod-0", "10.0.1.5", ended(0, METRICS)), with_check("pod-1", "10.0.1.6", ended(0))))
+    assert (told["state"], told["pods"][0]["checks"][0]["busBandwidthGBps"]) == ("passed", 166.5)
+
+
+def test_pods_that_wait_for_no_gang_are_none_of_it() -> None:
+    assert gang_states([{"metadata": {"name": "p", "namespace": "training"}, "spec": {}}], []) == []
+    assert list(as_text([], 0)) == [b"no pod waits for a gang\n"]
