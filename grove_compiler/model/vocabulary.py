@@ -51,6 +51,7 @@ from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
 from grove_compiler.model.expanded.rolls import one_more_may_go
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
+from grove_compiler.model.expanded.shortage import is_short, short_cliques
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.tally import tally
@@ -206,6 +207,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_leaving_empty,
         is_named_by_gang,
         is_restarting,
+        is_short,
         is_stalled,
         is_up_to_date,
         is_up_to_scheduler,
@@ -253,6 +255,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         set_update,
         shared_claims,
         sharing_levels,
+        short_cliques,
         startup_cycles,
         stuck_containers,
         tally,

@@ -1,0 +1,20 @@
+"""Which cliques lack ready pods: not those of a training workload that have finished, nor those of which nothing will ever run again."""
+
+from __future__ import annotations
+
+from grove_compiler.model.expanded.attempts.attempt import replica_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.clique_state import pod_counts
+from grove_compiler.model.expanded.structure import Clique, ScalingGroup
+
+
+def is_short(clique: Clique) -> bool:
+    """Tells whether a clique has fewer ready pods than its gang cannot do without."""
+    if clique.set.is_training and (replica_attempt(clique.replica).is_over or clique_attempt(clique).has_succeeded):
+        return False
+    return pod_counts(clique).ready < clique.min_available
+
+
+def short_cliques(group: ScalingGroup) -> list[Clique]:
+    """Returns the cliques of a scaling group that are short of ready pods, replica by replica."""
+    return [clique for member in group.members for clique in member.cliques if is_short(clique)]
