@@ -116,13 +116,28 @@ def is_ready(pod: dict[str, Any]) -> bool:
 
 
 def until(reached: Callable[[], bool], limit: float = 240.0) -> float:
-    """Seconds until it is so."""
+    """Seconds until it is so; infinity when it is not by then."""
     began = time.monotonic()
     while not reached():
         if time.monotonic() - began > limit:
             return float("inf")
         time.sleep(0.1)
     return time.monotonic() - began
+
+
+def counted(count: Callable[[], int], total: int, what: str, limit: float) -> float:
+    """Seconds until there are so many, told on the way every ten seconds."""
+    began = told = time.monotonic()
+
+    def reached() -> bool:
+        nonlocal told
+        found = count()
+        if time.monotonic() - told >= 10.0:
+            told = time.monotonic()
+            print(f"{told - began:6.0f} s: {found:,} of {total:,} {what}", flush=True)
+        return found >= total
+
+    return until(reached, limit)
 
 
 def settle(plane: RunningPlane, quiet: float = 3.0) -> None:
