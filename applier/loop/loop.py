@@ -150,6 +150,9 @@ class Loop(Generic[K]):
                     await self._look_at(key)
                 finally:
                     self.queue.done(key)
+                # A look that needs no request never waits: thousands of keys that are held for what a watch has not told yet would
+                # keep that very watch from being heard.
+                await asyncio.sleep(0)
 
     async def _leading(self) -> None:
         """Returns once we lead, or are to stop."""

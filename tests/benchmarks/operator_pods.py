@@ -30,7 +30,7 @@ READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]
 
 MOST_MB = 1024
 MOST_DIFFERENCE = 0.25
-"""How much more a change may cost in the largest set than in the smallest: what is measured is a few milliseconds beside other processes."""
+"""How much more a change may cost in the largest set than in the smallest: it is a few milliseconds, and others use the machine, too."""
 LONGEST = 1800.0
 
 

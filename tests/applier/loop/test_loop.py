@@ -269,6 +269,23 @@ async def test_a_stop_begins_no_new_key_and_leaves_nothing_running() -> None:
 
 
 @in_virtual_time
+async def test_keys_that_wait_for_nothing_let_others_have_their_turn() -> None:
+    """What they are held for, such as the list of a kind, would else not be heard before all of them were looked at."""
+    world, looks = lab(workers=4), list[int]()
+
+    def held(view: View, key: str) -> Hold:
+        if not looks:
+            asyncio.get_running_loop().call_soon(lambda: looks.append(len(world.calls)))
+        return Hold("not listed yet")
+
+    world.desired = held
+    world.cluster.seed(*(some(f"set{number}", 0) for number in range(100)))
+    async with running(world):
+        assert looks[0] <= 8
+        assert len(set(world.calls)) == 100
+
+
+@in_virtual_time
 async def test_of_two_replicas_only_the_leader_writes() -> None:
     first = lab(lease="a")
     second = type(first)(first.cluster, lease="b")
