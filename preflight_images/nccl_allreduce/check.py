@@ -15,6 +15,7 @@ from typing import Any
 from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge
 from preflight_images.nccl_loopback.check import count_gpus
+from preflight_images.shared.nccl import with_topology
 from preflight_images.shared.outcome import Misconfigured, Outcome
 from preflight_images.shared.run import say
 from preflight_images.shared.settings import Settings, number, required, seconds, whole
@@ -42,7 +43,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(gang.waited, 1)})
     with tempfile.TemporaryDirectory() as reports:
         told = {
-            **environment,
+            **with_topology(environment, lambda text: say({"check": NAME, "warning": text})),
             "RANK_REPORTS": reports,
             "MESSAGE_BYTES": str(size),
             "COLLECTIVE_TIMEOUT": str(settings.timeout),

@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Mapping
 
 from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, Unreadable, read_output
-from preflight_images.shared.nccl import BANDWIDTH, error_of, failure
+from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
 from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome, Report
+from preflight_images.shared.run import say
 from preflight_images.shared.settings import Settings, number
 
 NAME = "nccl-loopback"
@@ -29,14 +30,20 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
     gpus = count_gpus()
     try:
+        told = with_topology(environment, warn)
         ended = subprocess.run(
-            command(binary, gpus), capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
+            command(binary, gpus), env=told, capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
         )
     except FileNotFoundError:
         raise Misconfigured(f"there is no program {binary}") from None
     except subprocess.TimeoutExpired:
         return failure(CHECK_NAME, "NCCL_TIMEOUT", f"the test did not end within {settings.timeout:.0f} s")
     return verdict(ended.returncode, ended.stdout + ended.stderr, threshold, gpus)
+
+
+def warn(text: str) -> None:
+    """Tells people what may explain a result."""
+    say({"check": NAME, "warning": text})
 
 
 def verdict(code: int, text: str, threshold: float, gpus: int) -> Outcome:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable, Mapping
 
 from preflight_images.shared.outcome import FAILED, Action, Outcome, Report
+
+TOPOLOGY = "NCCL_TOPO_FILE"
 
 ACTIONS = {
     "NCCL_SYSTEM_ERROR": Action.CONTACT_SUPPORT,
@@ -33,6 +37,15 @@ PATTERNS = (
 def error_of(text: str) -> str:
     """Returns which error a text tells of; NCCL_INTERNAL_ERROR for one that names none."""
     return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), "NCCL_INTERNAL_ERROR")
+
+
+def with_topology(environment: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, str]:
+    """Returns the environment for NCCL: without a topology file that is not there, so that NCCL finds the topology out by itself."""
+    file = environment.get(TOPOLOGY, "")
+    if not file or os.path.isfile(file):
+        return dict(environment)
+    tell(f"there is no topology file {file}; NCCL finds the topology out by itself")
+    return {name: value for name, value in environment.items() if name != TOPOLOGY}
 
 
 def failure(check_name: str, code: str, message: str) -> Outcome:

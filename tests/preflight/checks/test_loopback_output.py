@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from preflight_images.nccl_loopback.check import command, verdict
 from preflight_images.nccl_loopback.output import Unreadable, read_output
+from preflight_images.shared.nccl import with_topology
 
 RELEASES = {
     "1.0": """\
@@ -121,3 +124,16 @@ def test_a_gpu_that_took_no_part_is_no_pass() -> None:
 
 def test_the_command_is_the_design_s() -> None:
     assert " ".join(command("all_reduce_perf", 8)) == "all_reduce_perf -b 8 -e 256M -f 2 -g 8"
+
+
+def test_a_topology_file_that_is_there_is_nccl_s(tmp_path: Path) -> None:
+    file, told = tmp_path / "topology.xml", list[str]()
+    file.write_text("<system/>")
+    assert with_topology({"NCCL_TOPO_FILE": str(file)}, told.append) == {"NCCL_TOPO_FILE": str(file)}
+    assert told == []
+
+
+def test_without_the_file_nccl_finds_the_topology_out_and_somebody_hears_of_it() -> None:
+    told = list[str]()
+    assert with_topology({"NCCL_TOPO_FILE": "/nowhere.xml", "NCCL_DEBUG": "INFO"}, told.append) == {"NCCL_DEBUG": "INFO"}
+    assert len(told) == 1
