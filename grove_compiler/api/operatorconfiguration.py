@@ -160,6 +160,15 @@ class AuthorizerConfiguration(Section):
     """Users that may change them all the same."""
 
 
+class AdmissionConfiguration(Section):
+    """What is asked beside the rules before a set is taken."""
+
+    pod_templates: Literal["warn", "deny", "off"] = "warn"
+    """What becomes of a set whose pods the API server refuses when it tries them: a warning, an error, or they are not tried."""
+    pod_templates_timeout: Duration = "3s"
+    """How long all pods of a set may take to be tried; then it passes."""
+
+
 class TopologyAwareSchedulingConfiguration(Section):
     """Topology-aware scheduling."""
 
@@ -235,6 +244,8 @@ class OperatorConfiguration(Section):
     """How much is logged."""
     log_format: Literal["json", "text"] = "json"
     """How it is logged."""
+    admission: AdmissionConfiguration = DEFAULTED
+    """What is asked before a set is taken."""
     authorizer: AuthorizerConfiguration = DEFAULTED
     """Protection of managed objects from others."""
     topology_aware_scheduling: TopologyAwareSchedulingConfiguration = DEFAULTED

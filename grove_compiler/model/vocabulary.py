@@ -77,6 +77,7 @@ from grove_compiler.model.expanded.training.clique_failure import (
 from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.preflight.forming_gang import FormingGang, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
@@ -109,6 +110,8 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
     "PreflightPod": ({"pod": CheckedPod, "preflight": Preflight}, {}),
     "PreflightGang": ({"gang": FormingGang, "preflight": Preflight}, {}),
+    "ManagedObject": ({"edit": ManagedEdit}, {}),
+    "Scale": ({"scale": ScaleRequest}, {}),
 }
 
 

@@ -15,7 +15,7 @@ from grove_compiler.version import __version__
 from grove_operator.install.choices import merged
 from grove_operator.install.expressions import OMIT, render
 from grove_operator.install.values import Values
-from grove_operator.install.webhook_configurations import Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import AUTHORIZE, WITH_AUTHORIZER, Installation, webhook_configurations
 
 Templates = dict[str, list[Any]]
 """Templates by the file that they stand in, of the package or of the chart."""
@@ -100,10 +100,12 @@ def _kept(crd: Manifest) -> Manifest:
 def _webhooks() -> list[Any]:
     """The webhook configurations, of which every part that is chosen is an expression."""
     holes = Installation(namespace="{{ namespace }}", failure_policy="{{ values.webhooks.failurePolicy }}")  # type: ignore[arg-type]
-    made = webhook_configurations(holes)
-    for one in made:
+    made = []
+    for hook in WITH_AUTHORIZER:
+        (one,) = webhook_configurations(holes, [hook])
         one["metadata"] |= {"labels": "{{ labels }}", "annotations": "{{ values.webhooks.annotations or omit }}"}
-    return [{"$if": "values.webhooks.enabled", **one} for one in made]
+        made.append({"$if": f"values.webhooks.enabled{' and values.config.authorizer.enabled' if hook is AUTHORIZE else ''}", **one})
+    return made
 
 
 @cache

@@ -13,7 +13,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 
 FailurePolicy = Literal["Fail", "Ignore"]
-CREATE, UPDATE = "CREATE", "UPDATE"
+CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 
 @record
@@ -39,13 +39,18 @@ class Rule:
 
 @record
 class Hook:
-    """One webhook: names and path are the shipped operator's where it has one (shipped semantics §6)."""
+    """One webhook: names and path are the shipped operator's where it has one (shipped semantics §6).
+
+    Without a `failure_policy` it has that of the installation; `labels` are those of the objects that it is about.
+    """
 
     configuration: str
     name: str
     path: str
     rules: Sequence[Rule]
     is_mutating: bool = False
+    failure_policy: FailurePolicy | None = None
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 SETS = Rule("grove.io", ["podcliquesets"])
@@ -57,7 +62,32 @@ VALIDATE_SETS = Hook("podcliqueset-validating-webhook", "pcs.validating.webhooks
 VALIDATE_TOPOLOGIES = Hook(
     "clustertopology-validating-webhook", "clustertopology.validating.webhooks.grove.io", "/webhooks/validate-clustertopology", [TOPOLOGIES]
 )
-ALWAYS = (DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES)
+VALIDATE_SCALES = Hook(
+    "scale-validating-webhook",
+    "scale.validating.webhooks.grove.io",
+    "/webhooks/validate-scale",
+    [Rule("grove.io", [f"{kind}/scale" for kind in ("podcliquesets", "podcliquescalinggroups", "podcliques")], [UPDATE])],
+    failure_policy="Ignore",  # autoscalers go on while we are away; what got past us in a training set is put back
+)
+CHANGES, ALL = (UPDATE, DELETE), (CREATE, UPDATE, DELETE)
+AUTHORIZE = Hook(
+    "authorizer-webhook",
+    "authorizer.webhooks.grove.io",
+    "/webhooks/authorizer-webhook",
+    [
+        Rule("", ["secrets", "serviceaccounts", "services"], CHANGES, ["v1"]),
+        Rule("", ["pods"], [UPDATE], ["v1"]),
+        Rule("rbac.authorization.k8s.io", ["roles", "rolebindings"], CHANGES, ["v1"]),
+        Rule("autoscaling", ["horizontalpodautoscalers"], CHANGES, ["v1", "v2"]),
+        Rule("grove.io", ["podcliques", "podcliquescalinggroups"], ALL),
+        Rule("scheduler.grove.io", ["podgangs"], ALL),
+    ],
+    failure_policy="Fail",
+    labels={"app.kubernetes.io/managed-by": "grove-operator"},
+)
+ALWAYS = (DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES, VALIDATE_SCALES)
+WITH_AUTHORIZER = (*ALWAYS, AUTHORIZE)
+"""Where `authorizer.enabled` is set."""
 
 
 @record
@@ -96,6 +126,7 @@ def _configuration(hook: Hook, installation: Installation) -> Manifest:
 
 def _webhook(hook: Hook, installation: Installation) -> Manifest:
     service = {"namespace": installation.namespace, "name": installation.service, "port": installation.port, "path": hook.path}
+    selector = {"objectSelector": {"matchLabels": hook.labels}} if hook.labels else {}
     return {
         "name": hook.name,
         "clientConfig": {"service": service},
@@ -106,5 +137,6 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
         "matchPolicy": "Exact",
         "sideEffects": "None",
         "timeoutSeconds": 10,
-        "failurePolicy": installation.failure_policy,
+        "failurePolicy": hook.failure_policy or installation.failure_policy,
+        **selector,
     }

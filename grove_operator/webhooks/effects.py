@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from grove_compiler.compile import Inputs
@@ -18,13 +17,12 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import PART_OF, Objects
 from grove_compiler.source.document import Document
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
+from grove_operator.webhooks.share import Share
 
 MOST_OBJECTS = 400
 """Of a set. To compile it three times takes 60 ms for the first 26 and 0.2 ms for each more (measured)."""
 MOST_COMPILED = 4 * MOST_OBJECTS
 """Autoscalers may have made more than the set declares; above this nothing is foretold."""
-SHARE = 4
-"""An edit is foretold only while that takes no more than one part in so many of the time: answers come first."""
 TOO_LARGE = "what this edit does is not foretold here: the set is too large; `grove impact` tells"
 OF_THE_SET = (("grove.io", "PodClique"), ("grove.io", "PodCliqueScalingGroup"))
 """Exist with numbers of replicas of their own."""
@@ -32,11 +30,10 @@ OF_ALL = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"
 
 
 class Foresight:
-    """Foretells edits one at a time. `clock` gives seconds, from wherever."""
+    """Foretells edits, in its share of the time: answers come first."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._rests_until = float("-inf")
+    def __init__(self, share: Share | None = None) -> None:
+        self._share = share or Share()
 
     def lines(
         self, old: Manifest, new: Manifest, view: Objects | None, program: Program, settings: Settings, config: Document | None
@@ -45,17 +42,15 @@ class Foresight:
 
         Both manifests are sound. Raises `Unknown` where `view` cannot answer.
         """
-        began = self._clock()
-        if new.get("kind") != SET_KIND or began < self._rests_until:
+        if new.get("kind") != SET_KIND or self._share.is_used_up:
             return []
         if max(_objects_in(old), _objects_in(new)) > MOST_OBJECTS:
             return [TOO_LARGE]
-        snapshot = _existing(new, view, settings.namespace) if view is not None else []
-        settings = replace(settings, max_objects=MOST_COMPILED)
-        before, after = (Inputs([Document(one)], snapshot, [], config, settings) for one in (old, new))
-        result = impact(before, after, program, with_causes=False)
-        ended = self._clock()
-        self._rests_until = ended + (ended - began) * (SHARE - 1)
+        with self._share.work():
+            snapshot = _existing(new, view, settings.namespace) if view is not None else []
+            settings = replace(settings, max_objects=MOST_COMPILED)
+            before, after = (Inputs([Document(one)], snapshot, [], config, settings) for one in (old, new))
+            result = impact(before, after, program, with_causes=False)
         return [line for one in result.sets if one.place[1] for line in _lines(one)][:3]
 
 

@@ -34,13 +34,19 @@ class NoReview(ValueError):
 
 @record
 class Request:
-    """What an API server asks: may `object` take the place of `old`? Each is empty where there is none."""
+    """What an API server asks: may `object` take the place of `old`? Each is empty where there is none.
+
+    `name` is that of the object, `resource` its plural as in URLs, `user` who wants it.
+    """
 
     uid: str
     operation: str
     namespace: str
     object: Manifest
     old: Manifest
+    name: str = ""
+    resource: str = ""
+    user: str = ""
 
     @property
     def is_judged(self) -> bool:
@@ -54,21 +60,23 @@ class Request:
 class Judge:
     """All that an answer depends on beside the request. `view` is what exists; `config` is the document that `context` was made of.
 
-    With `foresight` the warnings also tell what an edit will do.
+    With `foresight` the warnings also tell what an edit will do. `operator` is the user name of the operator itself.
     """
 
     context: Context
     config: Document | None = None
     view: Objects | None = None
     foresight: Foresight | None = None
+    operator: str = ""
 
     def validate(self, review: Any) -> Manifest:
         """Returns the answer to an AdmissionReview: allowed, or every error at once; with the warnings. Raises `NoReview`."""
         request = read_request(review)
-        if not request.is_judged:
-            return answer(request, [])
-        findings = self.findings(request)
-        return answer(request, findings, effects=self._effects(request) if not has_errors(findings) else [])
+        return self.conclude(request, self.findings(request) if request.is_judged else [])
+
+    def conclude(self, request: Request, findings: list[Diagnostic]) -> Manifest:
+        """Returns the answer that follows from findings, with what the edit will do."""
+        return answer(request, findings, effects=self._effects(request) if request.is_judged and not has_errors(findings) else [])
 
     def default(self, review: Any) -> Manifest:
         """Returns the answer of the mutating webhook: a JSON Patch that adds the defaults. Raises `NoReview`.
@@ -83,7 +91,7 @@ class Judge:
 
     def findings(self, request: Request) -> list[Diagnostic]:
         """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would."""
-        settings = self._settings(request)
+        settings = self.settings(request)
         old = [Document(request.old)] if request.old else []
         view = _Without(self.view, request.object) if self.view is not None else None
         return lint(Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view), self.context.program)
@@ -91,7 +99,7 @@ class Judge:
     def _effects(self, request: Request) -> list[str]:
         if self.foresight is None or not request.old:
             return []
-        settings = self._settings(request)
+        settings = self.settings(request)
         try:
             return self.foresight.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
         except Unknown:
@@ -99,7 +107,8 @@ class Judge:
         except Exception as error:  # a fault of ours in what is only a warning must keep nobody's edit out
             return [f"what this edit does could not be foretold: {type(error).__name__}"]
 
-    def _settings(self, request: Request) -> Settings:
+    def settings(self, request: Request) -> Settings:
+        """Returns the settings for an object of the request's namespace."""
         settings = self.context.settings
         return replace(settings, namespace=request.namespace or settings.namespace)
 
@@ -131,7 +140,7 @@ def read_request(review: Any) -> Request:
     request = review.get("request")
     if not isinstance(request, Mapping):
         raise NoReview("the AdmissionReview has no request")
-    texts = {key: request.get(key) or "" for key in ("uid", "operation", "namespace")}
+    texts = {key: request.get(key) or "" for key in ("uid", "operation", "namespace", "name")}
     wrong = [key for key, value in texts.items() if not isinstance(value, str)]
     objects = {key: request.get(key) or {} for key in ("object", "oldObject")}
     wrong += [key for key, value in objects.items() if value and not _is_manifest(value)]
@@ -139,30 +148,41 @@ def read_request(review: Any) -> Request:
         raise NoReview(f"the request's {wrong[0] if wrong else 'uid or operation'} is missing or of a wrong type")
     if texts["operation"] in ("CREATE", "UPDATE") and not (objects["object"] and (objects["oldObject"] or texts["operation"] == "CREATE")):
         raise NoReview(f"a request to {texts['operation']} comes with what the object would be, and an UPDATE with what it was")
-    old = objects["oldObject"] if texts["operation"] == "UPDATE" else {}
-    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old)
+    old = objects["oldObject"] if texts["operation"] in ("UPDATE", "DELETE") else {}
+    resource, user = _text_in(request, "resource", "resource"), _text_in(request, "userInfo", "username")
+    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old, texts["name"], resource, user)
 
 
-def answer(request: Request, findings: list[Diagnostic], patch: bytes = b"", effects: Sequence[str] = ()) -> Manifest:
-    """Returns the AdmissionReview that answers a request: refused where there is an error. Warnings begin with the `effects`."""
-    errors = list(dict.fromkeys(_text(finding) for finding in findings if finding.severity == "error"))
+def answer(
+    request: Request,
+    findings: list[Diagnostic],
+    patch: bytes = b"",
+    effects: Sequence[str] = (),
+    refusal: tuple[int, str] = (UNPROCESSABLE, "Invalid"),
+) -> Manifest:
+    """Returns the AdmissionReview that answers a request: refused where there is an error, with a code and a reason.
+
+    Warnings begin with the `effects`.
+    """
+    errors = list(dict.fromkeys(sentence(finding) for finding in findings if finding.severity == "error"))
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
         # kubectl prints these, one on a line with its field, and other clients the message.
         causes = [{"message": _without_field(one), "field": one.path} for one in findings if one.severity == "error"]
-        status = {"code": UNPROCESSABLE, "reason": "Invalid", "message": _message(errors), "details": {"causes": causes}}
+        code, reason = refusal
+        status = {"code": code, "reason": reason, "message": _message(errors), "details": {"causes": causes}}
         response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}
     if patch:
         import base64
 
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
-    warnings = _warnings([*effects, *dict.fromkeys(_text(finding) for finding in findings if finding.severity != "error")])
+    warnings = _warnings([*effects, *dict.fromkeys(sentence(finding) for finding in findings if finding.severity != "error")])
     if warnings:
         response["warnings"] = warnings
     return {"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response}
 
 
-def _text(finding: Diagnostic) -> str:
+def sentence(finding: Diagnostic) -> str:
     """Returns one finding as a sentence: the field, what is wrong with it, what would be right."""
     return f"{finding.path}: {_without_field(finding)}" if finding.path else _without_field(finding)
 
@@ -197,5 +217,13 @@ def _judged_parts(manifest: Manifest) -> list[Any]:
     return [(manifest if part == "spec" else manifest.get("metadata") or {}).get(part) for part in JUDGED]
 
 
+def _text_in(request: Mapping[str, Any], part: str, key: str) -> str:
+    value = request.get(part)
+    text = value.get(key) if isinstance(value, Mapping) else None
+    return text if isinstance(text, str) else ""
+
+
 def _is_manifest(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))
+    if not isinstance(value, dict) or not isinstance(value.get("metadata") or {}, dict):
+        return False
+    return all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
+from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate, Source, Tell
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import WebhookServer, answers_of
+from grove_operator.webhooks.server import WebhookServer
 
 
 @record
@@ -39,18 +39,16 @@ def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int 
 
 
 class Webhooks:
-    """The webhooks of a process, from `start` to `stop`. `judge` gives the one to ask at this moment; `clock` seconds since the epoch.
+    """The webhooks of a process, from `start` to `stop`. `answers` say what comes of requests; `clock` gives seconds since the epoch.
 
     `tell` is given one line about whatever goes wrong, `note` about what is news.
     """
 
-    def __init__(
-        self, cluster: Cluster, judge: Callable[[], Judge], serving: Serving, clock: Callable[[], float], tell: Tell, note: Tell
-    ) -> None:
+    def __init__(self, cluster: Cluster, answers: Answers, serving: Serving, clock: Callable[[], float], tell: Tell, note: Tell) -> None:
         shown = ShownCertificate()
         self._serving, self._tell = serving, tell
         self._source: Source = _source(cluster, serving, shown, clock, note)
-        self.server = WebhookServer(answers_of(judge), shown.tls, tell)
+        self.server = WebhookServer(answers.by_path(), shown.tls, tell)
         self._renewal: asyncio.Task[None] | None = None
 
     async def start(self) -> int:

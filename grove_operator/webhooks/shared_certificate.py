@@ -83,6 +83,7 @@ class SharedCertificate:
             await self._spread([self._shown_authority], only_needed=now - self._shown_since >= OVERLAP)
             return INTERVAL
         applied = await self._spread([shared.authority.x509, self._shown_authority], only_needed=False)
+        now = self._clock()  # a busy server may have taken seconds
         if applied or shared != self._awaited:
             self._awaited, self._trusted_since = shared, now  # others may have written the bundle, a moment ago
         if (wait := self._trusted_since + SETTLED - now) > 0:

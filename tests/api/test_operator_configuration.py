@@ -48,6 +48,7 @@ DEFAULTS = {
     },
     "logLevel": "info",
     "logFormat": "json",
+    "admission": {"podTemplates": "warn", "podTemplatesTimeout": "3s"},
     "authorizer": {"enabled": False},
     "topologyAwareScheduling": {"enabled": False},
     "network": {"autoMNNVLEnabled": False},

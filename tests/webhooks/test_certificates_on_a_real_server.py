@@ -22,6 +22,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from grove_operator.install.webhook_configurations import VALIDATE_SETS, Installation, webhook_configurations
 from grove_operator.webhooks import authority, rotation, shared_certificate
+from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Judge
 from grove_operator.webhooks.service import Serving, Webhooks
 from grove_operator.webhooks.trust import CONFIGURATIONS, Service
@@ -47,7 +48,7 @@ class World:
 
     def _replica(self, judge: Judge) -> Webhooks:
         serving = Serving("127.0.0.1", 0, "", self.namespace, "certificates", "admission")
-        return Webhooks(self.cluster, lambda: judge, serving, time.time, self.noted.append, self.noted.append)
+        return Webhooks(self.cluster, Answers(lambda: judge), serving, time.time, self.noted.append, self.noted.append)
 
     async def start(self) -> None:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": self.namespace}}
@@ -133,7 +134,7 @@ async def world(
     control_plane: ControlPlane, crds: None, namespace: str, judge: Judge, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[World]:
     monkeypatch.setattr(shared_certificate, "INTERVAL", 0.5)
-    monkeypatch.setattr(shared_certificate, "SETTLED", 4.0)  # for a busy machine
+    monkeypatch.setattr(shared_certificate, "SETTLED", 8.0)  # for a busy machine
     async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="grove-webhooks-tests") as cluster:
         one = World(control_plane, cluster, namespace, judge, there)
         try:

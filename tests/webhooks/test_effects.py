@@ -11,6 +11,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_operator.webhooks import effects
 from grove_operator.webhooks.effects import TOO_LARGE, Foresight
 from grove_operator.webhooks.review import LONGEST_WARNING, Judge
+from grove_operator.webhooks.share import Share
 from tests.webhooks.conftest import Manifest, asked
 
 
@@ -136,8 +137,8 @@ def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Judge, serving:
 
 
 def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Judge, serving: Manifest) -> None:
-    ticks = iter([0.0, 1.0, 1.5, 3.9, 4.1, 5.0])
-    foresight = Foresight(lambda: next(ticks))
+    ticks = iter([0.0, 0.0, 1.0, 1.5, 3.9, 4.1, 4.1, 5.0])
+    foresight = Foresight(Share(lambda: next(ticks)))
     new = copy.deepcopy(serving)
     new_image(0)(new)
     told = [bool(foresight.lines(serving, new, None, judge.context.program, judge.context.settings, None)) for _ in range(4)]

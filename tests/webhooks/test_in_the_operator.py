@@ -8,14 +8,14 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_operator.install.webhook_configurations import Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, Hook, Installation, webhook_configurations
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT
 from tests.webhooks.conftest import Manifest
@@ -46,10 +46,10 @@ class Place:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": namespace}}
         self.apply({**service, "spec": {"type": "ExternalName", "externalName": "localhost"}})
 
-    def install(self, port: int) -> None:
+    def install(self, port: int, hooks: Sequence[Hook] = ALWAYS) -> None:
         """Installs the configurations for a process that listens there."""
         mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}}
-        for manifest in webhook_configurations(Installation(self.namespace, "admission", port)):
+        for manifest in webhook_configurations(Installation(self.namespace, "admission", port), hooks):
             manifest["metadata"]["name"] += f"-{self.namespace}-{port}"
             manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
             self.installed.append(manifest)
@@ -66,6 +66,17 @@ class Place:
         """What kubectl tells of an apply that went wrong; empty when it went well."""
         ended = self.plane.kubectl("apply", "-f", "-", *options, input=json.dumps(manifest), check=False)
         return ended.stderr if ended.returncode else ""
+
+    def refused(self, *arguments: str) -> str:
+        """What kubectl tells once a request is refused: before that it succeeds, or the webhook is not trusted yet."""
+        deadline = time.monotonic() + PATIENCE
+        while "may not" not in (told := self._told(*arguments)) and "must not" not in told:
+            assert time.monotonic() < deadline, told
+            time.sleep(0.2)
+        return told
+
+    def _told(self, *arguments: str) -> str:
+        return self.plane.kubectl("-n", self.namespace, *arguments, check=False).stderr
 
     def until(self, manifest: Manifest, told: str) -> None:
         """Returns once an apply, as a try, is told this."""
@@ -122,6 +133,18 @@ def test_every_replica_answers_and_the_set_gets_its_objects(place: Place, there:
         there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
         told = place.tried(there)
         assert "must not be greater than replicas" in told
+
+
+def test_replicas_and_objects_of_the_operator_are_guarded(place: Place, there: Manifest, tmp_path: Path) -> None:
+    with operator(place, tmp_path, "one") as port:
+        place.install(port)
+        place.until(there, "")
+        assert place.tried(there) == ""
+        place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
+        assert "must not be less than minAvailable (2)" in place.refused("scale", "pclq/chat-0-worker", "--replicas=1")
+        place.install(port, [AUTHORIZE])
+        assert "may not update the PodClique chat-0-worker" in place.refused("annotate", "pclq/chat-0-worker", "--overwrite", "note=mine")
+        place.uninstall()
 
 
 def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Place, there: Manifest) -> None:

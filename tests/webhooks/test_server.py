@@ -9,17 +9,19 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import aiohttp
 import pytest
 
+from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.install import webhook_configurations as hooks
 from grove_operator.webhooks import server as server_module
+from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer, answers_of
+from grove_operator.webhooks.review import Judge, Request
+from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
 
@@ -59,7 +61,7 @@ async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving
     told: list[str] = []
     shown = ShownCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
-    server = WebhookServer(answers_of(lambda: judge), shown.tls, told.append)
+    server = WebhookServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
@@ -116,7 +118,7 @@ async def test_an_object_that_is_nonsense_is_not_allowed(serving: Serving, workl
 
 async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Manifest, tmp_path: Path) -> None:
     class Broken(Judge):
-        def validate(self, review: Any) -> Manifest:
+        def findings(self, request: Request) -> list[Diagnostic]:
             raise ZeroDivisionError("by zero")
 
     async with running(Broken(None), ca, tmp_path / "certificates") as serving:  # type: ignore[arg-type]

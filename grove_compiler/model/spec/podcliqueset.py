@@ -7,6 +7,7 @@ names may be unknown, empty or double, numbers out of bounds. Field paths are Ku
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Any
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
@@ -153,6 +154,10 @@ class PodCliqueSet:
     def structs_of(self, type: str) -> list[Struct]:
         """Returns the structs of one type, such as `Probe`."""
         return self._structs_by_type.get(type, [])
+
+    def structs_among(self, types: Any) -> list[Struct]:
+        """Returns the structs whose type is in a list, or is a key of a map, in their order. Of most, few rules have to say anything."""
+        return [struct for struct in self.structs if struct.type in types]
 
     @lazy
     def kai_queues(self) -> list[str]:

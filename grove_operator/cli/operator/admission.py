@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from grove_operator.webhooks.service import Webhooks
 
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+SERVICE_ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
+"""Names the ServiceAccount of the operator's pods, as the shipped chart does."""
 
 
 def own_namespace(session: Session) -> str:
@@ -84,7 +88,10 @@ def _webhooks(
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import Context
     from grove_operator.controller.live_objects import LiveObjects
+    from grove_operator.install.webhook_configurations import Installation
+    from grove_operator.webhooks.answers import Answers
     from grove_operator.webhooks.effects import Foresight
+    from grove_operator.webhooks.pod_trial import PodTrial, trial_options
     from grove_operator.webhooks.review import Judge
     from grove_operator.webhooks.service import Webhooks, serving_of
 
@@ -92,11 +99,14 @@ def _webhooks(
     judged = Context(
         context.program, Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape), document
     )
-    foresight = Foresight()
+    config, foresight = with_defaults(context).manifest, Foresight()
+    namespace = own_namespace(session)
+    operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
+    trial = PodTrial(session.cluster, trial_options(config))
     return Webhooks(
         session.cluster,
-        lambda: Judge(judged, document, LiveObjects(View(cache)), foresight),
-        serving_of(with_defaults(context).manifest, own_namespace(session), folder=cert_dir, port=port),
+        Answers(lambda: Judge(judged, document, LiveObjects(View(cache)), foresight, operator), trial),
+        serving_of(config, namespace, folder=cert_dir, port=port),
         time.time,
         lambda text: log.line(text, "error"),
         log.line,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
@@ -9,6 +10,7 @@ import click
 from grove_operator.cli.cluster.options import GIVEN, Target
 from grove_operator.cli.cluster.session import ERROR, Session, program_of, run
 from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
+from grove_operator.cli.operator.run import COLLECT_AFTER
 from grove_operator.cli.options import rules_option
 
 
@@ -34,6 +36,8 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
     Defaults and findings are those of `grove lint`, all of them at once. Certificates are our own, in a Secret that all replicas share,
     or from files that somebody else keeps; either way new ones count without a restart.
     """
+
+    gc.set_threshold(COLLECT_AFTER, 20, 100)  # an answer must not wait while all that is known is looked through
 
     async def work(session: Session) -> int:
         from applier.cache import WatchCache

@@ -1,0 +1,58 @@
+"""Answers what comes to each path of the webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.graph.node import Manifest
+from grove_operator.install.webhook_configurations import AUTHORIZE, DEFAULT_SETS, VALIDATE_SCALES, VALIDATE_SETS, VALIDATE_TOPOLOGIES
+from grove_operator.webhooks.pod_trial import PodTrial
+from grove_operator.webhooks.requests import protection_findings, scaling_findings
+from grove_operator.webhooks.review import Judge, answer, read_request
+from grove_operator.webhooks.server import Answer
+
+
+class Answers:
+    """`judge` gives the one to ask at this moment; with a `trial` the pods of sets are tried as well."""
+
+    def __init__(self, judge: Callable[[], Judge], trial: PodTrial | None = None) -> None:
+        self._judge, self._trial = judge, trial
+
+    def by_path(self) -> Mapping[str, Answer]:
+        """Returns who answers on which path."""
+        return {
+            DEFAULT_SETS.path: self.default,
+            VALIDATE_SETS.path: self.validate,
+            VALIDATE_TOPOLOGIES.path: self.validate,
+            VALIDATE_SCALES.path: self.scale,
+            AUTHORIZE.path: self.authorize,
+        }
+
+    async def default(self, review: Any) -> Manifest:
+        """Returns a set's defaults as a patch."""
+        return self._judge().default(review)
+
+    async def validate(self, review: Any) -> Manifest:
+        """Returns whether a set or a topology may be what it is to be."""
+        judge, request = self._judge(), read_request(review)
+        findings = judge.findings(request) if request.is_judged else []
+        if self._trial and request.is_judged and request.object["kind"] == SET_KIND and not has_errors(findings):
+            context, settings = judge.context, judge.settings(request)
+            findings += await self._trial.findings(request.old, request.object, context, settings, judge.config, judge.view)
+        return judge.conclude(request, findings)
+
+    async def scale(self, review: Any) -> Manifest:
+        """Returns whether a set, a scaling group or a clique may have another number of replicas."""
+        judge, request = self._judge(), read_request(review)
+        if request.operation != "UPDATE" or judge.view is None:
+            return answer(request, [])
+        return answer(request, scaling_findings(request, judge.context, judge.view))
+
+    async def authorize(self, review: Any) -> Manifest:
+        """Returns whether somebody may change or delete an object that the operator keeps."""
+        judge, request = self._judge(), read_request(review)
+        findings = protection_findings(request, judge.context, judge.view, judge.operator) if judge.view is not None else []
+        return answer(request, findings, refusal=(403, "Forbidden"))

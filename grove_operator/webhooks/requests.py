@@ -1,0 +1,78 @@
+"""Judges requests that no manifest of a user is about: of scale subresources, and of objects that the operator keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
+from grove_compiler.model.inputs.snapshot import PART_OF, Objects, is_terminating
+from grove_compiler.scale import Scaling, judge_scaling
+from grove_compiler.step import Context
+from grove_operator.webhooks.review import NoReview, Request
+
+GROUP = "grove.io"
+SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
+UNPROTECTED = "grove.io/disable-managed-resource-protection"
+
+
+def scaling_findings(request: Request, context: Context, view: Objects) -> list[Diagnostic]:
+    """Returns what is wrong with another number of replicas. An object that is not there is nobody's to judge. Raises `NoReview`."""
+    kind, replicas = SCALED.get(request.resource), _replicas(request.object)
+    if kind is None or replicas is None:
+        raise NoReview("the request is about no scale of a kind of Grove")
+    live = view.get(GROUP, kind, request.namespace, request.name)
+    owner = live if kind == SET_KIND else _set_of(live, request.namespace, view)
+    if live is None or owner is None:
+        return []
+    findings = judge_scaling(Scaling(kind, request.name, replicas), owner, context.program, context.config)
+    if findings:
+        return findings
+    minimum = 0 if kind == SET_KIND else (live.get("spec") or {}).get("minAvailable") or 0
+    asked = ScaleRequest(kind, request.name, replicas, _replicas(request.old) or 0, minimum)
+    return context.program.validate(_scope(context, scale=asked), "update", "Scale")
+
+
+def protection_findings(request: Request, context: Context, view: Objects, operator: str) -> list[Diagnostic]:
+    """Returns what is wrong with a request about an object that bears the operator's label (shipped semantics §6.4)."""
+    if request.operation not in ("CREATE", "UPDATE", "DELETE"):
+        return []
+    manifest = request.object if request.operation == "CREATE" else request.old
+    set = _set_of(manifest, request.namespace, view)
+    annotations = ((set or {}).get("metadata") or {}).get("annotations") or {}
+    edit = ManagedEdit(
+        operation=request.operation,
+        kind=str(manifest.get("kind") or ""),
+        name=request.name,
+        user=request.user,
+        operator=operator,
+        exempt=(context.config.manifest.get("authorizer") or {}).get("exemptServiceAccountUserNames") or [],
+        set_name=_set_name(manifest),
+        has_set=set is not None,
+        is_open=set is not None and (is_terminating(set) or annotations.get(UNPROTECTED) == "true"),
+    )
+    return context.program.validate(_scope(context, edit=edit), "create" if request.operation == "CREATE" else "update", "ManagedObject")
+
+
+def _scope(context: Context, **roots: Any) -> dict[str, Any]:
+    return {**context.scope, "config": context.config, "old": None, **roots}
+
+
+def _set_of(manifest: Manifest | None, namespace: str, view: Objects) -> Manifest | None:
+    name = _set_name(manifest)
+    return view.get(GROUP, SET_KIND, namespace, name) if name else None
+
+
+def _set_name(manifest: Manifest | None) -> str:
+    labels = ((manifest or {}).get("metadata") or {}).get("labels")
+    return str(labels.get(PART_OF) or "") if isinstance(labels, dict) else ""
+
+
+def _replicas(scale: Manifest) -> int | None:
+    """Returns the number that a Scale asks for; it leaves 0 out."""
+    if scale.get("kind") != "Scale" or not isinstance(scale.get("spec") or {}, dict):
+        return None
+    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    return replicas if isinstance(replicas, int) and not isinstance(replicas, bool) else None

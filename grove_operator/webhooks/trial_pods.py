@@ -1,0 +1,89 @@
+"""Makes of a set the pods that an API server is to try: one for each clique whose template is new or changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from grove_compiler.compile import Inputs
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.gangs.clique import CLIQUE_KIND, read_clique
+from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.graph.node import Manifest
+from grove_compiler.impact.fate import rollout
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.source.document import Document
+
+LONGEST_NAME = 50
+"""Characters of the name that the server completes."""
+
+
+class TrialPod(NamedTuple):
+    """A pod to be tried. `number` is the index of its clique in the set, `declared` the pod spec that is written there."""
+
+    number: int
+    clique: str
+    manifest: Manifest
+    declared: Manifest
+
+
+def changed_cliques(old: Manifest, new: Manifest) -> list[str]:
+    """Returns the cliques whose pods are others than before, in meaning; of a new set all. Both have their defaults."""
+    names = [clique["name"] for clique in new["spec"]["template"]["cliques"]]
+    if not old:
+        return names
+    templates = rollout(old, new, "").templates
+    return [name for name in names if name in templates]
+
+
+def trial_pods(
+    set: Manifest, cliques: Sequence[str], program: Program, settings: Settings, config: Document | None, existing: Sequence[Manifest]
+) -> list[TrialPod]:
+    """Returns a pod of each of these cliques, as the operator would make it, but without what ties it to objects that may not exist yet.
+
+    Without any where nothing can be made of the set: that is told otherwise.
+    """
+    inputs = Inputs([Document(_smallest(set))], existing, [], config, replace(settings, pods=True))
+    result = compile_inputs(inputs, program)
+    if has_errors(result.diagnostics):
+        return []
+    declared = {clique["name"]: (index, clique["spec"]["podSpec"]) for index, clique in enumerate(set["spec"]["template"]["cliques"])}
+    nodes = [node.object for node in result.graph.nodes]
+    templates = {read_clique(one).name: read_clique(one).template_name for one in nodes if one["kind"] == CLIQUE_KIND}
+    found: dict[str, TrialPod] = {}
+    for pod in nodes:
+        name = templates.get(pod["metadata"]["labels"].get("grove.io/podclique", ""), "") if pod["kind"] == "Pod" else ""
+        if name in cliques and name not in found:
+            number, pod_spec = declared[name]
+            found[name] = TrialPod(number, name, _tried(pod, set["metadata"]["name"]), pod_spec)
+    return list(found.values())
+
+
+def _smallest(set: Manifest) -> Manifest:
+    """Returns the set with one replica of everything: pods of a clique differ in their names alone."""
+    spec, template = set["spec"], set["spec"]["template"]
+    one = {"replicas": 1, "minAvailable": 1}
+    cliques = [{**clique, "spec": {**_without(clique["spec"], "autoScalingConfig"), **one}} for clique in template["cliques"]]
+    smaller = {**template, "cliques": cliques}
+    if groups := template.get("podCliqueScalingGroups"):
+        smaller["podCliqueScalingGroups"] = [{**_without(group, "scaleConfig"), **one} for group in groups]
+    return {**set, "spec": {**spec, "replicas": 1, "template": smaller}}
+
+
+def _tried(pod: Manifest, set_name: str) -> Manifest:
+    """Returns a pod under a name that the server completes, for one of this name may exist; with no owner, for none has a UID yet.
+
+    The set's own ServiceAccount does not exist before the set; that of the namespace stands in for it.
+    """
+    metadata = _without(pod["metadata"], "name", "ownerReferences")
+    metadata["generateName"] = pod["metadata"]["name"][:LONGEST_NAME] + "-"
+    spec = pod["spec"]
+    if spec.get("serviceAccountName") == set_name:
+        spec = _without(spec, "serviceAccountName")
+    return {**pod, "metadata": metadata, "spec": spec}
+
+
+def _without(manifest: Manifest, *keys: str) -> Manifest:
+    return {key: value for key, value in manifest.items() if key not in keys}
