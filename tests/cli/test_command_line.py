@@ -49,6 +49,12 @@ def test_it_completes_commands(grove: Grove) -> None:
     assert {line.rpartition(",")[2] for line in ended.out.split()} == {"compile", "completion"}
 
 
+@pytest.mark.parametrize(("words", "found"), [("grove operator ru", {"run"}), ("grove operator run --onc", {"--once"})])
+def test_it_completes_commands_of_commands_and_their_options(grove: Grove, words: str, found: set[str]) -> None:
+    ended = grove(_GROVE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
+    assert {line.rpartition(",")[2] for line in ended.out.split()} == found
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -16,6 +16,7 @@ from tests.simulation.sets import demo
 from tests.simulation.simulation import running
 
 Objects = list[Manifest]
+EXAMPLES = Path(__file__).parents[2] / "examples/rules"
 
 
 @cache
@@ -83,6 +84,20 @@ def test_an_edit_is_told_with_the_event_and_the_status_that_come_first(tmp_path:
     assert [line[:2] for line in found[:2]] == [[does, "PodCliqueSet.grove.io/default/demo"] for does in ("event", "status")]
     assert found[0][2].startswith("Normal UpdateStarted: ")
     assert "currentGenerationHash" in found[1][2]
+
+
+def test_it_is_told_what_rules_of_ones_own_would_change(tmp_path: Path) -> None:
+    ended = once(tmp_path, lambda _: None, "--rules", str(EXAMPLES / "network-policy"))
+    assert ended.code == 1
+    assert [line[:2] for line in lines(ended)] == [["create", "NetworkPolicy.networking.k8s.io/default/demo"]]
+
+
+def test_rules_that_are_wrong_stop_it_before_it_looks(tmp_path: Path) -> None:
+    (tmp_path / "house" / "rules").mkdir(parents=True)
+    (tmp_path / "house" / "rules" / "one.yaml").write_text("rule: house/one\ndoc: One.\ngenerate: none.yaml\nwhen: set.nme == 1\n")
+    ended = once(tmp_path, lambda _: None, "--rules", str(tmp_path / "house"))
+    assert (ended.code, ended.out) == (2, "")
+    assert "one.yaml" in ended.err and "nme" in ended.err
 
 
 def test_programs_get_the_same(tmp_path: Path) -> None:

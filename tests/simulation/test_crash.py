@@ -9,6 +9,7 @@ import pytest
 
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
+from grove_operator.controller.operator import FINALIZERS
 from tests.simulation.sets import demo, image, replicas
 from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
@@ -74,6 +75,16 @@ def scaled(set_replicas: int, clique: int, group: int) -> Callable[[Simulation],
     return deed
 
 
+def taken_over() -> Simulation:
+    """A set whose objects bear the finalizers of the shipped operator, which somebody has to take off."""
+    simulation = running(small())
+    for kind, finalizer in zip((SET, CLIQUE, GROUP), FINALIZERS, strict=True):
+        for one in simulation.world.all(kind):
+            simulation.world.put({**one, "metadata": {**one["metadata"], "finalizers": [finalizer]}})
+    simulation.settle()
+    return simulation
+
+
 class Case(NamedTuple):
     """What there is, and what somebody does to it. `least` is how many writes follow at least: a case that makes none proves nothing."""
 
@@ -90,6 +101,7 @@ CASES = {
     "gang termination": Case(frail, lambda simulation: simulation.let_pass(MINUTE), 30),
     "topology change": Case(placed, without_rack, 4),
     "deletion": Case(lambda: running(small()), lambda simulation: simulation.world.delete(SET, "demo"), 5),
+    "deletion of what another operator made": Case(taken_over, lambda simulation: simulation.world.delete(SET, "demo"), 15),
 }
 
 

@@ -48,7 +48,9 @@ async def test_looks_and_their_errors_are_counted_by_controller() -> None:
 
 
 @in_virtual_time
-async def test_a_status_that_somebody_was_faster_with_is_a_conflict() -> None:
+async def test_498_a_status_that_somebody_was_faster_with_is_a_conflict() -> None:
+    """Under the name that users have asked for."""
+
     def is_status(one: Request) -> bool:
         return one.verb == "apply" and one.subresource == "status" and one.resource.plural == "podcliquesets"
 

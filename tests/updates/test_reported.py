@@ -15,15 +15,17 @@ from tests.conformance.cases import FOLDER, Case
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
 from tests.simulation.schedules import Late
-from tests.simulation.sets import demo, replicas
+from tests.simulation.sets import FRONT, demo, image, replicas
 from tests.simulation.simulation import running
+from tests.simulation.watch import serving
 from tests.simulation.world import CLIQUE, GROUP, POD
 from tests.status.world import NOW, keys_of, shared_context
 from tests.status.world import running as standing
 from tests.step.world import complete
 
 TESTS = Path(__file__).parents[1]
-REPORTED = (209, 277, 400, 401, 434, 485, 565, 648, 697, 709, 744, 747, 796, 809, 818, 829, 840, 847)
+REPORTED = (209, 277, 292, 400, 401, 434, 485, 498, 565, 648, 697, 709, 741, 744, 747, 796, 809, 818, 829, 840, 847)
+PAGE = TESTS.parent / "docs/differences.md"
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 
 
@@ -36,6 +38,39 @@ def compiled(manifest: Manifest) -> list[Manifest]:
 def test_what_was_reported_is_tried(number: int) -> None:
     named = re.compile(rf"def test_(\d+_and_)*{number}_")
     assert [path.name for path in TESTS.rglob("test_*.py") if named.search(path.read_text())] != []
+
+
+def test_the_page_tells_of_each_of_them_and_of_no_other() -> None:
+    section = PAGE.read_text().partition("## What users of the shipped operator report")[2].partition("\n## ")[0]
+    told = [int(number) for row in re.findall(r"^\| ([0-9, ]+) \|", section, re.MULTILINE) for number in row.split(",")]
+    assert sorted(told) == sorted([*REPORTED, 775])  # which is 747 again
+
+
+def test_292_what_somebody_changes_in_a_pod_in_place_stays() -> None:
+    """A new image without a new pod: whoever may do that does it, and nothing is put back or made anew because of it."""
+    simulation = running()
+    pod = simulation.world.pods("demo-0-front")[0]
+    containers = [{**one, "image": "patched", "resources": {"limits": {"cpu": "2"}}} for one in pod["spec"]["containers"]]
+    simulation.world.put({**pod, "spec": {**pod["spec"], "containers": containers}})
+    simulation.settle()
+    simulation.wait(600)
+    kept = simulation.world.get(POD, pod["metadata"]["name"])
+    assert (kept["metadata"]["uid"], kept["spec"]["containers"]) == (pod["metadata"]["uid"], containers)
+    assert simulation.operator.deleted == []
+
+
+def test_741_of_what_serves_one_goes_at_a_time_also_while_pods_are_scaled_in_and_others_fail() -> None:
+    """What serves nobody goes beside it, as #840 wants."""
+    simulation = running(demo(front=6))
+    simulation.machines.failing.add(simulation.world.pods("demo-0-front")[0]["metadata"]["uid"])
+    simulation.settle()
+    lowest = [6]
+    simulation.operator.after_write = lambda _: lowest.append(serving(simulation)["demo-0-front"])
+    simulation.edit(image("new", FRONT))
+    simulation.edit(replicas(5), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    assert simulation.images("demo-0-front") == {"new"}
+    assert min(lowest) >= 4 - 1, "five are wanted, of which one fails"
 
 
 def test_401_whoever_waits_for_a_pod_that_does_not_go_is_told_what_keeps_it() -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from .test_life import versions
 from .world import BASE, FRONT, SCALED, SERVING, World
 
+EXAMPLES = Path(__file__).parents[3] / "examples/rules"
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
-async def once(world: World) -> tuple[int, str]:
+async def once(world: World, *options: str) -> tuple[int, str]:
     command = [
         sys.executable,
         "-m",
@@ -26,6 +28,7 @@ async def once(world: World) -> tuple[int, str]:
         str(world.plane.kubeconfig),
         "-n",
         world.namespace,
+        *options,
     ]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
     assert done.stderr == ""
@@ -36,6 +39,18 @@ async def test_a_set_that_runs_leaves_nothing_to_do(world: World) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: once(world), (0, "nothing to do\n"))
+
+
+async def test_what_rules_of_ones_own_would_change_is_told_before_they_run(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: once(world), (0, "nothing to do\n"))
+    code, told = await once(world, "--rules", str(EXAMPLES / "network-policy"))
+    assert (code, [line.split() for line in told.splitlines() if line.startswith("  ")]) == (
+        1,
+        [["create", f"NetworkPolicy.networking.k8s.io/{world.namespace}/chat"]],
+    )
+    assert await world.kubectl("get", "networkpolicies", "-o", "name") == ""
 
 
 async def test_what_is_missing_foreign_or_left_over_is_told_and_stays(world: World) -> None:

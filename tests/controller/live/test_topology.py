@@ -218,6 +218,27 @@ async def test_a_set_that_loses_a_level_says_so_until_it_is_back(world: World) -
     assert await world.names("pods") == before
 
 
+async def test_a_set_whose_topology_is_gone_says_so_and_keeps_its_pods(world: World) -> None:
+    """Somebody has taken its finalizer off: then nothing holds it."""
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.apply(placed())
+    await world.until_ready(*PODS)
+    before = await world.names("pods")
+    await world.stop()
+    await world.kubectl("patch", "clustertopologies.grove.io", "lab", "--type=merge", "-p", UNGUARDED)
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab")
+    await world.start(everywhere=True, config=TAS)
+    await world.until(lambda: condition(world), "Unknown ClusterTopologyNotFound")
+    await world.until(lambda: constraint(world), ["", ""])
+    await world.at_rest()
+    assert await world.names("pods") == before
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: condition(world), "False AllClusterTopologyLevelsAvailable")
+    await world.until(lambda: constraint(world), ["lab", RACK])
+    assert await world.names("pods") == before
+
+
 async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(world: World) -> None:
     """GREP-244, Story 5."""
     await world.start(everywhere=True, config=TAS)

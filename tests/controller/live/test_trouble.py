@@ -91,7 +91,15 @@ async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: World
     constraint = {"topologyName": "nowhere", "pack": {"required": "rack"}}
     await world.apply(pod_clique_set(clique("front", 2), topologyConstraint=constraint))
     await world.until(lambda: observed(world), True)
+    await world.until(lambda: levels(world), ["TopologyAwareSchedulingDisabled"])
+    await world.at_rest()
     assert await uids(world) == before
+
+
+async def levels(world: World) -> list[str]:
+    """What the set says of the levels that it is placed by."""
+    [one] = await world.objects("sets")
+    return [each["reason"] for each in one["status"].get("conditions", []) if each["type"] == "TopologyLevelsUnavailable"]
 
 
 async def observed(world: World) -> bool:
