@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from random import Random
 from typing import Any, NamedTuple
 
@@ -19,8 +20,9 @@ pytestmark = pytest.mark.cluster
 
 CONFIG_MAP, POD = Kind("", "v1", "ConfigMap"), Kind("", "v1", "Pod")
 NAMES = ("a", "b", "c", "d")
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds. A garbage collector of a real server takes its time."""
+COLLECTED, ATTEMPTS = 35.0, 5
 BOX = {"name": "box", "image": "registry.example/app:1"}
 
 
@@ -130,7 +132,19 @@ def _told(metadata: Manifest, uids: dict[str, str]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", [CONFIG_MAP, POD], ids=lambda kind: kind.kind)
 @pytest.mark.parametrize("seed", range(8))
-async def test_whatever_is_deleted_ends_as_on_a_real_server(control_plane: ControlPlane, namespace: str, kind: Kind, seed: int) -> None:
+async def test_whatever_is_deleted_ends_as_on_a_real_server(control_plane: ControlPlane, kind: Kind, seed: int) -> None:
+    """The pods' node does not exist. After 40 seconds Kubernetes collects them for that, so that a slow run is made again."""
+    for attempt in range(ATTEMPTS):
+        began = time.monotonic()
+        try:
+            await compare(control_plane, control_plane.create_namespace(), kind, seed)
+            return
+        except AssertionError:
+            if attempt + 1 == ATTEMPTS or time.monotonic() - began < COLLECTED:
+                raise
+
+
+async def compare(control_plane: ControlPlane, namespace: str, kind: Kind, seed: int) -> None:
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
         memory = MemoryCluster(namespaces=[namespace], schemas=await cluster.schemas([kind]))
         real, model = Actor(cluster, kind, namespace), Actor(memory, kind, namespace)
