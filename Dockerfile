@@ -1,0 +1,20 @@
+# One image for the operator and for the init container that pods wait in. Built without network beyond the package index:
+#
+#   docker build -t ghcr.io/ai-dynamo/grove-operator:v0.1.0 .
+#
+# It runs as nobody, with a root that nothing writes to; /tmp holds what rules of one's own are compiled to.
+ARG PYTHON=3.13-slim-trixie
+FROM docker.io/library/python:${PYTHON} AS build
+WORKDIR /src
+COPY . .
+RUN python -m venv /opt/grove
+RUN /opt/grove/bin/python -m pip install --no-cache-dir --disable-pip-version-check ".[cluster,fast,observe,traces,webhooks]"
+RUN /opt/grove/bin/python -m compileall -q /opt/grove/lib
+
+FROM docker.io/library/python:${PYTHON}
+COPY --from=build /opt/grove /opt/grove
+ENV PATH=/opt/grove/bin:/usr/local/bin:/usr/bin:/bin PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 GROVE_CACHE_DIR=/tmp/grove
+WORKDIR /tmp
+USER 65532:65532
+# Pods that start after others name the image and its arguments alone; the Deployment says `grove operator run`.
+ENTRYPOINT ["/opt/grove/bin/grove", "initc"]

@@ -1,0 +1,123 @@
+"""The image: what the Dockerfile says is safe, and its commands make a program that runs without writing beside itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "Dockerfile"
+HOME = "/opt/grove"
+SET = ROOT / "examples" / "minimal.yaml"
+
+
+class Instruction(NamedTuple):
+    """One instruction of a Dockerfile."""
+
+    word: str
+    rest: str
+
+
+def instructions() -> list[Instruction]:
+    text = re.sub(r"\\\n\s*", " ", FILE.read_text("utf-8"))
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [Instruction(*line.split(None, 1)) for line in lines]
+
+
+def last(word: str) -> str:
+    return [one.rest for one in instructions() if one.word == word][-1]
+
+
+def test_it_runs_as_nobody() -> None:
+    assert last("USER") == "65532:65532", "a number, so that a kubelet can tell that it is not root"
+
+
+def test_it_starts_as_the_init_container_without_a_shell() -> None:
+    assert last("ENTRYPOINT") == f'["{HOME}/bin/grove", "initc"]'
+
+
+def test_base_images_are_pinned_and_named_in_full() -> None:
+    bases = [one.rest.split()[0] for one in instructions() if one.word == "FROM"]
+    assert set(bases) == {"docker.io/library/python:${PYTHON}"}
+    assert re.fullmatch(r"PYTHON=3\.\d+-slim-\w+", last("ARG"))
+
+
+def test_nothing_is_fetched_but_from_the_package_index() -> None:
+    commands = [one.rest for one in instructions() if one.word == "RUN"]
+    assert [one for one in commands if re.search(r"curl|wget|git|apt|https?:", one)] == []
+    assert [one.word for one in instructions() if one.word == "ADD"] == []
+
+
+def test_what_compiles_stays_behind() -> None:
+    final = instructions()[max(index for index, one in enumerate(instructions()) if one.word == "FROM") :]
+    assert [one.word for one in final if one.word == "RUN"] == []
+    assert [one.rest for one in final if one.word == "COPY"] == [f"--from=build {HOME} {HOME}"]
+
+
+def test_the_deployment_runs_what_the_image_has() -> None:
+    template = (ROOT / "grove_operator" / "install" / "templates" / "deployment.yaml").read_text("utf-8")
+    assert "command: [grove, operator, run," in template
+    assert f"PATH={HOME}/bin:" in last("ENV")
+    assert "runAsUser: 65532" in template
+
+
+def context() -> Iterator[Path]:
+    """The files that a build is given."""
+    patterns = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
+    yield from (path for path in ROOT.iterdir() if any(fnmatch(path.name, pattern) for pattern in patterns))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands of the Dockerfile make, in another place. The package index may be out of reach."""
+    source, home = tmp_path_factory.mktemp("src"), tmp_path_factory.mktemp("opt") / "grove"
+    for path in context():
+        if path.is_dir():
+            shutil.copytree(path, source / path.name, ignore=shutil.ignore_patterns("__pycache__", "_warm"))
+        else:
+            shutil.copy(path, source)
+    for one in instructions():
+        if one.word == "RUN":
+            command = one.rest.replace(HOME, str(home)).replace("python -m venv", f"{sys.executable} -m venv")
+            done = subprocess.run(["sh", "-c", command], cwd=source, capture_output=True, text=True, check=False)
+            if done.returncode and re.search("No matching distribution|Max retries|connection", done.stderr, re.IGNORECASE):
+                pytest.skip("the package index is out of reach")
+            assert done.returncode == 0, done.stderr[-2000:]
+    return home
+
+
+def run(home: Path, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": f"{home}/bin:/usr/bin:/bin", "GROVE_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([f"{home}/bin/grove", *arguments], env=environment, cwd=cache, capture_output=True, text=True, check=False)
+
+
+def files(home: Path) -> dict[str, float]:
+    return {str(path): path.stat().st_mtime for path in home.rglob("*") if path.is_file()}
+
+
+def test_the_program_runs_and_writes_nothing_beside_itself(installed: Path, tmp_path: Path) -> None:
+    before = files(installed)
+    ended = run(installed, "compile", str(SET), "-o", "name", cache=tmp_path)
+    assert (ended.returncode, "podclique" in ended.stdout) == (0, True), ended.stderr
+    for command in (("initc", "--help"), ("operator", "run", "--help"), ("operator", "webhooks", "--help")):
+        assert run(installed, *command, cache=tmp_path).returncode == 0
+    assert files(installed) == before
+
+
+def test_the_image_has_all_that_the_operator_asks_for(installed: Path) -> None:
+    names = "aiohttp, prometheus_client, httptools, orjson, cryptography, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http"
+    done = subprocess.run([f"{installed}/bin/python", "-c", f"import {names}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_installation_is_printed_from_the_image(installed: Path, tmp_path: Path) -> None:
+    ended = run(installed, "install", cache=tmp_path)
+    assert (ended.returncode, "kind: Deployment" in ended.stdout) == (0, True), ended.stderr
