@@ -144,6 +144,10 @@ class Context:
         self.topologies_rest_on: list[Manifest | None] | None = None
         self._generations: dict[str, Generation] = {}
 
+    def take_over(self, other: Context) -> None:
+        """Becomes what another one is, for all who hold this one: other rules count from the next step on."""
+        self.__dict__.update(other.__dict__)
+
     def decode(self, manifest: Manifest) -> Decoded | None:
         """Returns an object of the cluster as rules see it; none when it is of no kind that we know."""
         decoder = Decoder(self.program, self.scope)

@@ -90,12 +90,15 @@ class Rulebook(NamedTuple):
         return build(self.sources(), vocabulary)
 
 
-def read(folders: Sequence[str] = ()) -> Rulebook:
-    """Returns what ships, then each of the user's folders in order. Raises `UnreadableRules`."""
+def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook:
+    """Returns what ships, then each of the user's folders in order. Raises `UnreadableRules`.
+
+    A folder without rules is a mistake, unless it `may_be_empty`: one that is mounted into a pod may get its files later.
+    """
     files = list(_read_folder(shipped_folder(), SHIPPED, flat=False))
     for folder in folders:
         mine = list(_read_folder(folder, folder, flat=True))
-        if not mine:
+        if not mine and not may_be_empty:
             raise UnreadableRules(f"{folder}: no rules here: expected *.yaml, rules/*.yaml or templates/*.yaml")
         files += mine
     return Rulebook(tuple(files))

@@ -93,7 +93,7 @@ class Loop(Generic[K]):
 
         Raises at once what keeps it from reading the cluster. Cancelling ends it without grace.
         """
-        ended = self.cache.subscribe(self._changed), self.cache.subscribe_served(self._look_at_all)
+        ended = self.cache.subscribe(self._changed), self.cache.subscribe_served(self.look_at_all)
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
         if self.lease:
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
@@ -136,8 +136,8 @@ class Loop(Generic[K]):
         for key in dict.fromkeys((*self._keys(ref, old, new), *self._interests.of(ref, old, new))):
             self.queue.add(key)
 
-    def _look_at_all(self) -> None:
-        """A kind comes or goes, which is rare, and may be what any key wants objects of or has asked about."""
+    def look_at_all(self) -> None:
+        """Lets all keys be looked at soon, as when a kind comes or goes, which any may have asked about."""
         for key in self._interests.all():
             self.queue.add(key)
 

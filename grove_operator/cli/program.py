@@ -15,9 +15,9 @@ from grove_operator.reading.files import InputFile, UnreadableInput
 class Rules:
     """What ships and the rules of the given folders. Raises `UnreadableInput` for folders that cannot be read."""
 
-    def __init__(self, folders: Sequence[str]) -> None:
+    def __init__(self, folders: Sequence[str], *, may_be_empty: bool = False) -> None:
         try:
-            self.book = rulebook.read(folders)
+            self.book = rulebook.read(folders, may_be_empty=may_be_empty)
         except rulebook.UnreadableRules as error:
             raise UnreadableInput([str(error)]) from None
 

@@ -26,9 +26,13 @@ class Log:
 
     def __init__(self, stream: TextIO, config: Manifest, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._stream, self._now = stream, now
+        self.configure(config)
+        self._told: dict[Key, str] = {}
+
+    def configure(self, config: Manifest) -> None:
+        """Takes `logFormat` and `logLevel` of a configuration."""
         self._is_json = config.get("logFormat") == "json"
         self._level = LEVELS.index(config["logLevel"]) if config.get("logLevel") in LEVELS else 1
-        self._told: dict[Key, str] = {}
 
     def line(self, message: str, level: str = "info", **fields: object) -> None:
         """Writes one line, unless its level is left out."""

@@ -105,6 +105,11 @@ class Operator:
             self.loop.enqueue(DEFAULT)
         await self.loop.run()
 
+    def take_over(self, context: Context) -> None:
+        """Goes on by other rules, and looks at everything anew."""
+        self._context.take_over(context)
+        self.loop.look_at_all()
+
     def stop(self, grace: float = 25.0) -> None:
         """Lets what is in work end, and begins nothing more."""
         self.loop.stop(grace)

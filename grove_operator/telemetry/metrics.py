@@ -47,6 +47,7 @@ class OperatorMetrics:
         self._ready = duration("set_ready_seconds", "How long sets took until all that they declare was available", LONG, "after")
         self._retries = count("request_retries", "Requests that were made again")
         self._throttles = count("request_throttles", "How often the server asked to slow down")
+        self._reloads = count("rule_reloads", "Rules that had changed while the operator ran, by what became of them", "result")
         self._limit = Gauge(f"{PREFIX}_write_limit", "How many writes may be in flight at once", registry=registry)
         self.queue_wait = duration("queue_wait_seconds", "How long keys waited for a worker", SHORT).observe
         self.queue_work = duration("queue_work_seconds", "How long keys were worked on", SHORT).observe
@@ -77,6 +78,10 @@ class OperatorMetrics:
             if one.action in UNDONE and one.step.reason == STATUS and isinstance(one.error, WriteConflict):
                 self._conflicts.labels(who, one.step.ref.kind).inc()
         self._looks.labels(who, _result(result, bool(failed))).inc()
+
+    def reloaded(self, result: str) -> None:
+        """Takes what became of rules that had changed: `taken`, or `refused` because something is wrong with them."""
+        self._reloads.labels(result).inc()
 
     def watch(self, operator: Operator, cluster: Asked, health: Callable[[], Health], clock: Callable[[], float]) -> None:
         """Shows how an operator stands that runs in this event loop: its state, queue, cache, requests, and the pods that wait."""

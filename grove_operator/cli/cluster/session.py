@@ -42,11 +42,11 @@ class Reported(Exception):
     """The command cannot go on because of findings, which have been printed."""
 
 
-def program_of(folders: Sequence[str]) -> Program:
+def program_of(folders: Sequence[str], *, may_be_empty: bool = False) -> Program:
     """Returns the rules that ship and those of the given folders. Raises `Reported` after findings about wrong ones were printed."""
     from grove_operator.cli.program import Rules  # only for what rules decide: most commands do without
 
-    program = Rules(folders).program()
+    program = Rules(folders, may_be_empty=may_be_empty).program()
     if program is None:
         raise Reported
     return program

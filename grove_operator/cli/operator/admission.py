@@ -95,17 +95,22 @@ def _webhooks(
     from grove_operator.webhooks.review import Judge
     from grove_operator.webhooks.service import Webhooks, serving_of
 
-    # A context of their own, with the settings of lint: what the operator's is for is none of theirs.
-    judged = Context(
-        context.program, Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape), document
-    )
+    # A context of their own, with the settings of lint: what the operator's is for is none of theirs, but for its rules, which may change.
+    settings = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape)
+    current = Context(context.program, settings, document)
+
+    def judged() -> Context:
+        if current.program is not context.program:
+            current.take_over(Context(context.program, settings, document))
+        return current
+
     config, foresight = with_defaults(context).manifest, Foresight()
     namespace = own_namespace(session)
     operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
     trial = PodTrial(session.cluster, trial_options(config))
     return Webhooks(
         session.cluster,
-        Answers(lambda: Judge(judged, document, LiveObjects(View(cache)), foresight, operator), trial),
+        Answers(lambda: Judge(judged(), document, LiveObjects(View(cache)), foresight, operator), trial),
         serving_of(config, namespace, folder=cert_dir, port=port),
         time.time,
         lambda text: log.line(text, "error"),

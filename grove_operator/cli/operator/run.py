@@ -87,13 +87,14 @@ def command(
     async def work(session: Session) -> int:
         from applier.stop import Stop, ended_by_signal
         from grove_compiler.step import Context
+        from grove_operator.cli.operator.reload import Files, Reload
         from grove_operator.cli.operator.shown import Shown
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import WORKERS, Operator, Options, settings_of
         from grove_operator.controller.served_shape import served_shape
 
         # What is wrong with files is told before anything is asked of a server, which may not be there.
-        document, program = read_configuration(config) if config else None, program_of(rules)
+        document, program = read_configuration(config) if config else None, program_of(rules, may_be_empty=True)
         settings = settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster))
         shared = Context(program, settings, document)
         refuse_errors(shared)
@@ -120,8 +121,13 @@ def command(
         stop = Stop()
         with ended_by_signal(stop):
             beside = serve_beside(session, shared, document, operator.cache, log) if serves_webhooks(shared) else None
+            reload = Reload(Files(rules, config or ""), shared, document, operator, log, shown.reloaded)
             async with shown.serving(operator, session.cluster):
-                await _until(stop, operator, beside)
+                looking = asyncio.create_task(reload.run(), name="files")
+                try:
+                    await _until(stop, operator, beside)
+                finally:
+                    looking.cancel()
         log.line("stopped")
         return 0
 

@@ -65,6 +65,11 @@ class Shown:
         if self._spans:
             self._spans.result(result)
 
+    def reloaded(self, outcome: str) -> None:
+        """Hears whether rules that had changed were taken."""
+        if self._metrics:
+            self._metrics.reloaded(outcome)
+
     @asynccontextmanager
     async def serving(self, operator: Operator, cluster: Cluster) -> AsyncIterator[None]:
         """Serves until the block ends. Raises `Failed` where an address cannot be listened on."""

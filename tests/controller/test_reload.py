@@ -1,0 +1,149 @@
+"""Rules and settings that change while the operator runs: what is right counts, what is wrong does not, and is told."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from applier.ref import Kind
+from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.source.document import Document
+from grove_operator.cli.operator.reload import Files, Reload
+from grove_operator.controller.log import Log
+
+from .whole import World, running
+
+SERVICE = Kind("", "v1", "Service")
+CONFIG = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+MARK = """
+rule: mine/mark
+doc: Services are marked.
+patch: Service
+forEach: {replica: set.replicas}
+do:
+  - {op: add, path: /metadata/annotations, value: {mine: "VALUE"}}
+"""
+FAILS = MARK.replace('{mine: "VALUE"}', '{mine: "{{ 1 // (set.replica_count - set.replica_count) }}"}')
+
+
+class Setting:
+    """A folder of rules, a configuration, and what is said about them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rules, self.config, self.log = folder / "rules", folder / "config.yaml", io.StringIO()
+        self.rules.mkdir()
+        self.counted: list[str] = []
+        self.write_config()
+
+    def write_config(self, **fields: object) -> None:
+        self.config.write_text(json.dumps({**CONFIG, "logFormat": "text", **fields}))
+
+    def write(self, text: str) -> None:
+        (self.rules / "mine.yaml").write_text(text)
+
+    def reload(self, world: World) -> Reload:
+        log = Log(self.log, {"logFormat": "text"})
+        document = Document(json.loads(self.config.read_text()))
+        files = Files([str(self.rules)], str(self.config))
+        return Reload(files, world.operator._context, document, world.operator, log, self.counted.append, at_once)
+
+    def told(self) -> str:
+        return self.log.getvalue()
+
+
+@pytest.fixture
+def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setting]:
+    monkeypatch.setenv("GROVE_CACHE_DIR", str(tmp_path / "cache"))
+    yield Setting(tmp_path)
+
+
+async def at_once(build: Callable[[], Program]) -> Program:
+    """Where time is virtual nobody waits for a thread."""
+    return build()
+
+
+def marks(world: World) -> set[str]:
+    return {(one["metadata"].get("annotations") or {}).get("mine", "") for one in world.of(SERVICE)}
+
+
+def test_rules_that_come_and_go_count_without_a_restart(setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world)
+            setting.write(MARK.replace("VALUE", "a"))
+            await reload.look()
+            await world.operator.loop.settled()
+            assert marks(world) == {"a"}
+            (setting.rules / "mine.yaml").unlink()
+            await reload.look()
+            await world.operator.loop.settled()
+            assert marks(world) == {""}
+
+    scenario()
+    assert setting.counted == ["taken", "taken"]
+
+
+WRONG = {
+    "a misspelt verb": (MARK.replace("patch:", "ptach:"), "ptach"),
+    "an unknown name": (MARK.replace("set.replicas", "set.replicants"), "replicants"),
+    "a rule that fails for a set that is there": (FAILS, "PodCliqueSet/default/chat[0] would be held"),
+    "no YAML": ("rule: [", "mine.yaml"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG.values(), ids=WRONG)
+def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: str, setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world)
+            setting.write(MARK.replace("VALUE", "good"))
+            await reload.look()
+            setting.write(text)
+            await reload.look()
+            await reload.look()
+            await world.declare(7, 2)
+            assert marks(world) == {"good"}
+            assert len(world.of(SERVICE)) == 7, "the last good rules go on for what is new"
+            assert not any(result.held for result in world.results)
+
+    scenario()
+    assert setting.counted == ["taken", "refused"], "told once"
+    assert "rules refused" in setting.told()
+    assert why in setting.told()
+
+
+def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world)
+            setting.write_config(logLevel="debug", leaderElection={"enabled": True})
+            await reload.look()
+            await reload.look()
+
+    scenario()
+    lines = [line.split(" ", 2)[2].strip() for line in setting.told().splitlines()]
+    assert lines[0] == 'configuration read again changed="leaderElection, logLevel"'
+    assert lines[1].endswith("fields=leaderElection")
+    assert len(lines) == 2
+
+
+def test_a_configuration_that_is_wrong_changes_nothing_and_is_told_once(setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world)
+            setting.write_config(logLevel="warn")
+            await reload.look()
+            await reload.look()
+
+    scenario()
+    assert setting.told().count("configuration refused") == 1
+    assert "must be one of debug, info, error" in setting.told()
