@@ -77,8 +77,8 @@ def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Acti
 
 
 def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
-    """From whom something is to be taken over; our own plain writes alone are no reason."""
-    return [name for name in others_in(live, manager, managers) if name != manager]
+    """From whom something is to be taken over; our own plain writes alone are no reason, unless our name is among `managers`."""
+    return [name for name in others_in(live, manager, managers) if name != manager or manager in managers]
 
 
 class _Adoption:

@@ -28,6 +28,8 @@ from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.cli.options import text_or_json_option
 from grove_operator.terminal import terminal_of
 
+SHIPPED = "grove-operator"
+
 
 @click.command(
     "adopt",
@@ -36,6 +38,7 @@ Examples:
   grove adopt manifests/ --from helm                            what Helm applied becomes ours
   grove adopt deploy.yaml --from kubectl-client-side-apply      from kubectl apply without --server-side
   grove adopt workload.yaml --from helm --dry-run               what would be taken over
+  grove adopt --from grove-operator                             what the shipped operator made, in the whole cluster
 
 \b
 Exit codes: 0 done, 1 findings, 2 something could not be done.""",
@@ -52,16 +55,20 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
 
     Afterwards an apply of ours meets no conflicts with that manager, and fields that are no longer wanted go away. Only the record of
     who owns what is written, so nothing restarts. What the other manager does next time is its own affair: stop it first.
+    Without FILE and from grove-operator: all that the shipped operator made becomes that of `grove operator run`.
     """
-    target, asked = take_target(given), take_asked(given)
-    wanted = ClusterInput(asked, target.namespace)
+    target, asked = take_target(given), take_asked(given, required=SHIPPED not in managers)
+    wanted = ClusterInput(asked, target.namespace) if asked.files else None
     lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
     async def work(session: Session) -> int:
         from applier.prune.adoption import adopt
+        from grove_operator.cluster.made_by_operator import made_by_operator
 
-        graph = await wanted.graph(session)
-        outcomes = await adopt(graph, session.cluster, manager=field_manager, managers=managers, dry_run=dry_run, sink=sink)
+        # Of the whole cluster, what an operator made becomes the operator's, which writes under one name whosever it is.
+        graph = await wanted.graph(session) if wanted else await made_by_operator(session.cluster, target.namespace)
+        manager = field_manager if wanted else SHIPPED
+        outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
             from grove_operator.cli.cluster.report import as_json, outcomes_report
 

@@ -1,0 +1,94 @@
+"""The shipped operator's objects are taken over as they are: no pod, no gang and no hash changes, and a second pass writes nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from applier.testing.control_plane import ControlPlane
+from tests.cli.running import run
+from tests.conformance.cases import CONFIGURATION
+
+from .cluster import ACCOUNT, Cluster
+from .recorded import FOLDER, case, put
+from .scenario import install, others, settings
+
+pytestmark = [
+    pytest.mark.cluster("kube-controller-manager"),
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="no recorded cases: set GROVE_CONFORMANCE"),
+]
+CASES = (
+    "simple1",
+    "simple2-explicit-startup-order",
+    "multi-node-disaggregated",
+    "single-node-disaggregated",
+    "complete-inference-pipeline",
+    "workload1",
+    "workload5",
+    "workload-ondelete",
+    "tas-hierarchy",
+    "tas-pcs-multi-pcsg",
+    "m-mnnvl-gpu-default",
+    "multi-node-aggregated",
+)
+HASHES = ("grove.io/pod-template-hash", "grove.io/podcliqueset-generation-hash")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Nothing moves in it by itself: there are neither nodes nor a scheduler, as there were none when the cases were recorded."""
+    (tmp_path / "cluster").mkdir()
+    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
+        yield Cluster(plane, tmp_path / "cluster")
+
+
+def state(cluster: Cluster) -> dict[str, Any]:
+    """What must not change: which pods there are and what they are, the gangs, and the hashes by which updates are known."""
+    found: dict[str, Any] = {}
+    for one in cluster.items("pods,podgangs,podcliques,podcliquesets", "-A"):
+        metadata, status = one["metadata"], one.get("status") or {}
+        name = f"{one['kind']}/{metadata['namespace']}/{metadata['name']}"
+        hashes = {key: value for key, value in (metadata.get("labels") or {}).items() if key in HASHES}
+        hashes |= {key: status[key] for key in ("currentGenerationHash", "currentPodTemplateHash") if key in status}
+        found[name] = (metadata["uid"], hashes, one["spec"] if one["kind"] in ("Pod", "PodGang") else None)
+    return found
+
+
+def settled(cluster: Cluster) -> None:
+    """Waits until the operator has written nothing for some seconds."""
+    before = -1
+    while (writes := (cluster.folder / "operator.log").read_text().count('"decided"')) != before:
+        before = writes
+        time.sleep(5.0)
+
+
+def test_what_the_shipped_operator_stored_is_taken_over_as_it_is(cluster: Cluster) -> None:
+    others(cluster)
+    config = [f"config.{key}={json.dumps(CONFIGURATION[key])}" for key in ("scheduler", "topologyAwareScheduling", "network")]
+    install(cluster, [*settings(with_topologies=False), *config, "webhooks.enabled=false", "config.leaderElection.enabled=false"])
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    cluster.apply(*yaml.safe_load_all((FOLDER / "topologies.yaml").read_text("utf-8")))
+    for name in CASES:
+        put(cluster.plane, case(name))
+    before = state(cluster)
+    adopted = run("adopt", "--from", "grove-operator", "--kubeconfig", str(cluster.plane.kubeconfig))
+    assert adopted.code == 0, adopted.err
+    assert "podclique.grove.io/" in adopted.out.lower() and "adopted" in adopted.out
+    assert state(cluster) == before
+    with cluster.operator():
+        cluster.until(lambda: "decided" in cluster.log(), True)
+        settled(cluster)
+    after = state(cluster)
+    assert {name: (before.get(name), after.get(name)) for name in before | after if before.get(name) != after.get(name)} == {}
+    mark = cluster.plane.mark()
+    with cluster.operator():
+        cluster.until(lambda: (cluster.folder / "operator.log").read_text().count('"msg": "leading"'), 2)
+        time.sleep(10.0)
+    writes = [one for one in cluster.plane.requests(mark).only(user=ACCOUNT).writes if not one.dry_run]
+    assert [f"{one.verb} {one.resource} {one.namespace}/{one.name}" for one in writes] == []
