@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -29,7 +29,6 @@ class Part(BaseModel):
     """Base of all: camelCase where people write, no unknown names."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", use_attribute_docstrings=True, validate_by_name=True)
-    rooms: ClassVar[tuple[str, ...]] = ()
 
 
 class Image(Part):

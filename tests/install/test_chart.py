@@ -40,7 +40,11 @@ CHOICES: dict[str, Manifest] = {
         "networkPolicy": {"egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
         "serviceMonitor": {"enabled": True, "interval": "10s", "labels": {"release": "prometheus"}},
         "dashboard": {"enabled": True},
-        "config": {"logLevel": "debug", "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234}}},
+        "config": {
+            "logLevel": "debug",
+            "authorizer": {"enabled": True},
+            "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234}},
+        },
     },
     "as little as possible": {
         "crds": {"enabled": False},
