@@ -131,6 +131,8 @@ class PodCliqueSetSpec(Kube):
     """Whether pods run for ever (Inference) or come to an end (Training; GREP-0285)."""
     training_spec: TrainingSpec | None = None
     """Limits of a training workload."""
+    suspend: bool | None = None
+    """Whether a training workload has no pods for now: its state stays, and its time stands still."""
     template: PodCliqueSetTemplateSpec
     """What each replica consists of."""
 

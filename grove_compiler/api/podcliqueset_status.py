@@ -91,7 +91,7 @@ class AttemptStatus(Kube):
     end_time: Time
     """When it ended."""
     cause: str
-    """Why: Succeeded, MaxRuntimeExceeded, PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached or PodCliqueDeleted."""
+    """Succeeded, Suspended, MaxRuntimeExceeded, PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached or PodCliqueDeleted."""
     pod_clique: str | None = None
     """PodClique that failed first."""
     pod: str | None = None
@@ -125,6 +125,10 @@ class PodCliqueSetStatus(Kube):
     """When a training workload succeeded or failed."""
     disruption_count: Int32 | None = None
     """Restarts because the cluster took a pod away, whether they used up any of maxRestarts or not."""
+    suspend_time: Time | None = None
+    """Since when a training workload is suspended; absent while it is not."""
+    suspended_seconds: Int32 | None = None
+    """For how long it was suspended before, which counts for no deadline."""
     training_replicas: list[TrainingReplicaStatus] | None = None
     """Where the replicas of a training workload stand; one that is not named has not begun."""
     attempts: list[AttemptStatus] | None = None

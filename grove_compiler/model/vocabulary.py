@@ -69,6 +69,7 @@ from grove_compiler.model.expanded.topology_state import old_drift, scheduler_to
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
     failure_body,
+    gang_is_held_up,
     lost_indices,
     lost_since,
     next_look,
@@ -201,6 +202,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         failure_words,
         foreign_autoscalers,
         foreign_gates,
+        gang_is_held_up,
         gang_of,
         gangs,
         gangs_with_domains,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from applier.ref import Manifest
+from grove_compiler.kube.duration import seconds
+from grove_compiler.kube.timestamp import time, timestamp
 
 Facts = Iterator[str]
 
@@ -80,7 +82,21 @@ def _set(spec: Manifest, status: Manifest) -> Facts:
     yield f"{status.get('availableReplicas') or 0}/{spec.get('replicas', 1) or 0} available"
     if status.get("phase"):
         yield str(status["phase"])
+    if spec.get("workloadType") == "Training":
+        yield from _job(_map(spec.get("trainingSpec")), status)
     yield from _errors(status)
+
+
+def _job(limits: Manifest, status: Manifest) -> Facts:
+    """What is left of a training workload's budget and time, and which attempts have begun."""
+    yield from _conditions(status, "Failed", wrong="True")
+    attempts = [int(_map(one).get("attempt") or 1) for one in status.get("trainingReplicas") or []]
+    if max(attempts, default=1) > 1:
+        yield f"attempt {max(attempts)}"
+    if limits.get("maxRestarts") or status.get("restartCount"):
+        yield f"{status.get('restartCount') or 0} of {limits.get('maxRestarts') or 0} restarts spent"
+    if limits.get("maxRuntime") and status.get("startTime") and not status.get("completionTime"):
+        yield f"until {timestamp((time(status['startTime']) or 0.0) + seconds(limits['maxRuntime']))}"
 
 
 def _gang(spec: Manifest, status: Manifest) -> Facts:

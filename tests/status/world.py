@@ -37,6 +37,7 @@ POD_STATES: dict[str, Manifest] = {
         "metadata": {"deletionTimestamp": "2027-01-15T07:00:00Z", "finalizers": ["example.com/save"]},
     },
     "failed": {**SCHEDULED, "status": {"phase": "Failed"}},
+    "done": {**SCHEDULED, "status": {"phase": "Succeeded"}},
 }
 """What a pod in a state has besides what it was made with."""
 

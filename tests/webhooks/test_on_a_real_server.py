@@ -119,6 +119,18 @@ def test_an_edit_that_is_not_allowed_is_refused(control_plane: ControlPlane, the
     assert "spec.template.cliques.spec.minAvailable: Invalid value: 1: cannot change" in told
 
 
+@pytest.mark.usefixtures("admission")
+def test_a_job_keeps_its_size_and_its_pods(control_plane: ControlPlane, there: Manifest) -> None:
+    there["spec"]["workloadType"] = "Training"
+    assert apply(control_plane, there)[0] == 0
+    there["spec"]["replicas"] = 7
+    there["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = "another:1"
+    code, told = apply(control_plane, there)
+    assert code == 1
+    assert "spec.replicas: " in told
+    assert "spec.template.cliques[0].spec.podSpec.containers[0].image: " in told
+
+
 def test_a_set_that_was_stored_before_and_is_wrong_can_go(
     crds: None, control_plane: ControlPlane, there: Manifest, namespace: str, request: pytest.FixtureRequest
 ) -> None:

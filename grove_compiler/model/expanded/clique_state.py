@@ -54,6 +54,8 @@ def pod_counts(clique: Clique) -> PodCounts:
             counts.holding += not (pod.has_crashed or pod.is_unhealthy)
     if clique.set.is_training:
         succeeded = len(clique_attempt(clique).succeeded)
+        counts.all += succeeded
+        counts.updated += succeeded
         counts.scheduled += succeeded
         counts.holding += succeeded
     return counts

@@ -87,6 +87,11 @@ class PodCliqueSet:
         return self.spec.get("workloadType") == "Training"
 
     @lazy
+    def is_suspended(self) -> bool:
+        """Whether it is a training workload that shall have no pods for now."""
+        return self.is_training and self.spec.get("suspend") is True
+
+    @lazy
     def is_rolled(self) -> bool:
         """Whether pods of older templates are replaced by us, one after the other, and not as people delete them.
 

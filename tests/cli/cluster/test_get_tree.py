@@ -63,6 +63,17 @@ def test_a_set_is_drawn_with_all_that_it_owns(bench: Bench) -> None:
     ]
 
 
+def test_a_training_workload_tells_its_attempt_budget_and_deadline(bench: Bench) -> None:
+    replicas = [{"index": 0, "attempt": 2, "phase": "Running"}]
+    status = {"phase": "Running", "restartCount": 1, "startTime": "2026-11-23T08:00:00Z", "trainingReplicas": replicas}
+    spec = {"replicas": 1, "workloadType": "Training", "trainingSpec": {"maxRestarts": 3, "maxRuntime": "90m"}}
+    bench.cluster.seed(live("PodCliqueSet", "sft", api=GROVE, spec=spec, status=status))
+    first = bench.run("get", "tree", "sft", "-n", "shop").out.splitlines()[0]
+    assert "attempt 2" in first
+    assert "1 of 3 restarts spent" in first
+    assert "until 2026-11-23T09:30:00Z" in first
+
+
 def test_the_gates_of_a_pod_are_named(bench: Bench) -> None:
     assert "gated by grove.io/podgang-pending-creation" in bench.run("get", "tree", "qwen", "-n", "shop").out
 

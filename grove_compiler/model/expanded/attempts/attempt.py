@@ -66,9 +66,12 @@ class ReplicaAttempt:
 
     @lazy
     def may_run(self) -> bool:
-        """Whether pods of it may be made and may start: it has not ended, nothing is left of an older one, and there is time."""
+        """Whether pods of it may be made and may start: it has not ended, nothing is left of an older one, it is not
+        suspended, and there is time.
+        """
         is_free = not self.older_pods and not self.waits_for
-        return is_free and not self.is_over and self.failure is None and not self.replica.set.is_out_of_time
+        set = self.replica.set
+        return is_free and not self.is_over and self.failure is None and not set.is_out_of_time and not set.is_suspended
 
 
 @remembered

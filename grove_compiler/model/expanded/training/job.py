@@ -106,10 +106,25 @@ class Job:
 
     @lazy
     def deadline(self) -> float | None:
-        """When its time is up, restarts and all; none before its start, and without a limit."""
-        if self.started is None or self.set.max_runtime is None:
+        """When its time is up, restarts and all; none before its start, without a limit, and while it is suspended."""
+        if self.started is None or self.set.max_runtime is None or self.is_suspended:
             return None
-        return self.started + parse(self.set.max_runtime) / SECOND
+        return self.started + parse(self.set.max_runtime) / SECOND + self.suspended_seconds
+
+    @lazy
+    def suspended(self) -> float | None:
+        """Since when it is suspended, as its status says; none while it is not."""
+        return time(self.old.get("suspendTime") or None)
+
+    @lazy
+    def is_suspended(self) -> bool:
+        """Whether it is on record that its pods have to go until it is resumed."""
+        return self.suspended is not None
+
+    @lazy
+    def suspended_seconds(self) -> float:
+        """For how long it was suspended before."""
+        return float(self.old.get("suspendedSeconds") or 0)
 
     @lazy
     def max_restarts(self) -> int:
@@ -163,8 +178,11 @@ def training_job(set: ExpandedSet) -> Job:
 
 def time_is_up(set: ExpandedSet, now: float) -> bool:
     """Tells whether the deadline of a training workload that has begun is over, by what its status says."""
-    start = time(recorded_job(set).get("startTime") or None) if set.is_training and set.max_runtime else None
-    return start is not None and now >= start + parse(set.max_runtime or "0") / SECOND
+    status = recorded_job(set) if set.is_training and set.max_runtime else {}
+    start = time(status.get("startTime") or None)
+    if start is None or status.get("suspendTime"):
+        return False
+    return now >= start + parse(set.max_runtime or "0") / SECOND + (status.get("suspendedSeconds") or 0)
 
 
 @remembered

@@ -42,6 +42,28 @@ class JobStatus:
         return recorded or (timestamp(self.now) if self.outcome else "")
 
     @lazy
+    def is_suspended(self) -> bool:
+        """Whether it has no pods for now. What has ended is not suspended any more."""
+        return self.job.set.is_suspended and not self.outcome
+
+    @lazy
+    def is_suspended_now(self) -> bool:
+        """Whether that begins now. One that was made so has no pods that would have to go."""
+        return self.is_suspended and not self.job.is_suspended and (self.job.set.metadata.get("generation") or 0) > 1
+
+    @lazy
+    def suspend_time(self) -> str:
+        """Since when it is suspended; empty while it is not."""
+        return timestamp(self.now if self.job.suspended is None else self.job.suspended) if self.is_suspended else ""
+
+    @lazy
+    def suspended_seconds(self) -> int:
+        """For how long it was suspended before."""
+        over = self.job.suspended if self.job.suspended is not None and not self.is_suspended else self.now
+        began = self.job.started is not None
+        return int(self.job.suspended_seconds + (max(self.now - over, 0.0) if began else 0.0))
+
+    @lazy
     def restart_count(self) -> int:
         """How many restarts of the budget are spent."""
         return self.job.restart_count + sum(one.is_counted for one in self._restarted)
@@ -79,6 +101,10 @@ class JobStatus:
             ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
         elif self.outcome != "Succeeded":
             ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not self._is_done(one)]
+        if self.is_suspended_now:
+            failed = {failure.index for failure in self.job.failures}
+            left = [one for one in self.job.attempts if not self._is_done(one) and one.replica.index not in failed]
+            ended += [ended_attempt(one, "Suspended", self.now) for one in left if start_of(one) is not None]
         return ended
 
     def _is_done(self, attempt: ReplicaAttempt) -> bool:
@@ -86,7 +112,8 @@ class JobStatus:
 
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
-        if any(one.index == index for one in self._restarted):
+        is_over = self.is_suspended_now and not self._is_done(attempt)
+        if is_over or any(one.index == index for one in self._restarted):
             return {"index": index, "attempt": attempt.number + 1, "phase": "Pending"}
         phase = "Succeeded" if self._is_done(attempt) else "Pending" if start is None else "Running"
         return {"index": index, "attempt": attempt.number, "phase": phase} | ({} if start is None else {"startTime": timestamp(start)})

@@ -1,0 +1,122 @@
+"""The five cases of the training design's test plan on a real control plane, of which the webhooks' is in tests/webhooks (GREP-0285)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+
+from .world import World, clique, pod_clique_set
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+RANKS = ("chat-0-lead-0", "chat-0-ranks-0-rank-0", "chat-0-ranks-0-rank-1", "chat-0-ranks-1-rank-0", "chat-0-ranks-1-rank-1")
+
+
+def job(**limits: Any) -> Manifest:
+    """A leader, and two groups of two ranks."""
+    groups = [{"name": "ranks", "cliqueNames": ["rank"], "replicas": 2}]
+    manifest = pod_clique_set(clique("lead"), clique("rank", 2), podCliqueScalingGroups=groups)
+    manifest["spec"] |= {"workloadType": "Training", "trainingSpec": limits}
+    return manifest
+
+
+async def run(world: World, **limits: Any) -> None:
+    """A job that runs."""
+    await world.apply(job(**limits))
+    await world.until_ready(*RANKS)
+    await world.until(lambda: told(world, "phase"), "Running")
+
+
+async def told(world: World, field: str) -> Any:
+    [set] = await world.objects("sets")
+    return set.get("status", {}).get(field)
+
+
+async def reasons(world: World) -> list[str]:
+    """Why the set says that it has failed."""
+    conditions = await told(world, "conditions") or []
+    return [one["reason"] for one in conditions if (one["type"], one["status"]) == ("Failed", "True")]
+
+
+async def living(world: World) -> dict[str, Manifest]:
+    return {pod["spec"]["hostname"]: pod for pod in await world.objects("pods") if not pod["metadata"].get("deletionTimestamp")}
+
+
+async def exit_pods(world: World, *hostnames: str, code: int = 0) -> None:
+    """The programs of pods end, as their nodes tell it."""
+    pods = await living(world)
+    ended = {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": None, "startedAt": None}
+    status = {"name": "box", "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": {"terminated": ended}}
+    body = {"status": {"phase": "Failed" if code else "Succeeded", "containerStatuses": [status]}}
+    for hostname in hostnames:
+        name = pods[hostname]["metadata"]["name"]
+        await world.kubectl("patch", "pod", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
+
+
+async def attempts(world: World) -> set[str]:
+    return {pod["metadata"]["labels"]["grove.io/attempt"] for pod in (await living(world)).values()}
+
+
+async def events(world: World) -> set[str]:
+    return {one["reason"] for one in await world.objects("events")}
+
+
+async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: World) -> None:
+    await run(world)
+    await exit_pods(world, *RANKS[:3])
+    await exit_pods(world, *RANKS[3:])
+    await world.until(lambda: told(world, "phase"), "Succeeded")
+    assert sorted(await living(world)) == sorted(RANKS)
+    assert {one["status"]["succeededIndexes"] for one in await world.objects("cliques")} == {"0", "0-1"}
+    assert "WorkloadSucceeded" in await events(world)
+
+
+async def test_a_single_failure_without_restarts_ends_the_job(world: World) -> None:
+    await run(world)
+    await exit_pods(world, RANKS[4], code=3)
+    await world.until(lambda: told(world, "phase"), "Failed")
+    assert await reasons(world) == ["MaxRestartsExceeded"]
+    await world.until(lambda: hostnames(world), [RANKS[4]])
+    assert {"PodCliqueFailed", "MaxRestartsExceeded"} <= await events(world)
+
+
+async def hostnames(world: World) -> list[str]:
+    return sorted(await living(world))
+
+
+async def test_a_job_is_restarted_and_succeeds_within_its_budget(world: World) -> None:
+    await run(world, maxRestarts=1)
+    await exit_pods(world, RANKS[0])
+    await exit_pods(world, RANKS[2], code=1)
+    await world.until(lambda: attempts(world), {"2"})
+    await world.until_ready(*RANKS)
+    await world.until(lambda: told(world, "phase"), "Running")
+    assert await told(world, "restartCount") == 1
+    await exit_pods(world, *RANKS)
+    await world.until(lambda: told(world, "phase"), "Succeeded")
+    assert [one["cause"] for one in await told(world, "attempts")] == ["PodFailed", "Succeeded"]
+
+
+async def test_a_job_that_runs_too_long_is_terminated(world: World) -> None:
+    await run(world, maxRuntime="3s")
+    await world.until(lambda: told(world, "phase"), "Failed")
+    assert await reasons(world) == ["MaxRuntimeExceeded"]
+    await world.until(lambda: hostnames(world), [])
+    assert "MaxRuntimeExceeded" in await events(world)
+
+
+async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world: World) -> None:
+    await run(world, maxRestarts=3)
+    await exit_pods(world, RANKS[1], code=1)
+    for _ in range(6):
+        await asyncio.sleep(0.05)
+        await world.kill()
+        await world.start()
+    await world.until(lambda: attempts(world), {"2"})
+    await world.until_ready(*RANKS)
+    assert await told(world, "restartCount") == 1

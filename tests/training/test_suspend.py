@@ -1,0 +1,139 @@
+"""A job that is suspended: its pods go, its state stays, its time stands still, and what was done stays done."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from applier.ref import Manifest
+from tests.features.compiling import compile_manifest
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import Moment
+from tests.training.jobs import attempts, away, causes, events, exit_pod, fail, failed_because, finish, job, phase, started
+from tests.training.watch import watched_job
+
+
+def suspend(simulation: Simulation, *, to: bool = True) -> None:
+    """Somebody suspends the job, or resumes it."""
+
+    def edit(set: Manifest) -> None:
+        set["spec"]["suspend"] = to
+
+    simulation.edit(edit)
+
+
+def suspended(simulation: Simulation) -> list[str]:
+    return [one["status"] for one in simulation.status().get("conditions", []) if one["type"] == "Suspended"]
+
+
+def test_pods_of_a_suspended_job_go_and_come_again_when_it_is_resumed() -> None:
+    simulation = started()
+    suspend(simulation)
+    simulation.settle()
+    assert (simulation.world.pods(), phase(simulation), suspended(simulation)) == ([], "Pending", ["True"])
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (attempts(simulation), phase(simulation), suspended(simulation)) == ({"2"}, "Running", ["False"])
+    assert [one for one in events(simulation) if one in ("Suspended", "Resumed")] == ["Suspended", "Resumed"]
+    finish(simulation)
+    assert phase(simulation) == "Succeeded"
+
+
+def test_to_suspend_is_no_failure() -> None:
+    simulation = started()
+    suspend(simulation)
+    simulation.settle()
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (simulation.status()["restartCount"], causes(simulation)) == (0, ["Suspended"])
+
+
+def test_a_job_that_is_made_suspended_begins_with_its_first_attempt() -> None:
+    simulation = Simulation()
+    manifest = job()
+    manifest["spec"]["suspend"] = True
+    simulation.world.apply(manifest)
+    simulation.settle()
+    assert (simulation.world.pods(), suspended(simulation)) == ([], ["True"])
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (attempts(simulation), phase(simulation)) == ({"1"}, "Running")
+
+
+def test_the_time_of_a_suspended_job_stands_still() -> None:
+    simulation = started(maxRuntime="10m")
+    suspend(simulation)
+    simulation.settle()
+    simulation.wait(3600)
+    assert phase(simulation) == "Pending"
+    suspend(simulation, to=False)
+    simulation.settle()
+    simulation.wait(300)
+    assert phase(simulation) == "Running"
+    simulation.wait(300)
+    assert failed_because(simulation) == ["MaxRuntimeExceeded"]
+
+
+def test_a_job_that_is_suspended_and_resumed_while_no_operator_looked_goes_on() -> None:
+    simulation = started()
+    away(simulation, partial(suspend, simulation), partial(suspend, simulation, to=False))
+    simulation.settle()
+    assert (attempts(simulation), phase(simulation)) == ({"1"}, "Running")
+
+
+def test_a_replica_that_is_done_stays_so() -> None:
+    simulation = started(job(replicas=2))
+    finish(simulation, "demo-0-worker")
+    suspend(simulation)
+    simulation.settle()
+    assert [one["phase"] for one in simulation.status()["trainingReplicas"]] == ["Succeeded", "Pending"]
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert attempts(simulation) == {"1", "2"}
+
+
+def test_what_has_ended_is_not_suspended() -> None:
+    simulation = started()
+    fail(simulation)
+    suspend(simulation)
+    simulation.settle()
+    assert (phase(simulation), suspended(simulation)) == ("Failed", [])
+
+
+def test_a_job_that_fails_and_is_suspended_at_once_ends_one_attempt() -> None:
+    simulation = started(maxRestarts=1)
+    away(simulation, partial(exit_pod, simulation, 0, 1), partial(suspend, simulation))
+    simulation.settle()
+    assert simulation.world.pods() == []
+    assert causes(simulation) in (["PodFailed"], ["Suspended"]), "whichever was seen first"
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (phase(simulation), attempts(simulation)) == ("Running", {"2"})
+
+
+def test_a_crash_after_any_write_changes_nothing_about_the_end() -> None:
+    simulation = watched_job(started(maxRuntime="10m"))
+    moments: list[Moment] = []
+    check = simulation.operator.after_write
+
+    def remember(reason: str) -> None:
+        check(reason)
+        moments.append(simulation.world.moment())
+
+    simulation.operator.after_write = remember
+    suspend(simulation)
+    simulation.settle()
+    assert len(moments) >= 5
+    for number, moment in enumerate(moments, 1):
+        after = watched_job(Simulation(simulation.operator.context, moment=moment))
+        after.settle()
+        assert (after.world.pods(), suspended(after)) == ([], ["True"]), f"after write {number}"
+        assert [one["attempt"] for one in after.status()["trainingReplicas"]] == [2], f"after write {number}"
+        after.close()
+
+
+def test_a_service_is_not_suspended() -> None:
+    manifest = job()
+    manifest["spec"] = {**manifest["spec"], "workloadType": "Inference", "suspend": True}
+    del manifest["spec"]["trainingSpec"]
+    manifest["spec"]["template"]["terminationDelay"] = "4h"
+    assert [one.path for one in compile_manifest(manifest).diagnostics] == ["spec.suspend"]
