@@ -23,6 +23,10 @@ PAYS = 0.3
 HOLD = 8
 """Rounds for which the limit stays after more did not pay. A round is as many answers as the limit."""
 
+FEWEST = 4
+"""Where the limit stops falling because answers are late: a write that waits for a webhook says nothing about the server, and some of these
+places are for writes of others. Only a server that asks us to (429) gets fewer."""
+
 
 def _clock() -> float:
     """The event loop's time, by which `sleep` waits: with any other, a loop of virtual time would wait for ever. The machine's without."""
@@ -117,13 +121,16 @@ class Concurrency:
             group, place = self._waiting.popleft()
             if place.done():
                 continue  # who waited has left
-            if group is not None and self._of_group[group] >= self.limit - self.limit // 4:
+            if group is not None and self._of_group[group] >= self.limit - self._kept_for_others():
                 kept.append((group, place))
             else:
                 self.in_flight += 1
                 self._of_group[group] += 1
                 place.set_result(None)
         self._waiting.extendleft(reversed(kept))
+
+    def _kept_for_others(self) -> int:
+        return max(1, self.limit // 4) if self.limit > 1 else 0
 
     def _learn(self) -> None:
         """Counts an answer; after a round of as many answers as the limit, sees whether more or fewer pay."""
@@ -154,7 +161,7 @@ class Concurrency:
         if self._held:
             self._held -= 1
             if self._settled and speed < self._settled[1] / 2:
-                self.limit, self._settled, self._held = max(self.least, self.limit * 3 // 4), None, HOLD
+                self.limit, self._settled, self._held = max(self.least, min(self.limit, FEWEST), self.limit * 3 // 4), None, HOLD
             elif not self._held:
                 self._try_more(speed)
         elif self._settled is None or self._has_paid(speed, *self._settled):

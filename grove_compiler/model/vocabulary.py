@@ -45,7 +45,14 @@ from grove_compiler.model.expanded.live_object import (
     set_condition,
 )
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
-from grove_compiler.model.expanded.pod_state import foreign_gates, is_up_to_scheduler, pod_condition, stuck_containers, waits_in_order
+from grove_compiler.model.expanded.pod_state import (
+    foreign_gates,
+    is_up_to_scheduler,
+    pod_condition,
+    scheduler_has_spoken,
+    stuck_containers,
+    waits_in_order,
+)
 from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
@@ -254,6 +261,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         replica_is_updating,
         priority_classes,
         scaled_gangs,
+        scheduler_has_spoken,
         scheduler_topologies,
         scheduler_uses,
         set_condition,

@@ -37,7 +37,7 @@ async def test_nothing_is_said_while_a_set_comes_up() -> None:
 
 
 @in_virtual_time
-async def test_after_a_while_the_last_cause_is_told() -> None:
+async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
     async with running() as world:
         await asyncio.sleep(60)
         name = pod(world, "chat-0-worker-0")["metadata"]["name"]

@@ -24,7 +24,7 @@ from tests.status.world import running as standing
 from tests.step.world import complete
 
 TESTS = Path(__file__).parents[1]
-REPORTED = (209, 277, 292, 400, 401, 434, 485, 498, 565, 648, 697, 709, 741, 744, 747, 796, 809, 818, 829, 840, 847)
+REPORTED = (209, 277, 292, 400, 401, 434, 485, 498, 565, 648, 697, 703, 707, 709, 741, 744, 747, 796, 809, 818, 829, 840, 847)
 PAGE = TESTS.parent / "docs/differences.md"
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 

@@ -38,6 +38,12 @@ def is_up_to_scheduler(pod: LivePod) -> bool:
     return not pod.node_name and not pod.is_finished and not pod.is_gated and not foreign_gates(pod)
 
 
+def scheduler_has_spoken(pod: LivePod) -> bool:
+    """Tells whether a scheduler has said something of a pod since its last gate went: what it said of the gates is old news."""
+    reason: str = pod_condition(pod, "PodScheduled").get("reason", "SchedulingGated")
+    return reason != "SchedulingGated"
+
+
 def stuck_containers(pod: LivePod) -> list[StuckContainer]:
     """Returns the containers of a pod that do not get to run, init containers first. What is just being made is not among them."""
     status = pod.manifest.get("status") or {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from applier.errors import TooManyRequests
 from applier.events import Adapted, Event, Throttled
 from applier.execute.concurrency import Concurrency
+from applier.testing.virtual_time import in_virtual_time
 
 
 class Clock:
@@ -215,3 +217,41 @@ async def test_a_group_leaves_room_for_others_whatever_its_writes_wait_for() -> 
     answered.set()
     await asyncio.gather(*hanging)
     assert limit.in_flight == 0
+
+
+@in_virtual_time
+async def test_a_group_whose_answers_take_half_a_minute_each_delays_nobody_else_however_long_that_lasts() -> None:
+    limit, over = Concurrency(), False
+
+    async def slow() -> None:
+        await asyncio.sleep(30)
+
+    async def quick() -> None:
+        await asyncio.sleep(0.01)
+
+    async def keep_writing(call: Callable[[], Awaitable[None]], group: str) -> None:
+        while not over:
+            await limit.run(call, group)
+
+    crowd = [asyncio.ensure_future(keep_writing(slow, "bad")) for _ in range(100)]
+    crowd += [asyncio.ensure_future(keep_writing(quick, "good")) for _ in range(20)]
+    await asyncio.sleep(3600)
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    await asyncio.gather(*(limit.run(quick, f"set {number}") for number in range(100)))
+    over = True
+    assert clock() - began < 5
+    await asyncio.gather(*crowd)
+
+
+@in_virtual_time
+async def test_one_place_is_for_others_also_where_few_are_in_flight() -> None:
+    limit = Concurrency(2, most=2)
+
+    async def hang() -> None:
+        await asyncio.sleep(30)
+
+    hanging = [asyncio.ensure_future(limit.run(hang, "bad")) for _ in range(5)]
+    await asyncio.sleep(1)
+    await asyncio.wait_for(limit.run(lambda: asyncio.sleep(0.01), "good"), 5)
+    await asyncio.gather(*hanging)
