@@ -75,16 +75,16 @@ def test_an_object_in_another_namespace_is_not_there() -> None:
 def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) -> None:
     objects = yaml.safe_load(NO_ROOM.read_text())
     twin = json.loads(json.dumps(objects["items"][0]))
-    twin["metadata"] |= {"namespace": "team-b", "uid": "another"}
+    twin["metadata"] |= {"namespace": "team-a", "uid": "another"}
     objects["items"].append(twin)
     (tmp_path / "now.yaml").write_text(yaml.safe_dump(objects))
     ended = why("chat", snapshot=tmp_path / "now.yaml")
-    assert (ended.code, ended.err) == (2, "grove: error: there are several PodCliqueSets 'chat': say which with -n team-a or -n team-b\n")
-    assert why("chat", "-n", "team-a", snapshot=tmp_path / "now.yaml").code == 1
+    assert (ended.code, ended.err) == (2, "grove: error: there are several PodCliqueSets 'chat': say which with -n team-b or -n team-a\n")
+    assert why("chat", "-n", "team-b", snapshot=tmp_path / "now.yaml").code == 1
 
 
 def test_a_pod_of_no_set_is_told_as_such(tmp_path: Path) -> None:
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "team-a"}, "spec": {}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "team-b"}, "spec": {}}
     (tmp_path / "now.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [pod]}))
     assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: error: Pod 'alone' is of no PodCliqueSet that is there\n"
 
