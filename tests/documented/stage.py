@@ -28,6 +28,16 @@ spec:
                 image: registry.example.com/server:1
                 resources: {requests: {cpu: 100m}}
 """
+_POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: worker, namespace: NAMESPACE}
+spec:
+  containers:
+    - name: main
+      image: registry.example.com/server:1
+      resources: {limits: {nvidia.com/gpu: 8}}
+"""
 _SETTINGS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: NAMESPACE}\n"
 _OPERATOR = "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
 _BROKEN = """\
@@ -66,6 +76,8 @@ def build(folder: Path, namespace: str) -> None:
         write(f"{name}.yaml", _SET % _CALLED.get(stem, stem))
     write("broken.yaml", _BROKEN)
     write("operator.yaml", _OPERATOR)
+    write("pod.yaml", _POD)
+    write("values.yaml", "namespaces: [NAMESPACE]\n")
     write("now.yaml", "apiVersion: v1\nkind: List\nitems: []\n")
     write("now.json", '{"apiVersion": "v1", "kind": "List", "items": []}\n')
     shutil.copy(ROOT / "examples" / "nodes.yaml", folder / "nodes.yaml")

@@ -19,9 +19,16 @@ from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.model.preflight.devices import Claim, Device, DeviceRequest
+from grove_compiler.model.preflight.forming_gang import Peer
+from grove_compiler.model.preflight.gang import PodGroupMember
+from grove_compiler.model.preflight.values import Check
 from grove_compiler.model.vocabulary import DECISIONS
+from grove_compiler.preflight import inject
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
+from tests.preflight.injecting import pod_of, values_of
 
 from .sets import Manifest, clique, existing, existing_pod, expand, group, pcs
 from .topologies import manifest_of
@@ -152,6 +159,23 @@ def kai_topologies(program: Program) -> Any:
     return names(compiled(program, lab, snapshot=[lab], config=config), "Topology")
 
 
+def checks(program: Program) -> Any:
+    """The init containers that a pod with GPUs gets, of which only the check of the GPUs needs neither network nor gang."""
+    pod = pod_of(GPU)
+    injected = inject(pod, ObjectList(), PREFLIGHT, program).injected
+    return [one["name"].removeprefix("preflight-") for one in injected["spec"].get("initContainers", [])]
+
+
+PREFLIGHT = values_of({"namespaces": ["training"]})
+DCGM = Check({"name": "dcgm-diag"})
+MEMBER = PodGroupMember(pod_of({}), PREFLIGHT)
+
+
+def request(device_class: str) -> DeviceRequest:
+    """A request for devices of one class."""
+    return DeviceRequest("r", [Device(device_class, "", False)])
+
+
 CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "live_replicas": [("declared", replicas, 5, 2)],
     "scheduler_of": [("'volcano'", pod_scheduler, "default-scheduler", "volcano")],
@@ -184,6 +208,18 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "job_outcome": [("'Succeeded'", lambda program: program.decisions.job_outcome(JOB, 0.0), "", "Succeeded")],
     "failure_is_counted": [("false", lambda program: program.decisions.failure_is_counted(FAILURE), True, False)],
     "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
+    "is_checked": [("false", checks, ["dcgm-diag"], [])],
+    "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],
+    "is_network_request": [("true", lambda program: program.decisions.is_network_request(request("gpu"), ["nic"]), False, True)],
+    "is_mnnvl_claim": [("true", lambda program: program.decisions.is_mnnvl_claim(Claim("c", "", {}, "")), False, True)],
+    "is_copied_mount": [("true", lambda program: program.decisions.is_copied_mount({"mountPath": "/data"}, PREFLIGHT), False, True)],
+    "runs_in_gang": [("true", lambda program: program.decisions.runs_in_gang(DCGM), False, True)],
+    "uses_network": [("true", lambda program: program.decisions.uses_network(DCGM), False, True)],
+    "skip_reason": [("'not today'", checks, None, [])],
+    "is_registered": [("true", lambda program: program.decisions.is_registered(Peer({"metadata": {"name": "p"}})), False, True)],
+    "gang_methods": [("['volcano']", lambda program: program.decisions.gang_methods(PREFLIGHT), ["workloadRef", "grove"], ["volcano"])],
+    "gang_reference": [("{'parts': ['g']}", lambda program: program.decisions.gang_reference(MEMBER, "grove"), None, {"parts": ["g"]})],
+    "gang_size": [("7", lambda program: program.decisions.gang_size(None), None, 7)],
 }
 """For each decision: what a user says instead, what shows it, and what that is by our rule (none where another case says it) and theirs."""
 
