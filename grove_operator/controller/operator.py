@@ -37,6 +37,8 @@ that sets refer to."""
 DEFAULT = Key(CLUSTER_TOPOLOGY, "", DEFAULT_TOPOLOGY)
 """The key of the topology that the configuration describes: nothing in the cluster says that it should exist."""
 WORKERS = 16
+LONGEST_RETRY = 60.0
+"""Seconds between two tries of what the server refuses. A quota that is raised, or a webhook that is taken away, is told by no watch."""
 PACE_OF_SETS = 0.25
 """Seconds between two looks at a set as a whole. It counts what its replicas report, and while 500 of them come up each would be news."""
 
@@ -68,7 +70,9 @@ class Operator:
     def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
         self.cache = WatchCache(cluster, watched(options.namespace, context.settings))
         share = max(1, options.workers - options.workers // 4)
-        queue = WorkQueue[Key](group=_group, pace=_pace, share=share, on_wait=options.on_wait, on_work=options.on_work)
+        queue = WorkQueue[Key](
+            group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work
+        )
         self.membership = Membership(queue.add)
         self._desire = Desire(context, clock, queue.add)
         self._steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)

@@ -97,6 +97,7 @@ class Keeper:
 
     def __init__(self, cluster: Cluster, namespace: str, account: Account) -> None:
         self.cluster, self.namespace, self.account = cluster, namespace, account
+        self.last: dict[Key, Result[Key]] = {}
         self.start()
 
     def start(self) -> None:
@@ -112,7 +113,17 @@ class Keeper:
         self.operator.stop(10.0)
         await asyncio.gather(self._task, return_exceptions=True)
 
+    def told(self) -> list[str]:
+        """What is known of keys that did not come to rest: to be read when something is wrong in the end."""
+        queue = self.operator.loop.queue
+        state = f"{queue.depth()} keys wait, {queue.active()} are in work, {queue.delayed()} are due later"
+        ends = {
+            key: one.held or [f"{each.step.ref} {each.action}: {each.reason}" for each in one.outcomes] for key, one in self.last.items()
+        }
+        return [state, *(f"{key}: {end}" for key, end in ends.items() if end)]
+
     def _look_at(self, result: Result[Key]) -> None:
+        self.last[result.key] = result
         self.account.errors += result.error is not None
         if result.error is not None and not isinstance(result.error, ApplierError):
             self.account.wrong.append(f"{result.key}: {type(result.error).__name__}: {result.error}")
@@ -181,7 +192,8 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
                 await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds)
                 sampling.cancel()
                 await asyncio.gather(sampling, return_exceptions=True)
-                account.wrong += await differences(plane, people, account)
+                if found := await differences(plane, people, account):
+                    account.wrong += [*found, *keeper.told()]
             account.faults, account.requests = proxy.injected.total(), cluster.requests.total()
         gc.collect()
         account.left = await rested(account.start)

@@ -16,7 +16,7 @@ FLAT = 12.0  # MB: what an allocator may keep without there being a leak
 
 async def test_twenty_sets_stay_true_and_the_operator_small_under_churn(grove_plane: ControlPlane) -> None:
     account = await soak(grove_plane, SECONDS)
-    assert account.wrong == []
+    assert account.wrong == [], "\n".join(account.wrong)
     assert account.faults >= LEAST_FAULTS and account.edits >= LEAST_EDITS, account
     assert account.growth() < FLAT, [one.memory for one in account.samples]
     middle, end = account.most_tasks()
