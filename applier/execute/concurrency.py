@@ -117,17 +117,28 @@ class Concurrency:
 
     def _wake(self) -> None:
         kept: list[tuple[Hashable, asyncio.Future[None]]] = []
-        while self._waiting and self.in_flight < self.limit:
+        while self._waiting and (self.in_flight < self.limit or self._of_others(None) < self._kept_for_others()):
             group, place = self._waiting.popleft()
             if place.done():
                 continue  # who waited has left
-            if group is not None and self._of_group[group] >= self.limit - self._kept_for_others():
+            if not self._may_enter(group):
                 kept.append((group, place))
             else:
                 self.in_flight += 1
                 self._of_group[group] += 1
                 place.set_result(None)
         self._waiting.extendleft(reversed(kept))
+
+    def _may_enter(self, group: Hashable) -> bool:
+        """Whether a write of a group may begin. The limit may fall below what a group that hangs has in flight: that keeps nobody out."""
+        if self.in_flight < self.limit:
+            return group is None or self._of_group[group] < self.limit - self._kept_for_others()
+        return group is not None and self._of_others(group) < self._kept_for_others()
+
+    def _of_others(self, group: Hashable) -> int:
+        """How many writes are not of the group that has most of them; the limit where that is the group itself."""
+        largest, count = max(self._of_group.items(), key=lambda one: one[1])
+        return self.limit if largest == group else self.in_flight - count
 
     def _kept_for_others(self) -> int:
         return max(1, self.limit // 4) if self.limit > 1 else 0

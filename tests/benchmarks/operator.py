@@ -67,7 +67,7 @@ class Operator:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(60)  # writes that a silent webhook holds have 20 s to end
 
 
 @contextmanager

@@ -255,3 +255,19 @@ async def test_one_place_is_for_others_also_where_few_are_in_flight() -> None:
     await asyncio.sleep(1)
     await asyncio.wait_for(limit.run(lambda: asyncio.sleep(0.01), "good"), 5)
     await asyncio.gather(*hanging)
+
+
+@in_virtual_time
+async def test_a_group_that_hangs_keeps_nobody_out_when_the_limit_falls_below_what_it_has_in_flight() -> None:
+    limit = Concurrency(16, most=16)
+
+    async def hang() -> None:
+        await asyncio.sleep(30)
+
+    hanging = [asyncio.ensure_future(limit.run(hang, "bad")) for _ in range(20)]
+    await asyncio.sleep(1)
+    limit.slow_down(0.0)
+    assert limit.in_flight > limit.limit
+    await asyncio.wait_for(asyncio.gather(*(limit.run(lambda: asyncio.sleep(0.01), f"good {number}") for number in range(10))), 5)
+    await asyncio.gather(*hanging)
+    assert limit.in_flight == 0
