@@ -41,6 +41,8 @@ LONGEST_DOUBT = 5.0
 """Seconds between two looks at a key that is held for want of knowledge. A broken watch of a quiet kind is known to be well again only
 with its next bookmark, up to a minute later; the back-off of failures would by then have grown beyond that."""
 
+LAST_MOMENT = 2.0
+"""Seconds that requests in flight have to end once all the grace is over: a webhook may let them wait for much longer."""
 LONGEST_OUTAGE = 30.0
 """Seconds between two looks at a key whose writes fail through no fault of its own. Nobody tells that a server which refused all writes for
 an hour takes them again, and the back-off of failures would by then be a quarter of an hour. A try costs such a server one request."""
@@ -234,6 +236,10 @@ def _in_words(error: Exception) -> str:
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
+    """Ends tasks. What finishes what it has begun when it is cancelled once, as `execute` does, is cancelled again after a moment."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=LAST_MOMENT)
     await asyncio.gather(*tasks, return_exceptions=True)
