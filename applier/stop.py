@@ -50,7 +50,8 @@ class Stop:
     async def pause(self, seconds: float) -> None:
         """Sleeps. Raises `Stopped` as soon as the run is to end."""
         try:
-            await asyncio.wait_for(self._cancelled.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._cancelled.wait()
         except TimeoutError:
             return
         raise Stopped

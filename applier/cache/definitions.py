@@ -38,7 +38,9 @@ class Definitions:
         news, streams = self._news.setdefault(group, asyncio.Event()), source.streams
         while True:
             try:
-                await asyncio.wait_for(news.wait(), seconds)
+                # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the news, and then nothing ends.
+                async with asyncio.timeout(seconds):
+                    await news.wait()
                 return True
             except TimeoutError:
                 if source.streams != streams or not self._all_is_heard(source, group):

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from applier.cache import Wanted
+from applier.cache.definitions import Definitions
 from applier.cluster import Resource
 from applier.desired import Desired, Graph
 from applier.loop import View
@@ -68,3 +69,24 @@ async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_com
         world.cluster.end_watches()
         await asyncio.sleep(SOON)
     assert seen == [False, True, False]
+
+
+@in_virtual_time
+async def test_who_waits_for_a_kind_ends_when_it_is_cancelled_as_a_definition_comes() -> None:
+    """Both at once: a cancellation that is lost there would let a loop that is ended wait for ever."""
+    heard = Definitions(lambda *_: _Silent())  # type: ignore[arg-type]
+    waiting = asyncio.create_task(heard.change("example.com", 1000.0))
+    await asyncio.sleep(0)
+    heard._tell("example.com")
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert waiting.cancelled()
+
+
+class _Silent:
+    """A source that tells nothing."""
+
+    streams = 0
+
+    async def run(self) -> None:
+        await asyncio.sleep(1000.0)
