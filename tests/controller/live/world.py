@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from applier.cluster import Cluster
+from applier.errors import ApplierError
 from applier.loop import Result
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
