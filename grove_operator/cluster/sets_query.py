@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from applier.cluster import Cluster, Resource
 from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.kube.timestamp import time
@@ -61,7 +62,7 @@ async def read_sets(cluster: Cluster, namespace: str) -> Sets:
 
 
 def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
-    metadata, status = set["metadata"], set.get("status") or {}
+    metadata, status = set["metadata"], status_of(set)
     there = [one for one in pods if not is_terminating(one) and not is_finished(one)]
     return SetSummary(
         metadata.get("namespace") or "",
@@ -71,7 +72,7 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         updated=_count(status.get("updatedReplicas")),
         gangs=len(gangs),
         pods=len(there),
-        ready=sum(map(_is_ready, there)),
+        ready=sum(is_true(pod, "Ready") for pod in there),
         gated=sum(bool(gates_of(one)) for one in there),
         gpus=sum(_gpus(one) for one in there if (one.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
@@ -83,13 +84,8 @@ def _why(set: Manifest) -> str:
     if is_terminating(set):
         held = ", ".join(map(str, set["metadata"].get("finalizers") or []))
         return "being deleted" + (f", held by {held}" if held else "")
-    told = {one.get("type"): one for one in (set.get("status") or {}).get("conditions") or [] if one.get("status") == "True"}
+    told = {one.get("type"): one for one in status_of(set).get("conditions") or [] if one.get("status") == "True"}
     return next((f"{told[type].get('reason')}: {told[type].get('message')}" for type in WAITING if type in told), "")
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
 
 
 def _gpus(pod: Manifest) -> int:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from applier.errors import NotSynced
 from applier.ref import Manifest, Ref
+from grove_compiler.kube.conditions import condition_of, is_true, status_of
 
 GANG, BASE = "grove.io/podgang", "grove.io/base-podgang"
 REFUSED, NO_GANG, BASE_PENDING, LIFTED_NEXT = "Refused", "PodGangMissing", "BasePodGangPending", "GateToBeLifted"
@@ -26,7 +27,7 @@ def gated_pods(cache: Cache) -> Mapping[str, int]:
     counts: Counter[str] = Counter()
     try:
         for clique in cache.by_label("grove.io", "PodClique"):
-            if gated := (clique.get("status") or {}).get("scheduleGatedReplicas"):
+            if gated := status_of(clique).get("scheduleGatedReplicas"):
                 counts[_reason(cache, clique)] += gated
     except NotSynced:
         return {}
@@ -35,12 +36,12 @@ def gated_pods(cache: Cache) -> Mapping[str, int]:
 
 def _reason(cache: Cache, clique: Manifest) -> str:
     labels = clique["metadata"].get("labels") or {}
-    if (_condition(clique, "Stalled") or {}).get("status") == "True":
+    if is_true(clique, "Stalled"):
         return REFUSED
     gang = _gang(cache, clique, labels.get(GANG, ""))
     if gang is None:
         return NO_GANG
-    initialized = _condition(gang, INITIALIZED) or {}
+    initialized = condition_of(gang, INITIALIZED)
     if initialized.get("status") != "True":
         return str(initialized.get("reason") or "PodGangPodsCreationPending")
     return BASE_PENDING if labels.get(BASE) else LIFTED_NEXT
@@ -49,8 +50,3 @@ def _reason(cache: Cache, clique: Manifest) -> str:
 def _gang(cache: Cache, clique: Manifest, name: str) -> Manifest | None:
     namespace = clique["metadata"].get("namespace", "")
     return cache.get(Ref("scheduler.grove.io", "PodGang", namespace, name)) if name else None
-
-
-def _condition(manifest: Manifest, type: str) -> Manifest | None:
-    conditions = (manifest.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == type), None)

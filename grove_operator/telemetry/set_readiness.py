@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from applier.ref import Manifest, Ref
+from grove_compiler.kube.conditions import status_of
 
 SET = ("grove.io", "PodCliqueSet")
 CREATION, EDIT, LOSS = "creation", "edit", "loss"
@@ -54,7 +55,7 @@ class SetReadiness:
 
 def is_ready(set: Manifest) -> bool:
     """Whether what a set declares is what runs: all replicas are available and none is of an older declaration."""
-    status, wanted = set.get("status") or {}, (set.get("spec") or {}).get("replicas", 1)
+    status, wanted = status_of(set), (set.get("spec") or {}).get("replicas", 1)
     counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
     return bool(_observed(set) == _generation(set)) and counts == [wanted] * 3
 
@@ -68,4 +69,4 @@ def _generation(set: Manifest) -> Any:
 
 
 def _observed(set: Manifest) -> Any:
-    return (set.get("status") or {}).get("observedGeneration")
+    return status_of(set).get("observedGeneration")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import repeat
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.model import names
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import ExpandedSet
@@ -50,8 +51,8 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
     parts = [*cliques, *groups]
     is_available = all(map(_clique_is_available, cliques, set.standalone_cliques)) and all(map(_group_is_available, groups, set.groups))
     updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
-    updated_groups = sum(_status(one).get(HASH) == set.generation_hash for one in groups)
-    told = [status.get(HASH) for status in map(_status, parts) if "updateProgress" in status or HASH in status]
+    updated_groups = sum(status_of(one).get(HASH) == set.generation_hash for one in groups)
+    told = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
     return ReplicaState(
         index,
         is_available,
@@ -59,7 +60,7 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
         updated_cliques,
         updated_groups,
         any(hash != set.generation_hash for hash in told),
-        any(_status(one).get("scheduledReplicas") for one in parts),
+        any(status_of(one).get("scheduledReplicas") for one in parts),
         any(is_true(one, BREACHED) for one in parts),
     )
 
@@ -85,30 +86,21 @@ def is_part_of(manifest: Manifest, set_name: str) -> bool:
 
 
 def _clique_is_available(manifest: Manifest | None, template: CliqueTemplate) -> bool:
-    return manifest is not None and (_status(manifest).get("readyReplicas") or 0) >= (template.min_available or 0)
+    return manifest is not None and (status_of(manifest).get("readyReplicas") or 0) >= (template.min_available or 0)
 
 
 def _group_is_available(manifest: Manifest | None, template: ScalingGroupTemplate) -> bool:
-    return manifest is not None and (_status(manifest).get("availableReplicas") or 0) >= (template.min_available or 1)
+    return manifest is not None and (status_of(manifest).get("availableReplicas") or 0) >= (template.min_available or 1)
 
 
 def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
     """As the shipped operator tells it (§7.5): by its label, by what it reports, and by pods enough that are up to date and ready."""
     if manifest is None:
         return False
-    status, least, expected = _status(manifest), template.min_available or 0, set.template_hashes[0][template.index]
+    status, least, expected = status_of(manifest), template.min_available or 0, set.template_hashes[0][template.index]
     return (
         (manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) == expected
         and status.get("currentPodTemplateHash") == expected
         and status.get(HASH) == set.generation_hash
         and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= least
     )
-
-
-def is_true(manifest: Manifest | None, condition: str) -> bool:
-    """Tells whether an object reports a condition as true."""
-    return any((one.get("type"), one.get("status")) == (condition, "True") for one in _status(manifest).get("conditions") or [])
-
-
-def _status(manifest: Manifest | None) -> Manifest:
-    return (manifest or {}).get("status") or {}

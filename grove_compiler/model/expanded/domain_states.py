@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.domains import ComputeDomain, domains
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet
@@ -51,7 +52,7 @@ def is_leaving_empty(domain: ComputeDomain) -> bool:
 
 
 def _state(name: str, replica: int, live: Manifest | None) -> DomainState:
-    status = (live or {}).get("status") or {}
+    status = status_of(live)
     nodes = status.get("nodes") or []
     # Nodes have a status of their own since the driver's 25.8; one without it counts by what the domain says.
     ready = [node for node in nodes if node.get("status", status.get("status")) == "Ready"]

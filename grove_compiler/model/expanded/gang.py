@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import is_true
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.live_pods import GANG_LABEL
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
@@ -112,8 +113,7 @@ class Gang:
     @lazy
     def was_initialized(self) -> bool:
         """Whether its condition `Initialized` is true already."""
-        conditions = ((self.set.snapshot.live(self.ref) or {}).get("status") or {}).get("conditions") or []
-        return any(condition.get("type") == "Initialized" and condition.get("status") == "True" for condition in conditions)
+        return is_true(self.set.snapshot.live(self.ref), "Initialized")
 
     @lazy
     def has_all_pods(self) -> bool:

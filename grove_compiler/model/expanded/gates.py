@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.gang import base_gang, gang_of
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique, Replica
@@ -29,7 +30,7 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
         return False
     for group in _podgroups(gang):
         member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, group.get("name") or ""))
-        scheduled = ((member or {}).get("status") or {}).get("scheduledReplicas") or 0
+        scheduled = status_of(member).get("scheduledReplicas") or 0
         if member is None or scheduled < (group.get("minReplicas") or 0):
             return False
     return True

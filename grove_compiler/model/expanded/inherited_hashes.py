@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Hashes
 from grove_compiler.model.inputs.snapshot import is_terminating
 from grove_compiler.model.names import part_of
@@ -21,7 +22,7 @@ SET, REPLICA = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index
 
 def knows_hashes(live: Manifest, generation: int | None) -> bool:
     """Tells whether a set says of itself which hash this generation of it has."""
-    status = live.get("status") or {}
+    status = status_of(live)
     return bool(status.get("currentGenerationHash")) and generation is not None and status.get("observedGeneration") == generation
 
 
@@ -48,7 +49,7 @@ def inherited_hashes(
 
 def _declared_hash(pod_clique: Manifest, generation: str, is_rolling: bool) -> str:
     """The hash that what is declared has, as far as a PodClique knows it: in a scaling group it may wait for its turn in an update."""
-    labels, status = pod_clique["metadata"].get("labels") or {}, pod_clique.get("status") or {}
+    labels, status = pod_clique["metadata"].get("labels") or {}, status_of(pod_clique)
     if status.get("currentPodCliqueSetGenerationHash") == generation:
         return status.get("currentPodTemplateHash") or ""
     return "" if is_rolling and GROUP in labels else labels.get(POD_HASH_LABEL) or ""

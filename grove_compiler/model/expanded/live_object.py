@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.model.expanded.gang import Gang
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import remembered
@@ -21,32 +22,27 @@ def live_object(part: Part) -> Manifest:
 @remembered
 def old_status(part: Part) -> Manifest:
     """Returns the status of a PodClique, a scaling group or a gang as it stands; empty before anything was reported."""
-    return live_object(part).get("status") or {}
+    return status_of(live_object(part))
 
 
 def live_condition(part: Part, type: str) -> Manifest:
     """Returns a condition of a PodClique, a scaling group or a gang as it stands; empty without one of that type."""
-    return _of_type(old_status(part), type)
+    return condition_in(old_status(part), type)
 
 
 def set_condition(set: ExpandedSet, type: str) -> Manifest:
     """Returns a condition of a set as it stands; empty without one of that type."""
-    return _of_type(set.status, type)
+    return condition_in(set.status, type)
 
 
 def is_stalled(set: ExpandedSet) -> bool:
     """Tells whether a set says that it is held, or that the server refuses what it needs."""
-    return set_condition(set, STALLED).get("status") == "True"
+    return is_true_in(set.status, STALLED)
 
 
 def condition_since(part: Part, type: str) -> str:
     """Returns since when a condition of it has the status that it has; empty without such a condition."""
     return live_condition(part, type).get("lastTransitionTime") or ""
-
-
-def _of_type(status: Manifest, type: str) -> Manifest:
-    conditions: list[Manifest] = status.get("conditions") or []
-    return next((one for one in conditions if one.get("type") == type), {})
 
 
 @remembered

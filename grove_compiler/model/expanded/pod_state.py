@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import condition_of, status_of
 from grove_compiler.model.expanded.live_pods import SCHEDULING_GATE, LivePod
 from grove_compiler.record import record
 
@@ -23,8 +24,7 @@ class StuckContainer:
 
 def pod_condition(pod: LivePod, type: str) -> Manifest:
     """Returns a condition of a pod as it stands; empty without one of that type."""
-    conditions: list[Manifest] = (pod.manifest.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == type), {})
+    return condition_of(pod.manifest, type)
 
 
 def foreign_gates(pod: LivePod) -> list[str]:
@@ -46,14 +46,14 @@ def scheduler_has_spoken(pod: LivePod) -> bool:
 
 def stuck_containers(pod: LivePod) -> list[StuckContainer]:
     """Returns the containers of a pod that do not get to run, init containers first. What is just being made is not among them."""
-    status = pod.manifest.get("status") or {}
+    status = status_of(pod.manifest)
     statuses = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
     return [stuck for one in statuses if (stuck := _stuck(one)) is not None]
 
 
 def waits_in_order(pod: LivePod) -> bool:
     """Tells whether the pod's own init container still waits for the cliques that start before it."""
-    statuses = (pod.manifest.get("status") or {}).get("initContainerStatuses") or []
+    statuses = status_of(pod.manifest).get("initContainerStatuses") or []
     return any(one.get("name") == ORDER_CONTAINER and (one.get("state") or {}).get("running") is not None for one in statuses)
 
 

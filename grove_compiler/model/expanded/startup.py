@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model import names
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
@@ -61,7 +62,7 @@ def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
     unmet = []
     for one in dependencies(clique):
         ref = clique.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", clique.set.namespace, one.name))
-        ready = ((clique.set.snapshot.live(ref) or {}).get("status") or {}).get("readyReplicas") or 0
+        ready = status_of(clique.set.snapshot.live(ref)).get("readyReplicas") or 0
         if ready < one.min_available:
             unmet.append(UnmetDependency(one.name, ref, ready, one.min_available))
     return unmet

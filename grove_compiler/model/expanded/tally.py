@@ -12,7 +12,8 @@ from dataclasses import field
 from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, ReplicaState, is_part_of, is_true, replica_state
+from grove_compiler.kube.conditions import is_true
+from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, ReplicaState, is_part_of, replica_state
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating

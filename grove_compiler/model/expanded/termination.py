@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import condition_of
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.availability import BREACHED, parts_of_replica
@@ -169,11 +170,11 @@ def _reports_of(set: ExpandedSet, index: int) -> Iterable[Report]:
 def _reports(manifests: Iterable[Manifest | None], sign: str) -> Iterable[Report]:
     """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out."""
     for manifest in manifests:
-        breach = _condition(manifest, BREACHED)
+        breach = condition_of(manifest, BREACHED)
         since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
         if manifest is None or since is None:
             continue
-        was_whole, had_pods = _has_changed(manifest, breach), _condition(manifest, sign)
+        was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, sign)
         if was_whole or (sign != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
             yield since, manifest["metadata"]["name"], was_whole
 
@@ -182,11 +183,6 @@ def _has_changed(manifest: Manifest, condition: Manifest) -> bool:
     """Whether a condition is another than it was at first."""
     changed, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
     return changed is not None and (created is None or changed > created + STARTING_SECONDS)
-
-
-def _condition(manifest: Manifest | None, type: str) -> Manifest:
-    conditions = ((manifest or {}).get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == type), {})
 
 
 def _delay(set: ExpandedSet) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import condition_of
 from grove_compiler.model.expanded.topology import KAI_API_VERSION, ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.spec.topology import KAI
@@ -33,8 +34,7 @@ def scheduler_topologies(topology: ExpandedTopology, config: Configuration) -> l
 
 def old_drift(topology: ExpandedTopology) -> str:
     """Returns the status of its condition `SchedulerTopologyDrift` as it stands; empty without one."""
-    conditions = (topology.manifest.get("status") or {}).get("conditions") or []
-    return next((one.get("status") or "" for one in conditions if one.get("type") == "SchedulerTopologyDrift"), "")
+    return condition_of(topology.manifest, "SchedulerTopologyDrift").get("status") or ""
 
 
 def _of_kai(topology: ExpandedTopology) -> SchedulerTopology:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import status_of
 
 FINISHED_PHASES = ("Succeeded", "Failed")
 PART_OF = "app.kubernetes.io/part-of"
@@ -155,7 +156,7 @@ class Snapshot:
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
         """Returns how many pods of a set have a node: what the status of its PodCliques says."""
         cliques = self.labelled("grove.io", "PodClique", PART_OF, set_name, namespace)
-        return sum((clique.get("status") or {}).get("scheduledReplicas") or 0 for clique in cliques)
+        return sum(status_of(clique).get("scheduledReplicas") or 0 for clique in cliques)
 
     def labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, or all of them; of every namespace when none is named. Those being deleted too."""
@@ -189,4 +190,4 @@ def is_terminating(manifest: Manifest) -> bool:
 
 def is_finished(pod: Manifest) -> bool:
     """Tells whether a pod has run to its end, well or badly."""
-    return (pod.get("status") or {}).get("phase") in FINISHED_PHASES
+    return status_of(pod).get("phase") in FINISHED_PHASES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy
@@ -31,7 +32,7 @@ class Peer:
     @property
     def address(self) -> str:
         """`status.podIP`; empty until it has one."""
-        return str((self.manifest.get("status") or {}).get("podIP") or "")
+        return str(status_of(self.manifest).get("podIP") or "")
 
     @property
     def is_leaving(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
 from grove_compiler.model.lazy import lazy, remembered
@@ -85,7 +86,7 @@ def replica_attempt(replica: Replica) -> ReplicaAttempt:
 def recorded_job(set: ExpandedSet) -> Manifest:
     """Returns the status of a set as it stands: its own, else, for an input that has none, that of the set in the snapshot."""
     live = None if set.status else set.snapshot.live(set.ref)
-    return set.status or (live or {}).get("status") or {}
+    return set.status or status_of(live)
 
 
 def has_ended(set: ExpandedSet) -> bool:
@@ -96,7 +97,7 @@ def has_ended(set: ExpandedSet) -> bool:
 @remembered
 def recorded_attempt(clique: Clique) -> dict[str, Any]:
     """Returns what a PodClique has reported of the current attempt; empty while it reports of an older one, or of none."""
-    status = (clique.set.snapshot.live(clique.ref) or {}).get("status") or {}
+    status = status_of(clique.set.snapshot.live(clique.ref))
     return status if status.get("attempt") == replica_attempt(clique.replica).number else {}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.record import record
@@ -46,7 +47,7 @@ def failure_of(pod: LivePod) -> Failure:
     if pod.phase != "Failed" or (asked is not None and (end is None or end > asked)):
         # One that stops because it is asked to fails as well, with the exit code of the signal, which tells nobody anything.
         return Failure("PodDisrupted" if disruption else "PodDeleted", pod.name, at=asked, message=disruption)
-    message = _last_lines(ended.get("message") or "") or ended.get("reason") or _status(pod).get("reason") or ""
+    message = _last_lines(ended.get("message") or "") or ended.get("reason") or status_of(pod.manifest).get("reason") or ""
     return Failure("PodDisrupted" if disruption else "PodFailed", pod.name, name, ended.get("exitCode"), disruption or message, end)
 
 
@@ -71,7 +72,7 @@ def is_held_up(pod: LivePod) -> bool:
 
 def started_at(pod: LivePod) -> float | None:
     """Returns when the last container of a pod started; none where its node does not say."""
-    states = [state for one in _status(pod).get("containerStatuses") or [] for state in (one.get("state") or {}).values()]
+    states = [state for one in status_of(pod.manifest).get("containerStatuses") or [] for state in (one.get("state") or {}).values()]
     return max((at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None), default=None)
 
 
@@ -90,10 +91,9 @@ def _requested(pod: LivePod) -> float | None:
 
 def _disruption(pod: LivePod) -> str:
     """What took a pod away, in the words of whoever did; empty where nothing says so."""
-    status = _status(pod)
-    for one in status.get("conditions") or []:
-        if one.get("type") == "DisruptionTarget" and one.get("status") == "True":
-            return str(one.get("reason") or "DisruptionTarget")
+    status = status_of(pod.manifest)
+    if is_true_in(status, "DisruptionTarget"):
+        return str(condition_in(status, "DisruptionTarget").get("reason") or "DisruptionTarget")
     return str(status["reason"]) if pod.phase == "Failed" and status.get("reason") in DISRUPTIONS else ""
 
 
@@ -104,7 +104,7 @@ def _failed_container(pod: LivePod) -> tuple[str, Manifest]:
 
 
 def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
-    status = _status(pod)
+    status = status_of(pod.manifest)
     for kind, key in (("init container ", "initContainerStatuses"), ("", "containerStatuses")):
         for one in status.get(key) or []:
             if ended := (one.get("state") or {}).get("terminated"):
@@ -112,12 +112,8 @@ def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
 
 
 def _containers(pod: LivePod) -> list[dict[str, Any]]:
-    status = _status(pod)
+    status = status_of(pod.manifest)
     return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-
-
-def _status(pod: LivePod) -> Manifest:
-    return pod.manifest.get("status") or {}
 
 
 def _last_lines(message: str) -> str:

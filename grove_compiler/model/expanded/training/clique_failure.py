@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt
@@ -120,8 +121,7 @@ def _breached_since(clique: Clique) -> float | None:
     one = clique_attempt(clique)
     if not one.old.get("startTime") or one.holding >= clique.min_available:
         return None
-    conditions: list[Manifest] = old_status(clique).get("conditions") or []
-    is_breached = any(each.get("type") == "MinAvailableBreached" and each.get("status") == "True" for each in conditions)
+    is_breached = is_true_in(old_status(clique), "MinAvailableBreached")
     return time(condition_since(clique, "MinAvailableBreached") or None) if is_breached else None
 
 

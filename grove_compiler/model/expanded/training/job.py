@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import condition_in, is_true_in
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
@@ -82,8 +83,9 @@ class Job:
         """How it has ended, as its status says already: that never changes any more."""
         if not has_ended(self.set):
             return ""
-        failed = (one.get("reason") for one in self.old.get("conditions") or [] if one.get("type") == "Failed")
-        return "Succeeded" if self.old.get("phase") == "Succeeded" else str(next(failed, None) or "MaxRestartsExceeded")
+        if self.old.get("phase") == "Succeeded":
+            return "Succeeded"
+        return str(condition_in(self.old, "Failed").get("reason") or "MaxRestartsExceeded")
 
     @lazy
     def has_succeeded(self) -> bool:
@@ -230,8 +232,7 @@ def _is_done(attempt: ReplicaAttempt) -> bool:
 
 
 def _has_succeeded(clique: Clique) -> bool:
-    conditions = recorded_attempt(clique).get("conditions") or []
-    return any((one.get("type"), one.get("status")) == ("Succeeded", "True") for one in conditions)
+    return is_true_in(recorded_attempt(clique), "Succeeded")
 
 
 def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
