@@ -1,14 +1,8 @@
-"""Reads the OperatorConfiguration for what runs in a cluster."""
+"""Tells what of the OperatorConfiguration has an effect, and what counts where none was given."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
-
-from grove_compiler.graph.diagnostic import has_errors
-from grove_operator import findings
-from grove_operator.cli.cluster.session import Reported
-from grove_operator.reading.inputs import InputReader
 
 if TYPE_CHECKING:
     from grove_compiler.model.inputs.configuration import Configuration
@@ -32,23 +26,6 @@ UNUSED = (
     "debugging.pprofBindPort",
 )
 """Fields of the shipped operator that are checked and have no effect here; `docs/configuration.md` says what there is instead."""
-
-
-def read_configuration(path: str) -> Document:
-    """Returns the configuration's document. Raises `Reported` after findings about it were printed."""
-    reader = InputReader()
-    document = reader.configuration(path)
-    if document is None:
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        raise Reported
-    return document
-
-
-def refuse_errors(context: Context) -> None:
-    """Prints what is wrong with the configuration. Raises `Reported` where it cannot be run with."""
-    findings.write(context.findings, InputReader().find_file, sys.stderr)
-    if has_errors(context.findings):
-        raise Reported
 
 
 def with_defaults(context: Context) -> Configuration:

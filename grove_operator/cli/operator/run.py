@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import sys
-import time
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
-from grove_operator.cli.cluster.session import ERROR, Reported, Session, program_of, run
-from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
-from grove_operator.cli.operator.configuration import read_configuration, refuse_errors, tell_unused
+from grove_operator.cli.cluster.session import ERROR, Reported, Session, run
+from grove_operator.cli.operator.given import read_given
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.options import FILES, rules_option
-
-if TYPE_CHECKING:
-    from applier.loop import Lease
-    from applier.stop import Stop
-    from grove_compiler.step import Context
-    from grove_operator.controller.operator import Operator
 
 COLLECT_AFTER = 50_000
 """Allocations between two collections of garbage. What the cache holds stays, and to look through it every 700 allocations, as Python does
 unless told, takes time for nothing."""
 RECORDED_KUBE_VERSION = "1.35"
 """Kubernetes' version where only its objects are known: the newest that this program is tested with."""
-GRACE = 20.0
-"""Seconds for what is in work when a signal comes; Kubernetes kills a pod after 30."""
 
 
 @click.command(
@@ -85,99 +71,29 @@ def command(
         return _once_recorded(snapshot, config, rules, namespace, mnnvl_shape, output)
 
     async def work(session: Session) -> int:
-        from applier.stop import Stop, ended_by_signal
-        from grove_compiler.step import Context
-        from grove_operator.cli.operator.reload import Files, Reload
-        from grove_operator.cli.operator.shown import Shown
-        from grove_operator.controller.log import Log
-        from grove_operator.controller.operator import WORKERS, Operator, Options, settings_of
+        from grove_operator.cli.operator.operate import operate
+        from grove_operator.controller.operator import WORKERS, settings_of
         from grove_operator.controller.served_shape import served_shape
 
         # What is wrong with files is told before anything is asked of a server, which may not be there.
-        document, program = read_configuration(config) if config else None, program_of(rules, may_be_empty=True)
-        settings = settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster))
-        shared = Context(program, settings, document)
-        refuse_errors(shared)
+        given = read_given(config, rules, may_be_empty=True)
+        shared = given.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
         if once:
             from grove_operator.cli.operator.once import of_a_cluster
 
             return await of_a_cluster(session.cluster, shared, namespace, output)
-        log = Log(sys.stderr, shared.config.manifest)
-        # Without a file, as at a desk, nothing is served: two of them would want the same ports.
-        shown = Shown(shared.config.manifest if config else {}, log, heard)
-        options = Options(
-            namespace,
-            _lease(session, shared),
-            workers or WORKERS,
-            sink=heard,
-            on_look=shown.look,
-            on_result=shown.result,
-            on_wait=shown.wait,
-            on_work=shown.work,
-        )
-        operator = Operator(session.cluster, shared, time.time, options)
-        log.line("started", rules=len(shared.program.rules), kubernetes=settings.kube_version, namespace=namespace or "all")
-        tell_unused(document, log)
-        stop = Stop()
-        with ended_by_signal(stop):
-            beside = serve_beside(session, shared, document, operator.cache, log) if serves_webhooks(shared) else None
-            reload = Reload(Files(rules, config or ""), shared, document, operator, log, shown.reloaded)
-            async with shown.serving(operator, session.cluster):
-                looking = asyncio.create_task(reload.run(), name="files")
-                try:
-                    await _until(stop, operator, beside)
-                finally:
-                    looking.cancel()
-        log.line("stopped")
-        return 0
+        return await operate(session, given, shared, heard, namespace, workers or WORKERS)
 
     heard = Relay()
     return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), heard, long=not once, findings=ERROR)
 
 
 def _once_recorded(snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str) -> int:
-    from grove_compiler.step import Context
     from grove_operator.cli.operator.once import of_a_snapshot
     from grove_operator.controller.operator import settings_of
 
     try:
-        document, program = read_configuration(config) if config else None, program_of(rules)
-        shared = Context(program, settings_of(RECORDED_KUBE_VERSION, mnnvl_shape), document)
-        refuse_errors(shared)
+        shared = read_given(config, rules).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
         return of_a_snapshot(snapshot, shared, namespace, output)
     except Reported:
         return ERROR
-
-
-async def _until(stop: Stop, operator: Operator, beside: Coroutine[Any, Any, None] | None) -> None:
-    """Runs the operator, and what is to run `beside` it, until a signal comes. Raises what ends either of them before."""
-    running, signalled = asyncio.ensure_future(operator.run()), asyncio.ensure_future(stop.wait())
-    others = [signalled, *([asyncio.ensure_future(beside)] if beside else [])]
-    try:
-        await asyncio.wait((running, *others), return_when=asyncio.FIRST_COMPLETED)
-        operator.stop(GRACE)
-        await running
-        for one in others:
-            if one.done():
-                one.result()
-    finally:
-        for one in others:
-            one.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-
-def _lease(session: Session, context: Context) -> Lease | None:
-    """The lease that the configuration asks for (`leaderElection`, shipped semantics §1.13); none where it does not."""
-    asked = context.config.manifest.get("leaderElection") or {}
-    if not asked.get("enabled"):
-        return None
-    import socket
-    import uuid
-
-    from applier.loop import Lease, Timing
-    from grove_compiler.kube import duration
-
-    namespace = asked.get("resourceNamespace") or own_namespace(session)
-    seconds = (duration.parse(asked[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
-    identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-    return Lease(session.cluster, namespace, asked["resourceName"], identity, timing=Timing(*seconds))

@@ -8,8 +8,8 @@ import sys
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target
-from grove_operator.cli.cluster.session import ERROR, Session, program_of, run
-from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
+from grove_operator.cli.cluster.session import ERROR, Session, run
+from grove_operator.cli.operator.given import read_given
 from grove_operator.cli.operator.run import COLLECT_AFTER
 from grove_operator.cli.options import rules_option
 
@@ -43,25 +43,22 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from applier.cache import WatchCache
         from applier.stop import Stop, ended_by_signal
         from grove_compiler.model.inputs.settings import Settings
-        from grove_compiler.step import Context
         from grove_operator.cli.operator.admission import admission
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import watched
         from grove_operator.controller.served_shape import served_shape
 
-        document, program = read_configuration(config) if config else None, program_of(rules)
-        settings = Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster))
-        shared = Context(program, settings, document)
-        refuse_errors(shared)
+        given = read_given(config, rules)
+        shared = given.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):
-            async with admission(session, shared, document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
+            async with admission(session, shared, given.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
                 await cache.start()
                 try:
                     await stop.unless(cache.synced())
                     webhooks.ready()
-                    log.line("ready", rules=len(program.rules), kubernetes=shared.settings.kube_version)
+                    log.line("ready", rules=len(given.program.rules), kubernetes=shared.settings.kube_version)
                     await stop.wait()
                 finally:
                     await cache.stop()

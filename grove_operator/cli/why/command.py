@@ -12,7 +12,7 @@ import click
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
-from grove_operator.cli.cluster.session import Reported, Session, program_of
+from grove_operator.cli.cluster.session import Reported, Session
 from grove_operator.cli.options import FILES, rules_option, text_or_json_option
 
 if TYPE_CHECKING:
@@ -61,9 +61,12 @@ def command(
 
     async def work(session: Session) -> int:
         from grove_operator.cli.operator.existing import in_cluster
+        from grove_operator.cli.operator.given import read_given
+        from grove_operator.controller.operator import settings_of
         from grove_operator.controller.served_shape import served_shape
 
-        shared = _context(config, rules, await session.version(), await served_shape(session.cluster))
+        given = read_given(config, rules)
+        shared = given.context(settings_of(await session.version(), await served_shape(session.cluster)))
         existing = await in_cluster(session.cluster, shared, session.namespace)
         return _tell(name, session.namespace, existing, shared, output)
 
@@ -73,25 +76,18 @@ def command(
 def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: Sequence[str], output: str) -> int:
     from applier.errors import ApplierError
     from grove_operator.cli.operator.existing import in_file
+    from grove_operator.cli.operator.given import read_given
     from grove_operator.cli.operator.run import RECORDED_KUBE_VERSION
+    from grove_operator.controller.operator import settings_of
 
     try:
-        return _tell(name, namespace, in_file(snapshot), _context(config, rules, RECORDED_KUBE_VERSION, None), output)
+        shared = read_given(config, rules).context(settings_of(RECORDED_KUBE_VERSION, None))
+        return _tell(name, namespace, in_file(snapshot), shared, output)
     except ApplierError as error:
         sessions.say(f"error: {error}")
         return WRONG
     except Reported:
         return WRONG
-
-
-def _context(config: str | None, rules: Sequence[str], version: str, shape: str | None) -> Context:
-    from grove_compiler.step import Context
-    from grove_operator.cli.operator.configuration import read_configuration, refuse_errors
-    from grove_operator.controller.operator import settings_of
-
-    shared = Context(program_of(rules), settings_of(version, shape), read_configuration(config) if config else None)
-    refuse_errors(shared)
-    return shared
 
 
 def _tell(name: str, namespace: str, existing: Existing, context: Context, output: str) -> int:

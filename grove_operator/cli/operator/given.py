@@ -1,0 +1,60 @@
+"""Reads what the command line of a process in a cluster names: rules, and the OperatorConfiguration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.record import record
+from grove_operator import findings
+from grove_operator.cli.cluster.session import Reported, program_of
+from grove_operator.reading.inputs import InputReader
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.runtime.program import Program
+    from grove_compiler.model.inputs.settings import Settings
+    from grove_compiler.source.document import Document
+    from grove_compiler.step import Context
+
+
+@record
+class Given:
+    """What was read: rules from `folders` beside those that ship, and the configuration from the file `path`.
+
+    Both are empty where the command line names none, and so is the document.
+    """
+
+    folders: Sequence[str]
+    path: str
+    program: Program
+    document: Document | None
+
+    def context(self, settings: Settings) -> Context:
+        """Returns what every step shares. Prints what is wrong with the configuration; raises `Reported` where it cannot be run with."""
+        from grove_compiler.step import Context
+
+        made = Context(self.program, settings, self.document)
+        findings.write(made.findings, InputReader().find_file, sys.stderr)
+        if has_errors(made.findings):
+            raise Reported
+        return made
+
+
+def read_given(config: str | None, folders: Sequence[str], *, may_be_empty: bool = False) -> Given:
+    """Returns what the files say. Raises `Reported` after findings about them were printed.
+
+    Folders `may_be_empty` where rules come later, as in a volume whose ConfigMap is optional.
+    """
+    document = _document(config) if config else None
+    return Given(folders, config or "", program_of(folders, may_be_empty=may_be_empty), document)
+
+
+def _document(path: str) -> Document:
+    reader = InputReader()
+    document = reader.configuration(path)
+    if document is None:
+        findings.write(reader.problems, reader.find_file, sys.stderr)
+        raise Reported
+    return document

@@ -1,0 +1,99 @@
+"""Runs the operator, and what is served beside it, from files that were read until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from applier.stop import Stop, ended_by_signal
+from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
+from grove_operator.cli.operator.configuration import tell_unused
+from grove_operator.cli.operator.reload import Files, Reload
+from grove_operator.cli.operator.shown import Shown
+from grove_operator.controller.log import Log
+from grove_operator.controller.operator import Operator, Options
+
+if TYPE_CHECKING:
+    from applier.loop import Lease
+    from grove_compiler.step import Context
+    from grove_operator.cli.cluster.session import Session
+    from grove_operator.cli.operator.given import Given
+    from grove_operator.cli.operator.relay import Relay
+
+GRACE = 20.0
+"""Seconds for what is in work when a signal comes; Kubernetes kills a pod after 30."""
+
+Beside = Callable[[], Coroutine[Any, Any, None]]
+
+
+async def operate(session: Session, given: Given, context: Context, heard: Relay, namespace: str, workers: int) -> int:
+    """Returns 0 after a signal. Raises `ApplierError` where the cluster cannot be read, and `Failed` where webhooks cannot be served.
+
+    `heard` hears of requests; `namespace` is the only one to look after, empty for all; `workers` are keys in work at a time.
+    """
+    log = Log(sys.stderr, context.config.manifest)
+    # Without a file, as at a desk, nothing is served: two of them would want the same ports.
+    shown = Shown(context.config.manifest if given.path else {}, log, heard)
+    options = Options(
+        namespace,
+        _lease(session, context),
+        workers,
+        sink=heard,
+        on_look=shown.look,
+        on_result=shown.result,
+        on_wait=shown.wait,
+        on_work=shown.work,
+    )
+    operator = Operator(session.cluster, context, time.time, options)
+    log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
+    tell_unused(given.document, log)
+    webhooks = partial(serve_beside, session, context, given.document, operator.cache, log) if serves_webhooks(context) else None
+    reload = Reload(Files(given.folders, given.path), context, given.document, operator, log, shown.reloaded)
+    stop = Stop()
+    with ended_by_signal(stop):
+        async with shown.serving(operator, session.cluster):
+            looking = asyncio.create_task(reload.run(), name="files")
+            try:
+                await _until(stop, operator, webhooks)
+            finally:
+                looking.cancel()
+    log.line("stopped")
+    return 0
+
+
+async def _until(stop: Stop, operator: Operator, beside: Beside | None) -> None:
+    """Runs the operator, and what is to run `beside` it, until a signal comes. Raises what ends either of them before."""
+    running, signalled = asyncio.ensure_future(operator.run()), asyncio.ensure_future(stop.wait())
+    others = [signalled, *([asyncio.ensure_future(beside())] if beside else [])]
+    try:
+        await asyncio.wait((running, *others), return_when=asyncio.FIRST_COMPLETED)
+        operator.stop(GRACE)
+        await running
+        for one in others:
+            if one.done():
+                one.result()
+    finally:
+        for one in others:
+            one.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+def _lease(session: Session, context: Context) -> Lease | None:
+    """The lease that the configuration asks for (`leaderElection`, shipped semantics §1.13); none where it does not."""
+    asked = context.config.manifest.get("leaderElection") or {}
+    if not asked.get("enabled"):
+        return None
+    import socket
+    import uuid
+
+    from applier.loop import Lease, Timing
+    from grove_compiler.kube import duration
+
+    namespace = asked.get("resourceNamespace") or own_namespace(session)
+    seconds = (duration.parse(asked[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
+    identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+    return Lease(session.cluster, namespace, asked["resourceName"], identity, timing=Timing(*seconds))
