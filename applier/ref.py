@@ -39,6 +39,12 @@ class Kind(NamedTuple):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
+NAMESPACE: GroupKind = ("", "Namespace")
+DEFINITION: GroupKind = ("apiextensions.k8s.io", "CustomResourceDefinition")
+DEFINITION_KIND = Kind(DEFINITION[0], "v1", DEFINITION[1])
+"""How definitions of kinds (CRDs) are asked for."""
+
+
 class Ref(NamedTuple):
     """Names one object. Two versions of an API name the same object, so the version is no part of it."""
 

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted
 from applier.cache.source import Source
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import DEFINITION_KIND, Manifest, Ref
 
-DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 SETTLING = 30.0
 """Seconds after a definition has changed in which the server may begin to serve its kind, without another word."""
 
@@ -56,7 +55,7 @@ class Definitions:
     def _follow(self) -> Source:
         objects = Objects()
         objects.subscribers[self._note] = None
-        source = self._source = self._listener(Wanted(DEFINITION, managed=False, optional=True, metadata_only=True), objects)
+        source = self._source = self._listener(Wanted(DEFINITION_KIND, managed=False, optional=True, metadata_only=True), objects)
         source.when_complete = self._tell_all
         self._task = asyncio.create_task(source.run(), name="watch of definitions")
         return source

@@ -18,8 +18,7 @@ from applier.execute.write import Written, carry_out
 from applier.outcome import WRITTEN, Action, Outcome, Step
 from applier.plan import Plan
 from applier.plan.holding import held_back
-from applier.plan.order import DEFINITION
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.ref import DEFINITION, Kind, Manifest, Ref, uid_of
 from applier.stop import STOPPED, Stopped
 
 WORKERS = 256

@@ -13,10 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from applier.desired import Cycle, Graph
-from applier.ref import GroupKind, Manifest, Ref
+from applier.ref import DEFINITION, NAMESPACE, GroupKind, Manifest, Ref
 
-NAMESPACE = ("", "Namespace")
-DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 RBAC = "rbac.authorization.k8s.io"
 LAST = {
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),

@@ -10,9 +10,8 @@ from applier.cluster import Cluster, Resource, find
 from applier.errors import WriteConflict
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, Record, Scope, parent_manifest, read_record, tool_of
-from applier.ref import Kind
+from applier.ref import DEFINITION_KIND
 
-DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 TRIES = 5  # how often the record is read again when somebody else wrote it
 
 
@@ -94,7 +93,7 @@ class Keeper:
 async def _check_definition(resource: Resource, cluster: Cluster) -> None:
     """Raises `ApplySetError` unless the kind's definition allows its objects to be parents."""
     name = f"{resource.plural}.{resource.kind.group}"
-    definition = await find(cluster, await cluster.resource(DEFINITION), "", name) or {}
+    definition = await find(cluster, await cluster.resource(DEFINITION_KIND), "", name) or {}
     if ((definition.get("metadata") or {}).get("labels") or {}).get(PARENT_TYPE) != "true":
         raise ApplySetError(
             f"a {resource.kind.group_kind} cannot be the parent of a set: "

@@ -21,7 +21,6 @@ from applier.errors import ApplierError
 from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
-from applier.plan.order import NAMESPACE
 from applier.plan.reasons import listed
 from applier.plan.saved import BadPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError
@@ -32,7 +31,7 @@ from applier.prune.members import Members, find_members, orphans
 from applier.prune.record import Record, Scope
 from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
 from applier.prune.teardown import last, still_needed, teardown
-from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
 
 Json = dict[str, Any]
 

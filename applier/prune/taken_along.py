@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
-from applier.plan.order import DEFINITION, NAMESPACE
 from applier.plan.reasons import listed
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, uid_of
 
 AT_ONCE = 16  # lists in flight
 TELLING_NOTHING = {("", "Event"), ("events.k8s.io", "Event"), ("", "Endpoints")}

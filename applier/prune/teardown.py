@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from applier.desired import Cycle, Desired, Graph
-from applier.plan.order import DEFINITION, NAMESPACE, order
-from applier.ref import Kind, Manifest, Ref
+from applier.plan.order import order
+from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref
 
 
 class Teardown(NamedTuple):

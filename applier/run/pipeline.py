@@ -16,9 +16,8 @@ from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.plan import Plan, SavedPlan, check
-from applier.plan.order import NAMESPACE
 from applier.prune import Deletion, OpenApplySet
-from applier.ref import Ref
+from applier.ref import NAMESPACE, Ref
 from applier.run.identity import OtherCluster, identity_of
 from applier.run.live_state import read, read_and_plan
 from applier.run.options import ApplyOptions, WaitFor

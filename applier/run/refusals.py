@@ -17,8 +17,7 @@ from applier.errors import ClusterError, Forbidden
 from applier.outcome import Action, Step
 from applier.plan import Plan
 from applier.plan.membership import LABEL, set_of
-from applier.plan.order import NAMESPACE
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import NAMESPACE, Kind, Manifest, Ref, is_being_deleted
 
 if TYPE_CHECKING:
     from applier.prune import OpenApplySet

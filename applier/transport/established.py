@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from applier.backoff import Backoff
 from applier.cluster import Cluster
 from applier.errors import ClusterError, UnknownKind
-from applier.ref import Kind, Manifest
+from applier.ref import DEFINITION_KIND, Kind, Manifest
 from applier.transport.discovery import Discovery
 from applier.transport.served import Served
 
-DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 FIRST, LONGEST = 0.05, 1.0  # seconds between two questions: a definition is mostly served 0.1 to 0.3 s after it was made
 
 
@@ -42,7 +41,7 @@ def _missing(served: Served, kinds: Iterable[Kind]) -> list[Kind]:
 async def _why(cluster: Cluster, missing: Iterable[Kind]) -> str:
     """Why kinds cannot be used, of all of them at once."""
     try:
-        listing = await cluster.list(await cluster.resource(DEFINITION))
+        listing = await cluster.list(await cluster.resource(DEFINITION_KIND))
     except ClusterError:
         return _sentence((kind, "the server does not serve it, and we may not read definitions") for kind in missing)
     definitions = {_defined(one): one for one in listing.items}

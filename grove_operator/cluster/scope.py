@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster
 from applier.errors import UnknownKind
-from applier.ref import GroupKind, Kind, Manifest
+from applier.ref import DEFINITION, GroupKind, Kind, Manifest
 from grove_operator.cluster.classify import Item
-
-DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 class OtherNamespace(Exception):

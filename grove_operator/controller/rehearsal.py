@@ -7,18 +7,15 @@ these writes (a gate that is lifted once a gang is there, a pod that takes anoth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from applier.cache import Changes, WatchCache
-from applier.cache.objects import Objects
-from applier.cache.selectors import selector
 from applier.decision import Schemas
 from applier.desired import Desired, EventWrite, Gone, Graph, Hold, StatusWrite
 from applier.loop import View
 from applier.outcome import Action, dotted
 from applier.plan import Intent, plan
 from applier.plan.reasons import listed
-from applier.ref import GroupKind, Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
 from grove_compiler.step import Context, Key
@@ -26,6 +23,7 @@ from grove_operator.controller.desire import Clock, Desire
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.membership import Membership
 from grove_operator.controller.operator import DEFAULT, MANAGER
+from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.steps import Steps
 
 VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
@@ -41,53 +39,20 @@ class Would(NamedTuple):
     why: str
 
 
-class Still:
-    """Objects as they were read, asked as a cache is that watches."""
-
-    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
-        self._objects, self._unserved, self.declared = Objects(), set(unserved), frozenset[GroupKind]()
-        for one in objects:
-            self.add(one)
-
-    def add(self, manifest: Manifest) -> None:
-        """Takes an object that was read later."""
-        self._objects.seen(manifest)
-
-    def get(self, ref: Ref) -> Manifest | None:
-        """See `View.get`. What was not read does not exist."""
-        return self._objects.get(ref)
-
-    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """See `View.by_owner`."""
-        return self._objects.by_owner(uid, frozenset(kinds))
-
-    def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
-        """See `View.by_label`."""
-        return self._objects.of(group, kind, namespace, selector(wanted))
-
-    def changes(self, *_: object) -> Changes:
-        """See `View.changes`. Each key is looked at once, so that nobody has a mark."""
-        return Changes(None, None)
-
-    def unserved(self) -> set[Kind]:
-        """The kinds that the server does not serve."""
-        return self._unserved
-
-
 class Rehearsal:
     """Looks at all keys of some objects, `unserved` being the kinds that their server does not serve. `namespace` limits it to one."""
 
     def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind], context: Context, clock: Clock, namespace: str = "") -> None:
         objects = list(objects)
         membership = Membership()
-        self._still, self._keys_of = Still(objects, unserved), Keys(membership, with_topologies=not namespace)
+        self._cache, self._keys_of = RecordedCache(objects, unserved), Keys(membership, with_topologies=not namespace)
         self._steps = Steps(Desire(context, clock), membership, with_namespaces=not namespace)
         found = [key for one in objects for key in self._keys_of(Ref.of(one), None, one) if key.namespace == namespace or not namespace]
         if context.config.has_default_topology and not namespace:
             found.append(DEFAULT)
         # A set decides what its replicas do, and so comes before them; its own objects it tells from theirs once all have spoken.
         keys = sorted(dict.fromkeys(found), key=lambda key: (key.kind, key.namespace, key.name, -1 if key.replica is None else key.replica))
-        self._desired = {key: self._steps.desired(self._view(), key) for key in keys}
+        self._desired = {key: self._steps.desired(self._cache.view(), key) for key in keys}
 
     def kinds(self) -> set[Kind]:
         """The kinds of which something is wanted."""
@@ -96,13 +61,13 @@ class Rehearsal:
     def add(self, manifests: Iterable[Manifest]) -> None:
         """Takes objects of kinds that turned out to be wanted."""
         for one in manifests:
-            self._still.add(one)
+            self._cache.add(one)
             list(self._keys_of(Ref.of(one), None, one))
 
     def would(self, schemas: Schemas) -> Iterator[Would]:
         """Yields what would be written. Of kinds without a schema values are compared, for nobody knows who set them."""
         for key, desired in self._desired.items():
-            view = self._view()
+            view = self._cache.view()
             if isinstance(desired, Hold):
                 yield Would(str(key), "hold", str(key), desired.reason)
             if not isinstance(desired, Gone):
@@ -112,15 +77,12 @@ class Rehearsal:
             if not isinstance(desired, Hold):
                 yield from self._left(key, desired, view)
 
-    def _view(self) -> View:
-        return View(cast("WatchCache", self._still))  # it is asked for nothing else
-
     def _said(self, key: Key, desired: Graph | Hold) -> Iterator[Would]:
         for event in desired.events:
-            if self._still.get(_ref_of(event)) is None:
+            if self._cache.get(_ref_of(event)) is None:
                 yield Would(str(key), "event", str(event.of.ref), f"{event.type} {event.reason}: {event.message}")
         for status in desired.statuses:
-            live = self._still.get(status.of.ref)
+            live = self._cache.get(status.of.ref)
             if live is not None and (fields := list(_of_status(status, live))):
                 yield Would(str(key), "status", str(status.of.ref), listed(fields))
 
@@ -139,7 +101,7 @@ class Rehearsal:
         if isinstance(desired, Graph):
             due |= {one.of.ref: one.reason for one in desired.deletions}
         for ref, why in due.items():
-            live = self._still.get(ref)
+            live = self._cache.get(ref)
             if live is not None and not is_being_deleted(live):
                 yield Would(str(key), "delete", str(ref), why)
 

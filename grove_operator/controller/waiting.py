@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import cast
 
-from applier.cache import WatchCache
-from applier.loop import View
 from applier.ref import Kind, Manifest
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Wait
@@ -15,7 +12,7 @@ from grove_compiler.step import Context, Key, Step, step
 from grove_compiler.step import Hold as StepHold
 from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.rehearsal import Still
+from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.troubles import words
 
 HELD = "why/held"
@@ -27,11 +24,11 @@ def waits_of(set: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind
 
     A set that is held waits for whoever mends it, and its parts are not looked at: no rule can be asked about them.
     """
-    still = Still(objects, unserved)
+    cache = RecordedCache(objects, unserved)
     metadata = set["metadata"]
     whole = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
     for key in (whole, *(whole._replace(replica=index) for index in range(replicas_of(set)))):
-        outcome = step(LiveObjects(View(cast("WatchCache", still))), key, now, context)
+        outcome = step(LiveObjects(cache.view()), key, now, context)
         if isinstance(outcome, StepHold):
             ref = ObjectRef(set["apiVersion"], SET_KIND, whole.namespace, whole.name, metadata.get("uid") or "")
             yield Wait(ref, "Held", words(outcome), "mend it; until then everything stays as it is", None, None, HELD)

@@ -9,11 +9,10 @@ import pytest
 
 from applier.cluster import Resource
 from applier.errors import WriteConflict
-from applier.plan.order import DEFINITION
 from applier.prune import ApplySetError
 from applier.prune.keeper import Keeper
 from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, Scope
-from applier.ref import Kind, Manifest
+from applier.ref import DEFINITION, Kind, Manifest
 from applier.testing.memory import MemoryCluster
 
 from .sets import SECRET, account, annotation, applyset, config, run

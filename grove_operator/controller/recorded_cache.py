@@ -1,0 +1,49 @@
+"""Stands in for the cache of watches where nothing changes: objects that were read once, from a cluster or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from applier.cache import Changes, WatchCache
+from applier.cache.objects import Objects
+from applier.cache.selectors import selector
+from applier.loop import View
+from applier.ref import GroupKind, Kind, Manifest, Ref
+
+
+class RecordedCache:
+    """Objects as they were read, asked as a cache is that watches."""
+
+    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
+        self._objects, self._unserved, self.declared = Objects(), set(unserved), frozenset[GroupKind]()
+        for one in objects:
+            self.add(one)
+
+    def add(self, manifest: Manifest) -> None:
+        """Takes an object that was read later."""
+        self._objects.seen(manifest)
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """See `View.get`. What was not read does not exist."""
+        return self._objects.get(ref)
+
+    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
+        """See `View.by_owner`."""
+        return self._objects.by_owner(uid, frozenset(kinds))
+
+    def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
+        """See `View.by_label`."""
+        return self._objects.of(group, kind, namespace, selector(wanted))
+
+    def changes(self, *_: object) -> Changes:
+        """See `View.changes`. Each key is looked at once, so that nobody has a mark."""
+        return Changes(None, None)
+
+    def unserved(self) -> set[Kind]:
+        """The kinds that the server does not serve."""
+        return self._unserved
+
+    def view(self) -> View:
+        """Returns a view of them, as a step takes one."""
+        return View(cast("WatchCache", self))  # a view asks for nothing that is not here
