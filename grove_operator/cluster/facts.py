@@ -16,11 +16,16 @@ def facts(manifest: Manifest) -> list[str]:
     """The facts of one object; none for kinds that have nothing to say beyond their readiness."""
     say = _BY_KIND.get(str(manifest.get("kind")))
     found = [] if say is None else list(say(_map(manifest.get("spec")), _map(manifest.get("status"))))
-    metadata = _map(manifest.get("metadata"))
-    if metadata.get("deletionTimestamp"):
-        held = ", ".join(map(str, metadata.get("finalizers") or []))
-        found.append("being deleted" + (f", held by {held}" if held else ""))
+    if deletion := deletion_of(manifest):
+        found.append(deletion)
     return found
+
+
+def deletion_of(manifest: Manifest) -> str:
+    """That an object is being deleted, and by which finalizers it is held; empty while nobody has asked it to go."""
+    metadata = _map(manifest.get("metadata"))
+    held = ", ".join(map(str, metadata.get("finalizers") or []))
+    return ("being deleted" + (f", held by {held}" if held else "")) if metadata.get("deletionTimestamp") else ""
 
 
 def gates_of(manifest: Manifest) -> list[str]:

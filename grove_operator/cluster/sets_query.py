@@ -15,7 +15,7 @@ from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
 from grove_compiler.record import record
-from grove_operator.cluster.facts import gates_of
+from grove_operator.cluster.facts import deletion_of, gates_of
 from grove_operator.cluster.tree_query import find_kind
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
@@ -81,9 +81,8 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
 
 
 def _why(set: Manifest) -> str:
-    if is_terminating(set):
-        held = ", ".join(map(str, set["metadata"].get("finalizers") or []))
-        return "being deleted" + (f", held by {held}" if held else "")
+    if deletion := deletion_of(set):
+        return deletion
     told = {one.get("type"): one for one in status_of(set).get("conditions") or [] if one.get("status") == "True"}
     return next((f"{told[type].get('reason')}: {told[type].get('message')}" for type in WAITING if type in told), "")
 

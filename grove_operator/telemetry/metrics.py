@@ -12,6 +12,7 @@ from applier.errors import WriteConflict
 from applier.events import Adapted, Event, Finished, Retried, Throttled
 from applier.loop import Result
 from applier.observability.collectors import Asked, CacheMetrics, QueueMetrics, RequestMetrics
+from applier.observability.metrics import SHORT
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from grove_compiler.step import Key
 from grove_compiler.version import __version__
@@ -22,7 +23,6 @@ from grove_operator.telemetry.set_readiness import SetReadiness
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
 
 PREFIX = "grove_operator"
-SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 
 

@@ -55,7 +55,7 @@ def told(case: Manifest) -> tuple[Ref, list[Reason], list[Manifest]]:
     real = next((one["metadata"]["name"] for one in objects if (one["kind"], called(one)) == (kind, name)), name)
     asked, set = find(f"{kind}/{real}", "", objects)
     unserved = [COMPUTE_DOMAIN] if case.get("withoutDriver") else []
-    return Ref.of(asked), reasons(Ref.of(asked), waits_of(set, objects, unserved, shared(case), NOW)), objects
+    return Ref.of(asked), reasons(Ref.of(asked), waits_of(set, objects, unserved, shared(case), NOW, asked)), objects
 
 
 def read(path: Path) -> Manifest:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from applier.ref import Manifest, Ref
 from grove_operator.cli.why.as_text import why_text
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.cluster.why_query import find
+from grove_operator.controller.membership import key_of
 from grove_operator.controller.waiting import waits_of
 from tests.simulation.sets import FRONT, demo, image
 from tests.simulation.simulation import running
@@ -52,3 +55,16 @@ def test_a_clique_whose_turn_has_not_come_waits_for_the_one_whose_has() -> None:
 
 def rules_of_updates() -> set[str]:
     return {rule for words in ("demo", "pclq/demo-1-front") for rule in rules_in(why(words)[1])}
+
+
+@pytest.mark.parametrize("kind", ["PodGang", "PodClique", "Pod"])
+def test_a_part_is_told_the_same_where_only_what_it_waits_for_is_looked_at(kind: str) -> None:
+    objects, now = stuck()
+    parts = [one for one in objects if one["kind"] == kind]
+    assert len({key.replica for one in parts if (key := key_of(Ref.of(one), one))}) == 2
+    for part in parts:
+        asked, set = find(f"{kind}/{part['metadata']['name']}", "", objects)
+        alone, beside_others = (list(waits_of(set, objects, [], shared({}), now, one)) for one in (asked, None))
+        root = Ref.of(asked)
+        texts = [why_text(root, reasons(root, waits), now, PIPE) for waits in (alone, beside_others)]
+        assert texts[0] == texts[1]

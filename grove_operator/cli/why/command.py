@@ -101,7 +101,7 @@ def _tell(name: str, namespace: str, existing: Existing, context: Context, outpu
     now = time.time()
     asked, set = find(name, namespace, existing.objects)
     root = Ref.of(asked)
-    found = reasons(root, waits_of(set, existing.objects, existing.unserved, context, now))
+    found = reasons(root, waits_of(set, existing.objects, existing.unserved, context, now, asked))
     if output == "json":
         report: dict[str, Any] = {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(found)}
         outputs.write([outputs.json_report(report)])
