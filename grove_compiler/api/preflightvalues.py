@@ -17,6 +17,7 @@ EnvVar = Annotated[dict[str, Any], Structure({"ref": "core/v1.EnvVar"})]
 VolumeMount = Annotated[dict[str, Any], Structure({"ref": "core/v1.VolumeMount"})]
 Resources = Annotated[dict[str, Any], Structure({"ref": "core/v1.ResourceRequirements"})]
 SecurityContext = Annotated[dict[str, Any], Structure({"ref": "core/v1.SecurityContext"})]
+LabelSelector = Annotated[dict[str, Any], Structure({"ref": "meta/v1.LabelSelector"})]
 Policy = Literal["Fail", "Ignore"]
 
 
@@ -138,6 +139,17 @@ class NcclTopology(Section):
     """Whether NCCL may find the topology out by itself on a machine that is not in the mapping."""
 
 
+class ConnectorToken(Section):
+    """The service account's token by which a check shows the connector who it is."""
+
+    audience: str = ""
+    """For whom the token is; without it checks get none."""
+    expiration_seconds: Annotated[int, Field(ge=600, le=4294967296)] = 3600
+    """How long a token counts; the kubelet renews it before that."""
+    mount_path: Annotated[str, Field(pattern="^/.+$")] = "/etc/nvsentinel"
+    """Folder of the token, whose file is called `token`."""
+
+
 class PlatformConnector(Section):
     """Where health events go."""
 
@@ -145,6 +157,8 @@ class PlatformConnector(Section):
     """Address of the connector, as checks see it."""
     host_path: Annotated[str, Field(pattern="^/.+$")] = "/var/run/nvsentinel"
     """Folder of the node that holds the socket."""
+    token: ConnectorToken = DEFAULTED
+    """The service account's token by which a check shows the connector who it is."""
 
 
 class Webhook(Section):
@@ -183,6 +197,10 @@ class PreflightValues(Section):
     """Globs of volumes whose mounts checks of the network take over, such as those of a provider's libraries."""
     namespaces: list[str] = ["training"]
     """Namespaces whose GPU pods are checked."""
+    namespace_selector: Annotated[LabelSelector | None, Field()] = None
+    """Labels of the namespaces whose GPU pods are checked, in place of their names."""
+    object_selector: Annotated[LabelSelector | None, Field()] = None
+    """Labels of the pods that the webhook is asked about; all pods without it."""
     exclude_namespaces: list[str] = ["nvsentinel", "kube-system", "kube-public", "kube-node-lease"]
     """Namespaces whose pods never are."""
     webhook: Webhook = DEFAULTED

@@ -15,6 +15,8 @@ from grove_operator.webhooks.review import answer, read_request
 
 MUTATE_PODS = "/mutate-pod"
 """The path of the design's webhook configuration."""
+NVSENTINEL_PATH = "/mutate"
+"""The path of NVSentinel's own, so that a configuration which has it need only name another Service."""
 
 
 @record

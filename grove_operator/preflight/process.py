@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from typing import Any
 
 from applier.cache import Wanted
 from applier.loop import View
 from applier.ref import Kind
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.preflight.values import Preflight
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
-from grove_operator.preflight.injector import MUTATE_PODS, Injector
+from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector
 from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.server import WebhookServer
@@ -62,8 +64,11 @@ async def _listening(
         await files.first()
     except NoCertificate as error:
         raise OSError(str(error)) from None
-    answers = {MUTATE_PODS: lambda review: Injector(preflight, program, LiveObjects(View(controller.cache))).review(review)}
-    server = WebhookServer(answers, shown.tls, tell)
+
+    def review(asked: Any) -> Manifest:
+        return Injector(preflight, program, LiveObjects(View(controller.cache))).review(asked)
+
+    server = WebhookServer({MUTATE_PODS: review, NVSENTINEL_PATH: review}, shown.tls, tell)
     tell(f"listening on port {await server.start('', port)}")
     open.push_async_callback(server.stop)
     renewal = asyncio.create_task(files.keep_fresh(tell), name="certificate")

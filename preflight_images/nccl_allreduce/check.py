@@ -18,7 +18,7 @@ from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.nccl import with_topology
 from preflight_images.shared.outcome import Misconfigured, Outcome
 from preflight_images.shared.run import say
-from preflight_images.shared.settings import Settings, number, required, seconds, whole
+from preflight_images.shared.settings import Settings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"
 DEFAULT_THRESHOLD = 5.0
@@ -30,7 +30,7 @@ PATIENCE = 30.0
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     """Returns how the test ended. Raises `Misconfigured`."""
     pod = required(environment, "MY_POD_NAME")
-    threshold = number(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
+    threshold = threshold_of(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     folder = Path(environment.get("GANG_CONFIG_DIR") or "/etc/preflight")
     size = message_bytes(environment.get("MESSAGE_SIZE") or "4G")
     port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))

@@ -9,7 +9,7 @@ from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, Unreada
 from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
 from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome, Report
 from preflight_images.shared.run import say
-from preflight_images.shared.settings import Settings, number
+from preflight_images.shared.settings import Settings, threshold_of
 
 NAME = "nccl-loopback"
 CHECK_NAME = "NCCLLoopbackTest"
@@ -26,7 +26,7 @@ def command(binary: str, gpus: int) -> tuple[str, ...]:
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     """Returns how the test ended. Raises `Misconfigured`."""
-    threshold = number(environment, "NCCL_LOOPBACK_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
+    threshold = threshold_of(environment, "NCCL_LOOPBACK_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
     gpus = count_gpus()
     try:

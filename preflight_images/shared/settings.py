@@ -78,6 +78,11 @@ def number(environment: Mapping[str, str], name: str, default: float) -> float:
     return float(text)
 
 
+def threshold_of(environment: Mapping[str, str], name: str, default: float) -> float:
+    """Returns a check's least bandwidth, by the design's name or by that of NVSentinel's images. Raises `Misconfigured`."""
+    return number(environment, name if environment.get(name) else "BW_THRESHOLD_GBPS", default)
+
+
 def whole(environment: Mapping[str, str], name: str, default: int, known: range) -> int:
     """Returns a whole number within bounds. Raises `Misconfigured`."""
     text = environment.get(name) or str(default)

@@ -19,7 +19,21 @@ READ = [(file.stem, case) for file in sorted(FOLDER.glob("*.yaml")) for case in 
 CASES = [pytest.param(case, id=f"{topic}: {case['case']}") for topic, case in READ]
 ADMITTED = [pytest.param(case, id=f"{topic}: {case['case']}") for topic, case in READ if "refused" not in case]
 KEYS = {"case", "values", "exists", "unknown", "labels", "annotations", "pod"}
-EXPECTATIONS = {"limits", "claims", "variables", "mounts", "container", "checks", "order", "gang", "pull-secrets", "says", "refused"}
+EXPECTATIONS = {
+    "limits",
+    "requests",
+    "volumes",
+    "claims",
+    "variables",
+    "mounts",
+    "container",
+    "checks",
+    "order",
+    "gang",
+    "pull-secrets",
+    "says",
+    "refused",
+}
 
 
 class PartlyKnown(ObjectList):
@@ -92,8 +106,10 @@ def measure(key: str, expected: Any, result: Injection, found: dict[str, dict[st
             return list(found)
         case "order":
             return [one["name"] for one in spec["initContainers"]]
-        case "limits" | "claims":
+        case "limits" | "requests" | "claims":
             return {check: found[check]["resources"].get(key) for check in expected}
+        case "volumes":
+            return {name: {key: volume(spec, name).get(key) for key in keys} for name, keys in expected.items()}
         case "mounts":
             return {check: [mount["mountPath"] for mount in found[check]["volumeMounts"]] for check in expected}
         case "variables":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.label_selector import selects
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
 from grove_compiler.model.lazy import lazy
@@ -238,11 +239,27 @@ class CheckedPod:
     @lazy
     def security_profile(self) -> str:
         """The Pod Security Standard that its namespace enforces; empty where it enforces none or is not known."""
+        return (self.namespace_labels or {}).get("pod-security.kubernetes.io/enforce") or ""
+
+    @lazy
+    def namespace_labels(self) -> dict[str, str] | None:
+        """The labels of its namespace; none where nobody knows that."""
         try:
-            found = self.snapshot.get("v1", "Namespace", "", self.namespace) or {}
+            found = self.snapshot.get("v1", "Namespace", "", self.namespace)
         except Unknown:
-            return ""
-        return str(((found.get("metadata") or {}).get("labels") or {}).get("pod-security.kubernetes.io/enforce") or "")
+            return None
+        return (found.get("metadata") or {}).get("labels") or {} if found is not None else None
+
+    @property
+    def is_in_chosen_namespace(self) -> bool:
+        """Whether the values choose its namespace, by name or by labels.
+
+        One that nobody knows counts as chosen by labels: an API server asks about no others.
+        """
+        selector = self.preflight.namespace_selector
+        if selector is None:
+            return self.namespace in self.preflight.namespaces
+        return self.namespace_labels is None or selects(selector, self.namespace_labels)
 
 
 def is_gpu_request(request: DeviceRequest, classes: list[str]) -> bool:

@@ -74,12 +74,20 @@ class Preflight:
     strategy = declared(str, "processingStrategy")
     socket = declared(str, "platformConnector.socket")
     socket_host_path = declared(str, "platformConnector.hostPath")
+    token_audience = declared(str, "platformConnector.token.audience", "Empty where checks get no token.")
+    token_lifetime = declared(int, "platformConnector.token.expirationSeconds")
+    token_folder = declared(str, "platformConnector.token.mountPath")
     pods_may_select = declared(bool, "podSelection")
 
     @lazy
     def checks(self) -> list[Check]:
         """The checks that are configured, in order."""
         return [Check(entry) for entry in self.manifest.get("checks") or []]
+
+    @property
+    def namespace_selector(self) -> Manifest | None:
+        """Labels of the namespaces with checks; none where their names are listed."""
+        return self.manifest.get("namespaceSelector")
 
     @property
     def refuses_failed_lookups(self) -> bool:
@@ -90,6 +98,13 @@ class Preflight:
     def allows_unknown_machines(self) -> bool:
         """Whether NCCL may find the topology of a machine that is not in the mapping."""
         return (self.manifest.get("ncclTopology") or {}).get("enableFallback") is not False
+
+    @property
+    def token_source(self) -> Manifest:
+        """What the kubelet projects as the token."""
+        return {
+            "serviceAccountToken": {"audience": self.token_audience, "expirationSeconds": self.token_lifetime, "path": "token"},
+        }
 
     @property
     def socket_folder(self) -> str:
