@@ -14,7 +14,7 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 
 def _meets(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    key, values = requirement.get("key"), requirement.get("values") or []
+    key, values = str(requirement.get("key")), requirement.get("values") or []
     match requirement.get("operator"):
         case "In":
             return key in labels and labels[key] in values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -30,6 +30,7 @@ from .test_gang_config import pod as gang_pod
 
 PAGE = Path(__file__).parents[2] / "docs" / "preflight.md"
 Verdict = Literal["same", "better", "different"]
+Test = TypeVar("Test", bound=Callable[..., None])
 ROWS: dict[str, Verdict] = {}
 
 GPUS = {"limits": {"nvidia.com/gpu": 8}}
@@ -42,10 +43,10 @@ LABELLED = {
 SELECTION = "nvsentinel.nvidia.com/preflight-checks"
 
 
-def row(topic: str, verdict: Verdict) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def row(topic: str, verdict: Verdict) -> Callable[[Test], Test]:
     """Registers a test as that of a row of the page's table."""
 
-    def registered(test: Callable[[], None]) -> Callable[[], None]:
+    def registered(test: Test) -> Test:
         assert topic not in ROWS
         ROWS[topic] = verdict
         return test
@@ -85,7 +86,7 @@ def rows_of_the_page() -> Iterator[tuple[str, str]]:
 
 @row("namespaces", "better")
 def test_namespaces_are_chosen_by_name_or_by_the_shipped_label() -> None:
-    by_label = {"namespaces": [], "namespaceSelector": {"matchLabels": {"nvsentinel.nvidia.com/preflight": "enabled"}}}
+    by_label: dict[str, Any] = {"namespaces": [], "namespaceSelector": {"matchLabels": {"nvsentinel.nvidia.com/preflight": "enabled"}}}
     assert [
         bool(admitted(GPUS, *objects, **by_label).patch) for objects in ([LABELLED], [{**LABELLED, "metadata": {"name": "training"}}])
     ] == [
