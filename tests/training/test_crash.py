@@ -10,9 +10,8 @@ import pytest
 from applier.ref import Manifest
 from tests.model.sets import clique, group
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.world import Moment
 from tests.training.jobs import exit_pod, job, take
-from tests.training.watch import watched_job
+from tests.training.watch import moments_of, watched_job
 
 Deed = Callable[[Simulation], None]
 
@@ -76,14 +75,7 @@ def standing(simulation: Simulation) -> tuple[object, ...]:
 def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> None:
     case = CASES[name]
     simulation = watched_job(running(ranks(**case.limits)))
-    moments: list[Moment] = []
-    check = simulation.operator.after_write
-
-    def remember(reason: str) -> None:
-        check(reason)
-        moments.append(simulation.world.moment())
-
-    simulation.operator.after_write = remember
+    moments = moments_of(simulation)
     case.deed(simulation)
     end(simulation)
     assert len(moments) >= case.least

@@ -7,9 +7,8 @@ from functools import partial
 from applier.ref import Manifest
 from tests.features.compiling import compile_manifest
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import Moment
 from tests.training.jobs import attempts, away, causes, events, exit_pod, fail, failed_because, finish, job, phase, started
-from tests.training.watch import watched_job
+from tests.training.watch import moments_of, watched_job
 
 
 def suspend(simulation: Simulation, *, to: bool = True) -> None:
@@ -112,14 +111,7 @@ def test_a_job_that_fails_and_is_suspended_at_once_ends_one_attempt() -> None:
 
 def test_a_crash_after_any_write_changes_nothing_about_the_end() -> None:
     simulation = watched_job(started(maxRuntime="10m"))
-    moments: list[Moment] = []
-    check = simulation.operator.after_write
-
-    def remember(reason: str) -> None:
-        check(reason)
-        moments.append(simulation.world.moment())
-
-    simulation.operator.after_write = remember
+    moments = moments_of(simulation)
     suspend(simulation)
     simulation.settle()
     assert len(moments) >= 5

@@ -10,7 +10,7 @@ from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time
 from tests.simulation.simulation import Simulation
 from tests.simulation.watch import CLIQUE_LABEL, INDEX_LABEL, label
-from tests.simulation.world import SET
+from tests.simulation.world import SET, Moment
 
 ATTEMPT = "grove.io/attempt"
 ENDS = ("Succeeded", "Failed")
@@ -89,3 +89,16 @@ def watched_job(simulation: Simulation) -> Simulation:
     for one in simulation.operators:
         one.after_write = watch.look
     return simulation
+
+
+def moments_of(simulation: Simulation) -> list[Moment]:
+    """The world after each write of the operator from now on, as it would be found by an operator that starts then."""
+    moments: list[Moment] = []
+    check = simulation.operator.after_write
+
+    def remember(reason: str) -> None:
+        check(reason)
+        moments.append(simulation.world.moment())
+
+    simulation.operator.after_write = remember
+    return moments
