@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from grove_compiler.version import __version__
 
-COMMANDS = {
-    "compile": "compile.command",
-    "lint": "lint.command",
-    "crds": "crds",
-    "fit": "fit.command",
-    "graph": "graph",
-    "explain": "explain.command",
-    "impact": "impact.command",
-    "rules": "rules.command",
-    "test": "test",
-    "diff": "cluster.diff.command",
-    "plan": "cluster.plan.command",
-    "apply": "cluster.apply.command",
-    "delete": "cluster.delete.command",
-    "adopt": "cluster.adopt",
-    "get": "cluster.get.command",
-    "why": "why.command",
-    "install": "install",
-    "operator": "operator.command",
-    "preflight": "preflight.command",
-    "initc": "initc",
-    "completion": "completion",
+
+class Entry(NamedTuple):
+    """Where a command is found, below this package, and what the list of all says of it: one line, for which nothing is imported."""
+
+    module: str
+    says: str
+
+
+SECTIONS = {
+    "Without a cluster": {
+        "compile": Entry("compile.command", "Print every object that PodCliqueSets become"),
+        "lint": Entry("lint.command", "Print everything that is wrong with manifests"),
+        "explain": Entry("explain.command", "Say why an object or a field is as it is"),
+        "graph": Entry("graph", "Draw what PodCliqueSets become"),
+        "fit": Entry("fit.command", "Say whether every gang can be placed on given nodes"),
+        "impact": Entry("impact.command", "Say what an edit, or a change of rules, does to what runs"),
+        "crds": Entry("crds", "Print our CustomResourceDefinitions"),
+    },
+    "In a cluster": {
+        "get": Entry("cluster.get.command", "Show sets, and trees of what they own"),
+        "why": Entry("why.command", "Say what an object waits for, down to the last cause"),
+        "diff": Entry("cluster.diff.command", "Show how manifests differ from what is there"),
+        "plan": Entry("cluster.plan.command", "Print what an apply would do, and keep it"),
+        "apply": Entry("cluster.apply.command", "Make the cluster equal to manifests"),
+        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and what we made of them"),
+        "adopt": Entry("cluster.adopt", "Take over the fields that another manager owns"),
+    },
+    "The operator": {
+        "install": Entry("install", "Print what makes a cluster have the operator"),
+        "operator": Entry("operator.command", "Keep a cluster's PodCliqueSets as the rules say"),
+        "preflight": Entry("preflight.command", "Test GPUs, links and collectives before a workload starts"),
+        "initc": Entry("initc", "Wait, inside a pod, for the cliques that start before it"),
+    },
+    "Your own rules": {
+        "rules": Entry("rules.command", "List rules, show one, check your own, begin a new one"),
+        "test": Entry("test", "Compile cases and compare with what is expected"),
+    },
+    "Other": {
+        "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
+    },
 }
+COMMANDS = {name: entry.module for section in SECTIONS.values() for name, entry in section.items()}
 """The module of each command, below this package."""
 
 
@@ -47,6 +66,11 @@ class LazyGroup(click.Group):
         command: Any = __import__(f"grove_operator.cli.{module}", fromlist=["command"]).command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for section, entries in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, entry.says) for name, entry in entries.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
@@ -73,4 +97,4 @@ Exit codes: 0 fine, 1 findings, 2 misuse or unreadable input.""",
 )
 @click.version_option(__version__, prog_name="grove", message="%(prog)s %(version)s")
 def grove() -> None:
-    """Compile PodCliqueSets to every Kubernetes object that should exist, without a cluster."""
+    """Compile PodCliqueSets to every Kubernetes object that should exist, and keep a cluster so."""

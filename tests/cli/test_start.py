@@ -11,6 +11,8 @@ import pytest
 
 from grove_operator.cli.commands import COMMANDS
 
+from .running import run
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "tests" / "cli" / "manifests" / "one-clique.yaml")
 
@@ -66,6 +68,17 @@ def test_a_warm_compilation_does_not_load_other_commands(warm: set[str]) -> None
     commands = {f"grove_operator.cli.{module}" for module in COMMANDS.values()}
     rarely = {"grove_operator.findings", "grove_operator.cli.compile.summary"}
     assert warm & (commands | rarely) == {"grove_operator.cli.compile.command"}
+
+
+def test_the_list_of_commands_loads_none_of_them(tmp_path: Path) -> None:
+    code, modules = modules_after(tmp_path, "--help")
+    assert (code, modules & {f"grove_operator.cli.{module}" for module in COMMANDS.values()}) == (0, set())
+
+
+def test_each_command_takes_one_line_of_the_list() -> None:
+    lines = [line for line in run("--help").out.splitlines() if line.startswith("  ") and line.split()[0] in COMMANDS]
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert max(map(len, lines)) <= 80
 
 
 def test_no_command_but_crds_imports_pydantic(tmp_path: Path) -> None:

@@ -45,7 +45,9 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 )
 @input_options
 @target_options
-@click.option("--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable.")
+@click.option(
+    "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable."
+)
 @field_manager_option("The name under which they become ours.")
 @click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
 @journal_option
