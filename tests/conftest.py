@@ -1,8 +1,21 @@
-"""Properties have no time limit: a busy machine is no counterexample."""
+"""What holds for all tests: how long properties may take, and which tests get a second chance."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
+# Properties have no time limit: a busy machine is no counterexample.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Runs a test on the real control plane once more if it has failed; the summary names it (`RERUN`).
+
+    etcd, the API server, its controllers and a scheduler share the machine with the tests, and each has time limits of its own. What needs
+    no server has one chance: where that fails at times, it is wrong at times.
+    """
+    for item in items:
+        if item.get_closest_marker("cluster"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
