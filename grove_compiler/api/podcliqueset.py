@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from grove_compiler.api.kube import AGE, Cel, Column, Crd, Duration, Int32, Kube, Labels, list_map
+from grove_compiler.api.kube import AGE, Cel, Column, Crd, Duration, Int32, Kube, Labels, Time, list_map
 from grove_compiler.api.metadata import KubernetesObject
 from grove_compiler.api.podclique import AutoScalingConfig, PodCliqueSpec
 from grove_compiler.api.podcliqueset_status import PodCliqueSetStatus
@@ -35,6 +35,8 @@ class TrainingSpec(Kube):
     """Restarts of replicas, in the whole set, before the workload has failed; none when absent."""
     ignore_disruptions: bool | None = None
     """Whether pods that the cluster takes away (eviction, preemption, loss of a node) cost no restart; false when absent."""
+    restarted_at: Time | None = None
+    """Ends the attempts that run and begins new ones, each time it is set to another time; this costs no restart."""
 
 
 class HeadlessServiceConfig(Kube):

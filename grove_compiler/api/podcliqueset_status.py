@@ -91,7 +91,8 @@ class AttemptStatus(Kube):
     end_time: Time
     """When it ended."""
     cause: str
-    """Succeeded, Suspended, MaxRuntimeExceeded, PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached or PodCliqueDeleted."""
+    """Succeeded, Suspended, Restarted, MaxRuntimeExceeded, or of what failed: PodFailed, PodDeleted, PodDisrupted, PodLost,
+    MinAvailableBreached, PodCliqueDeleted."""
     pod_clique: str | None = None
     """PodClique that failed first."""
     pod: str | None = None
@@ -129,6 +130,8 @@ class PodCliqueSetStatus(Kube):
     """Since when a training workload is suspended; absent while it is not."""
     suspended_seconds: Int32 | None = None
     """For how long it was suspended before, which counts for no deadline."""
+    restarted_at: Time | None = None
+    """trainingSpec.restartedAt that has been carried out."""
     training_replicas: list[TrainingReplicaStatus] | None = None
     """Where the replicas of a training workload stand; one that is not named has not begun."""
     attempts: list[AttemptStatus] | None = None

@@ -139,6 +139,11 @@ class Job:
         return bool(self._limits.get("ignoreDisruptions"))
 
     @lazy
+    def restart_request(self) -> str:
+        """When somebody asked for new attempts last, as the set says; empty if nobody has."""
+        return self._limits.get("restartedAt") or ""
+
+    @lazy
     def restart_count(self) -> int:
         """How many restarts of its budget are spent, as its status says."""
         return self.old.get("restartCount") or 0

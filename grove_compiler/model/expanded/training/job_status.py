@@ -52,6 +52,23 @@ class JobStatus:
         return self.is_suspended and not self.job.is_suspended and (self.job.set.metadata.get("generation") or 0) > 1
 
     @lazy
+    def restarted_at(self) -> str:
+        """The request for a restart that has been carried out last; empty without one."""
+        recorded: str = self.job.old.get("restartedAt") or ""
+        return recorded if self.outcome else self.job.restart_request or recorded
+
+    @lazy
+    def is_restarted_now(self) -> bool:
+        """Whether somebody has asked for new attempts. What has not begun, or is suspended, has none that would have to end."""
+        has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and not self.job.is_suspended
+        return has_begun and self.restarted_at != (self.job.old.get("restartedAt") or "")
+
+    @lazy
+    def interruption(self) -> str:
+        """Why all attempts that run end now, without a failure: Suspended or Restarted; empty where they go on."""
+        return "Suspended" if self.is_suspended_now else "Restarted" if self.is_restarted_now else ""
+
+    @lazy
     def suspend_time(self) -> str:
         """Since when it is suspended; empty while it is not."""
         return timestamp(self.now if self.job.suspended is None else self.job.suspended) if self.is_suspended else ""
@@ -101,10 +118,10 @@ class JobStatus:
             ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
         elif self.outcome != "Succeeded":
             ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not self._is_done(one)]
-        if self.is_suspended_now:
+        if self.interruption:
             failed = {failure.index for failure in self.job.failures}
             left = [one for one in self.job.attempts if not self._is_done(one) and one.replica.index not in failed]
-            ended += [ended_attempt(one, "Suspended", self.now) for one in left if start_of(one) is not None]
+            ended += [ended_attempt(one, self.interruption, self.now) for one in left if start_of(one) is not None]
         return ended
 
     def _is_done(self, attempt: ReplicaAttempt) -> bool:
@@ -112,7 +129,7 @@ class JobStatus:
 
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
-        is_over = self.is_suspended_now and not self._is_done(attempt)
+        is_over = bool(self.interruption) and not self._is_done(attempt)
         if is_over or any(one.index == index for one in self._restarted):
             return {"index": index, "attempt": attempt.number + 1, "phase": "Pending"}
         phase = "Succeeded" if self._is_done(attempt) else "Pending" if start is None else "Running"

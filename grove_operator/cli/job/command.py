@@ -1,0 +1,149 @@
+"""`grove job`: what happened to a training workload, and to suspend it, resume it, or begin it anew."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import dry_run_option, take_target, target_options
+from grove_operator.cli.cluster.session import ERROR, Failed, Session
+from grove_operator.cli.options import FILES, output_option
+
+if TYPE_CHECKING:
+    from grove_operator.cluster.job_query import RecordedJob
+
+F = TypeVar("F", bound=Callable[..., Any])
+DRY_RUN = {"--dry-run": "client"}
+
+
+@click.group("job")
+def command() -> None:
+    """Look at training workloads, suspend, resume and restart them."""
+
+
+@command.command(
+    "timeline",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove job timeline sft                          what happened when: starts, failures, restarts, events
+  grove job timeline sft -o json                  and which rank ran when, by attempt
+  grove job timeline sft -o svg > sft.svg         the same as a picture
+  grove job timeline sft --snapshot now.yaml      from recorded objects
+
+\b
+Exit codes: 0 shown, 2 not there, or something is wrong.""",
+)
+@click.argument("name", metavar="NAME")
+@target_options
+@click.option("--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them.")
+@output_option("text", "json", "svg", help="A table, all of it for programs, or a picture of ranks over time.")
+def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
+    """Print what happened to a training workload, and when.
+
+    The status keeps the last ten attempts, a server events for an hour; of ranks before, all that is known is when their attempts were.
+    """
+    target = take_target(given)
+    if snapshot:
+        return _of_file(snapshot, name, target.namespace, output)
+
+    async def work(session: Session) -> int:
+        from grove_operator.cluster.job_query import read_job
+
+        _show(await read_job(session.cluster, name, session.namespace), output)
+        return 0
+
+    return sessions.run(work, target)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
+    from applier.errors import ApplierError
+    from grove_operator.cli.operator.existing import in_file
+    from grove_operator.cluster.job_query import job_in
+
+    try:
+        _show(job_in(in_file(snapshot).objects, name, namespace), output)
+    except ApplierError as error:
+        sessions.say(f"error: {error}")
+        return ERROR
+    except sessions.Reported:
+        return ERROR
+    return 0
+
+
+def _show(job: RecordedJob, output: str) -> None:
+    if output == "svg":
+        from grove_operator.cluster.job_chart import chart
+        from grove_operator.render.as_timeline import svg
+
+        outputs.write([outputs.encoded(svg(chart(job, time.time())))])
+        return
+    from grove_operator.cli.job.as_text import timeline_text, timeline_value
+    from grove_operator.terminal import terminal_of
+
+    outputs.write(
+        [outputs.json_report(timeline_value(job)) if output == "json" else outputs.encoded(timeline_text(job, terminal_of(sys.stdout)))]
+    )
+
+
+def _edits(name: str, example: str) -> Callable[[F], click.Command]:
+    """A command that writes one field of the workloads that are named."""
+
+    def decorate(function: F) -> click.Command:
+        epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 refused, not there, or something is wrong."
+        options = dry_run_option("Write nothing: say what would be done, or have the server try it.")(function)
+        named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(target_options(options))
+        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(named)
+
+    return decorate
+
+
+@_edits("suspend", "grove job suspend sft && kubectl wait pcs/sft --for=condition=Suspended")
+def suspend(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
+    """Take all pods of training workloads away until they are resumed: state stays, the deadline stands still, no restart is spent."""
+    return _edit("suspended", names, dry_run, given)
+
+
+@_edits("resume", "grove job resume sft")
+def resume(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
+    """Let training workloads that are suspended run again, in new attempts."""
+    return _edit("resumed", names, dry_run, given)
+
+
+@_edits("restart", "grove job restart sft")
+def restart(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
+    """End the attempts that run, and begin new ones, which costs no restart: for programs that hang. Replicas that are done stay so.
+
+    A workload that has succeeded or failed stays so: it is made anew instead.
+    """
+    return _edit("restarted", names, dry_run, given)
+
+
+def _edit(word: str, names: tuple[str, ...], dry_run: str, given: dict[str, Any]) -> int:
+    target = take_target(given)
+
+    async def work(session: Session) -> int:
+        from applier.errors import ApplierError
+        from grove_operator.cluster.job_edits import EDITS, carry_out
+
+        wrong: list[str] = []
+        suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+        for name in names:
+            try:
+                said = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
+                outputs.write([outputs.encoded(f"{said}{suffix}\n")])
+            except ApplierError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise Failed(*wrong)
+        return 0
+
+    return sessions.run(work, target)

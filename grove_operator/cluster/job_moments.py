@@ -1,0 +1,80 @@
+"""What happened to a training workload, and when: by its status, which keeps the last attempts, and by events, which a server forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from applier.ref import Manifest
+from grove_compiler.kube.duration import seconds
+from grove_compiler.kube.timestamp import time
+from grove_compiler.model.expanded.training.job import failure_words
+from grove_compiler.record import record
+from grove_operator.cluster.job_query import RecordedJob
+
+ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "Restarted": "somebody asked for new attempts"}
+
+
+@record
+class Moment:
+    """Something that happened. `at` is in seconds since the epoch; `replica` and `attempt` are none where it is about the whole."""
+
+    at: float
+    what: str
+    message: str
+    replica: int | None = None
+    attempt: int | None = None
+    is_bad: bool = False
+
+
+def moments(job: RecordedJob) -> list[Moment]:
+    """Returns all that is known to have happened, the first first. What lies ahead, such as the deadline, is not among it."""
+    found = [*_of_status(job.set), *map(_of_event, job.events)]
+    return sorted((one for one in found if one is not None), key=lambda one: one.at)
+
+
+def deadline(set: Manifest) -> float | None:
+    """Returns when its time is up; none before its start, without a limit, while it is suspended, and once it has ended."""
+    status = set.get("status") or {}
+    limit, began = (set["spec"].get("trainingSpec") or {}).get("maxRuntime"), time(status.get("startTime") or None)
+    if not limit or began is None or status.get("suspendTime") or status.get("completionTime"):
+        return None
+    return began + seconds(limit) + (status.get("suspendedSeconds") or 0)
+
+
+def _of_status(set: Manifest) -> Iterator[Moment | None]:
+    status = set.get("status") or {}
+    yield _at(set["metadata"].get("creationTimestamp"), "Created", "the set was made")
+    for one in status.get("attempts") or []:
+        where = one.get("replica"), one.get("attempt")
+        yield _at(one.get("startTime"), "AttemptStarted", "all its pods run", where)
+        yield _at(one.get("endTime"), "AttemptEnded", _end(one), where, is_bad=one.get("cause") not in ENDS)
+    for one in status.get("trainingReplicas") or []:
+        if one.get("phase") == "Running":
+            yield _at(one.get("startTime"), "AttemptStarted", "all its pods run", (one.get("index"), one.get("attempt")))
+    yield _at(status.get("suspendTime"), "SuspendedSince", "its pods are gone until it is resumed")
+    yield _at(status.get("completionTime"), str(status.get("phase")), "the workload has ended", is_bad=status.get("phase") == "Failed")
+
+
+def _end(attempt: Manifest) -> str:
+    cause = str(attempt.get("cause"))
+    if attempt.get("podClique"):
+        words = failure_words(str(attempt["podClique"]), attempt)
+        cost = "" if attempt.get("counted") is None else "; it costs a restart" if attempt["counted"] else "; it costs no restart"
+        last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
+        return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"
+    return ENDS.get(cause, cause)
+
+
+def _at(
+    text: str | None, what: str, message: str, where: tuple[int | None, int | None] = (None, None), *, is_bad: bool = False
+) -> Moment | None:
+    at = time(text or None)
+    return None if at is None else Moment(at, what, message, *where, is_bad)
+
+
+def _of_event(event: Manifest) -> Moment | None:
+    stamp = event.get("lastTimestamp") or event.get("eventTime") or event.get("firstTimestamp")
+    about = event["involvedObject"]
+    count = f" ({event['count']} times)" if (event.get("count") or 1) > 1 else ""
+    who = f"{about['name']}: " if about["kind"] == "PodClique" else ""
+    return _at(stamp, str(event.get("reason")), f"{who}{event.get('message') or ''}{count}", is_bad=event.get("type") == "Warning")
