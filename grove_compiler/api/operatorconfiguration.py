@@ -167,6 +167,8 @@ class AdmissionConfiguration(Section):
     """What becomes of a set whose pods the API server refuses when it tries them: a warning, an error, or they are not tried."""
     pod_templates_timeout: Duration = "3s"
     """How long all pods of a set may take to be tried; then it passes."""
+    mnnvl_webhooks: bool = False
+    """Whether PodCliques that another controller writes get their ComputeDomains by webhooks, and PodGangs take these over."""
 
 
 class TopologyAwareSchedulingConfiguration(Section):

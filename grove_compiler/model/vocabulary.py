@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube import addresses, duration, names, pod_request, quantity, timestamp
+from grove_compiler.model.admitted.podclique import AdmittedPodClique, owning_gang
+from grove_compiler.model.admitted.podgang import AdmittedPodGang, belongs_to_gang
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
@@ -118,6 +120,8 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
     "PreflightPod": ({"pod": CheckedPod, "preflight": Preflight}, {}),
     "PreflightGang": ({"gang": FormingGang, "preflight": Preflight}, {}),
+    "AdmittedPodClique": ({"podclique": AdmittedPodClique, "old": AdmittedPodClique | None}, {"old": AdmittedPodClique}),
+    "AdmittedPodGang": ({"podgang": AdmittedPodGang}, {}),
     "ManagedObject": ({"edit": ManagedEdit}, {}),
     "Scale": ({"scale": ScaleRequest}, {}),
 }
@@ -128,6 +132,7 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 
 DECISIONS = _by_name(
+    belongs_to_gang,
     domain_claim_name,
     domain_name,
     failure_is_counted,
@@ -151,6 +156,7 @@ DECISIONS = _by_name(
     member_is_terminated,
     mnnvl_annotation,
     one_more_may_go,
+    owning_gang,
     ready_when,
     replica_is_terminated,
     runs_in_gang,

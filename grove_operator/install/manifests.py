@@ -15,7 +15,7 @@ from grove_compiler.version import __version__
 from grove_operator.install.choices import merged
 from grove_operator.install.expressions import OMIT, render
 from grove_operator.install.values import Values
-from grove_operator.install.webhook_configurations import AUTHORIZE, WITH_AUTHORIZER, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
 
 Templates = dict[str, list[Any]]
 """Templates by the file that they stand in, of the package or of the chart."""
@@ -101,11 +101,17 @@ def _webhooks() -> list[Any]:
     """The webhook configurations, of which every part that is chosen is an expression."""
     holes = Installation(namespace="{{ namespace }}", failure_policy="{{ values.webhooks.failurePolicy }}")  # type: ignore[arg-type]
     made = []
-    for hook in WITH_AUTHORIZER:
+    for hook in ALL_HOOKS:
         (one,) = webhook_configurations(holes, [hook])
         one["metadata"] |= {"labels": "{{ labels }}", "annotations": "{{ values.webhooks.annotations or omit }}"}
-        made.append({"$if": f"values.webhooks.enabled{' and values.config.authorizer.enabled' if hook is AUTHORIZE else ''}", **one})
+        made.append({"$if": f"values.webhooks.enabled{_condition(hook)}", **one})
     return made
+
+
+def _condition(hook: Hook) -> str:
+    if hook in MNNVL:
+        return " and values.config.admission.mnnvlWebhooks"
+    return " and values.config.authorizer.enabled" if hook is AUTHORIZE else ""
 
 
 @cache

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 CONFIG: dict[str, Any] = {
     "leaderElection": {"enabled": True},
+    "admission": {"mnnvlWebhooks": False},
     "authorizer": {"enabled": False},
     "server": {
         "webhooks": {"port": 9443, "certProvisionMode": "auto", "secretName": "grove-webhook-server-cert"},

@@ -41,7 +41,8 @@ class Rule:
 class Hook:
     """One webhook: names and path are the shipped operator's where it has one (shipped semantics §6).
 
-    Without a `failure_policy` it has that of the installation; `labels` are those of the objects that it is about.
+    Without a `failure_policy` it has that of the installation; `labels` are those of the objects that it is about. One that `writes`
+    makes objects, but not for a trial (`dryRun`).
     """
 
     configuration: str
@@ -51,6 +52,7 @@ class Hook:
     is_mutating: bool = False
     failure_policy: FailurePolicy | None = None
     labels: dict[str, str] = field(default_factory=dict)
+    writes: bool = False
 
 
 SETS = Rule("grove.io", ["podcliquesets"])
@@ -85,9 +87,34 @@ AUTHORIZE = Hook(
     failure_policy="Fail",
     labels={"app.kubernetes.io/managed-by": "grove-operator"},
 )
+POD_CLIQUES = Rule("grove.io", ["podcliques"])
+MNNVL_POD_CLIQUES = Hook(
+    "mnnvl-podclique-webhook",
+    "podclique.mnnvl.webhooks.grove.io",
+    "/webhooks/mnnvl-podclique",
+    [POD_CLIQUES],
+    is_mutating=True,
+    writes=True,
+)
+VALIDATE_MNNVL_POD_CLIQUES = Hook(
+    "mnnvl-podclique-validating-webhook",
+    "podclique.validating.mnnvl.webhooks.grove.io",
+    "/webhooks/validate-mnnvl-podclique",
+    [Rule("grove.io", ["podcliques"], [UPDATE])],
+)
+MNNVL_POD_GANGS = Hook(
+    "mnnvl-podgang-webhook",
+    "podgang.mnnvl.webhooks.grove.io",
+    "/webhooks/mnnvl-podgang",
+    [Rule("scheduler.grove.io", ["podgangs"], [CREATE])],
+    is_mutating=True,
+    failure_policy="Ignore",  # it only tells what becomes of domains anyway
+)
+MNNVL = (MNNVL_POD_CLIQUES, VALIDATE_MNNVL_POD_CLIQUES, MNNVL_POD_GANGS)
+"""Where `admission.mnnvlWebhooks` is set: of the annotation design, for PodCliques and PodGangs that another controller writes."""
 ALWAYS = (DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES, VALIDATE_SCALES)
-WITH_AUTHORIZER = (*ALWAYS, AUTHORIZE)
-"""Where `authorizer.enabled` is set."""
+ALL_HOOKS = (*ALWAYS, AUTHORIZE, *MNNVL)
+"""With that of `authorizer.enabled`."""
 
 
 @record
@@ -135,7 +162,7 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
         "matchConditions": [{"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}],
         "admissionReviewVersions": ["v1"],
         "matchPolicy": "Exact",
-        "sideEffects": "None",
+        "sideEffects": "NoneOnDryRun" if hook.writes else "None",
         "timeoutSeconds": 10,
         "failurePolicy": hook.failure_policy or installation.failure_policy,
         **selector,

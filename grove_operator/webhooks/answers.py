@@ -8,7 +8,18 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Manifest
-from grove_operator.install.webhook_configurations import AUTHORIZE, DEFAULT_SETS, VALIDATE_SCALES, VALIDATE_SETS, VALIDATE_TOPOLOGIES
+from grove_compiler.model.inputs.snapshot import Objects
+from grove_operator.install.webhook_configurations import (
+    AUTHORIZE,
+    DEFAULT_SETS,
+    MNNVL_POD_CLIQUES,
+    MNNVL_POD_GANGS,
+    VALIDATE_MNNVL_POD_CLIQUES,
+    VALIDATE_SCALES,
+    VALIDATE_SETS,
+    VALIDATE_TOPOLOGIES,
+)
+from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
 from grove_operator.webhooks.review import Judge, answer, read_request
@@ -20,6 +31,24 @@ class Answers:
 
     def __init__(self, judge: Callable[[], Judge], trial: PodTrial | None = None) -> None:
         self._judge, self._trial = judge, trial
+        self._of_domains: dict[str, Answer] = {}
+
+    def serve_domains(self, domains: DomainWebhooks, made: Callable[[], Objects]) -> None:
+        """Answers about PodCliques and PodGangs of other controllers, too; `made` shows which domains there are."""
+
+        async def podclique(review: Any) -> Manifest:
+            judge, request = self._judge(), read_request(review)
+            return await domains.podclique(request, judge.context, judge.settings(request))
+
+        async def validate(review: Any) -> Manifest:
+            judge, request = self._judge(), read_request(review)
+            return domains.validate(request, judge.context, judge.settings(request))
+
+        async def podgang(review: Any) -> Manifest:
+            judge, request = self._judge(), read_request(review)
+            return domains.podgang(request, judge.context, judge.settings(request), made())
+
+        self._of_domains = {MNNVL_POD_CLIQUES.path: podclique, VALIDATE_MNNVL_POD_CLIQUES.path: validate, MNNVL_POD_GANGS.path: podgang}
 
     def by_path(self) -> Mapping[str, Answer]:
         """Returns who answers on which path."""
@@ -29,6 +58,7 @@ class Answers:
             VALIDATE_TOPOLOGIES.path: self.validate,
             VALIDATE_SCALES.path: self.scale,
             AUTHORIZE.path: self.authorize,
+            **self._of_domains,
         }
 
     async def default(self, review: Any) -> Manifest:

@@ -36,7 +36,8 @@ class NoReview(ValueError):
 class Request:
     """What an API server asks: may `object` take the place of `old`? Each is empty where there is none.
 
-    `name` is that of the object, `resource` its plural as in URLs, `user` who wants it.
+    `name` is that of the object, `resource` its plural as in URLs, `user` who wants it. With
+    `is_dry_run` nothing may come of it.
     """
 
     uid: str
@@ -47,6 +48,7 @@ class Request:
     name: str = ""
     resource: str = ""
     user: str = ""
+    is_dry_run: bool = False
 
     @property
     def is_judged(self) -> bool:
@@ -150,7 +152,8 @@ def read_request(review: Any) -> Request:
         raise NoReview(f"a request to {texts['operation']} comes with what the object would be, and an UPDATE with what it was")
     old = objects["oldObject"] if texts["operation"] in ("UPDATE", "DELETE") else {}
     resource, user = _text_in(request, "resource", "resource"), _text_in(request, "userInfo", "username")
-    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old, texts["name"], resource, user)
+    is_dry_run = request.get("dryRun") is True
+    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old, texts["name"], resource, user, is_dry_run)
 
 
 def answer(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
@@ -41,21 +42,32 @@ def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int 
 class Webhooks:
     """The webhooks of a process, from `start` to `stop`. `answers` say what comes of requests; `clock` gives seconds since the epoch.
 
-    `tell` is given one line about whatever goes wrong, `note` about what is news.
+    `tell` is given one line about whatever goes wrong, `note` about what is news. `beside` are run until `stop`, for what answers began.
     """
 
-    def __init__(self, cluster: Cluster, answers: Answers, serving: Serving, clock: Callable[[], float], tell: Tell, note: Tell) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        answers: Answers,
+        serving: Serving,
+        clock: Callable[[], float],
+        tell: Tell,
+        note: Tell,
+        beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
+    ) -> None:
         shown = ShownCertificate()
         self._serving, self._tell = serving, tell
         self._source: Source = _source(cluster, serving, shown, clock, note)
         self.server = WebhookServer(answers.by_path(), shown.tls, tell)
-        self._renewal: asyncio.Task[None] | None = None
+        self._beside = beside
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> int:
         """Begins to listen, once there is a certificate, and returns the port. Raises `NoCertificate`, `ClusterError` and `OSError`."""
         await self._source.first()
         port = await self.server.start(self._serving.address, self._serving.port)
-        self._renewal = asyncio.create_task(self._source.keep_fresh(self._tell), name="certificate")
+        self._tasks = [asyncio.create_task(self._source.keep_fresh(self._tell), name="certificate")]
+        self._tasks += [asyncio.create_task(one(), name="beside the webhooks") for one in self._beside]
         return port
 
     def ready(self) -> None:
@@ -64,9 +76,9 @@ class Webhooks:
 
     async def stop(self) -> None:
         """Answers what was asked already, and listens no more."""
-        if self._renewal is not None:
-            self._renewal.cancel()
-            await asyncio.gather(self._renewal, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.server.stop()
 
 

@@ -48,7 +48,7 @@ DEFAULTS = {
     },
     "logLevel": "info",
     "logFormat": "json",
-    "admission": {"podTemplates": "warn", "podTemplatesTimeout": "3s"},
+    "admission": {"podTemplates": "warn", "podTemplatesTimeout": "3s", "mnnvlWebhooks": False},
     "authorizer": {"enabled": False},
     "topologyAwareScheduling": {"enabled": False},
     "network": {"autoMNNVLEnabled": False},

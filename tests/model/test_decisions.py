@@ -13,13 +13,16 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.model.admitted.podclique import AdmittedPodClique
+from grove_compiler.model.admitted.podgang import AdmittedPodGang, DomainResource
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
 from grove_compiler.model.preflight.devices import Claim, Device, DeviceRequest
 from grove_compiler.model.preflight.forming_gang import Peer
 from grove_compiler.model.preflight.gang import PodGroupMember
@@ -29,6 +32,7 @@ from grove_compiler.preflight import inject
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
 from tests.preflight.injecting import pod_of, values_of
+from tests.seeds.through_webhooks import podclique, podgang
 
 from .sets import Manifest, clique, existing, existing_pod, expand, group, pcs
 from .topologies import manifest_of
@@ -55,6 +59,10 @@ GROUP = SET.replicas[0].scaling_groups[0]
 BREACH = Breach(0, "demo-0-a", since=0.0, was_whole=True, delay=60.0, pods=[])
 JOB = Job(SET, {})
 FAILURE = ReplicaFailure(JOB, replica_attempt(SET.replicas[0]), "demo-0-a", {"cause": "PodFailed"})
+DECISION_RULES = DecisionRules()
+ADMITTED = AdmittedPodClique(podclique(), "default", Settings(), Snapshot(), DECISION_RULES)
+FREE = DomainResource({"metadata": {"labels": {"grove.io/pcs-name": "demo"}}})
+OTHER_GANG = AdmittedPodGang(podgang("demo-0"), "default", Snapshot(), DECISION_RULES)
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
@@ -219,6 +227,8 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "is_registered": [("true", lambda program: program.decisions.is_registered(Peer({"metadata": {"name": "p"}})), False, True)],
     "gang_methods": [("['volcano']", lambda program: program.decisions.gang_methods(PREFLIGHT), ["workloadRef", "grove"], ["volcano"])],
     "gang_reference": [("{'parts': ['g']}", lambda program: program.decisions.gang_reference(MEMBER, "grove"), None, {"parts": ["g"]})],
+    "owning_gang": [("podclique.name", lambda program: program.decisions.owning_gang(ADMITTED), "demo-0", "demo-0-worker")],
+    "belongs_to_gang": [("true", lambda program: program.decisions.belongs_to_gang(FREE, OTHER_GANG), False, True)],
     "gang_size": [("7", lambda program: program.decisions.gang_size(None), None, 7)],
 }
 """For each decision: what a user says instead, what shows it, and what that is by our rule (none where another case says it) and theirs."""

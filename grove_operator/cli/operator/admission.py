@@ -89,7 +89,9 @@ def _webhooks(
     from grove_compiler.step import Context
     from grove_operator.controller.live_objects import LiveObjects
     from grove_operator.install.webhook_configurations import Installation
+    from grove_operator.webhooks.adoption import Adoption
     from grove_operator.webhooks.answers import Answers
+    from grove_operator.webhooks.domains import DomainWebhooks
     from grove_operator.webhooks.effects import Foresight
     from grove_operator.webhooks.pod_trial import PodTrial, trial_options
     from grove_operator.webhooks.review import Judge
@@ -107,12 +109,18 @@ def _webhooks(
     config, foresight = with_defaults(context).manifest, Foresight()
     namespace = own_namespace(session)
     operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
-    trial = PodTrial(session.cluster, trial_options(config))
-    return Webhooks(
-        session.cluster,
-        Answers(lambda: Judge(judged(), document, LiveObjects(View(cache)), foresight, operator), trial),
-        serving_of(config, namespace, folder=cert_dir, port=port),
-        time.time,
-        lambda text: log.line(text, "error"),
-        log.line,
-    )
+
+    def tell(text: str) -> None:
+        log.line(text, "error")
+
+    def judge() -> Judge:
+        return Judge(judged(), document, LiveObjects(View(cache)), foresight, operator)
+
+    answers = Answers(judge, PodTrial(session.cluster, trial_options(config)))
+    beside = []
+    if config["admission"]["mnnvlWebhooks"]:
+        adoption = Adoption(session.cluster, judged, tell)
+        answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
+        beside.append(adoption.run)
+    serving = serving_of(config, namespace, folder=cert_dir, port=port)
+    return Webhooks(session.cluster, answers, serving, time.time, tell, log.line, beside)

@@ -1,0 +1,45 @@
+"""Where an object of another controller belongs, as its labels say: in the design's words, or in those of the shipped operator."""
+
+from __future__ import annotations
+
+from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.record import record
+
+SET, REPLICA, GROUP, MEMBER = "grove.io/pcs-name", "grove.io/pcs-replica-index", "grove.io/pcsg-name", "grove.io/pcsg-replica-index"
+CLIQUE, GANG = "grove.io/clique-name", "grove.io/podgang"
+
+
+@record
+class Place:
+    """A set's name, the index of one of its replicas, the name of a scaling group's template and the index of one of the group's.
+
+    All are text, and empty where no label says it.
+    """
+
+    set_name: str
+    replica: str
+    group: str
+    member: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it says of which replica of which set it is: names of domains begin with these."""
+        return bool(self.set_name and self.replica)
+
+    @property
+    def replica_name(self) -> str:
+        """`<set>-<replica>`, which is also the name of the replica's base gang."""
+        return f"{self.set_name}-{self.replica}"
+
+    @property
+    def member_name(self) -> str:
+        """`<set>-<replica>-<group>-<index>`; empty outside of scaling groups."""
+        return f"{self.replica_name}-{self.group}-{self.member}" if self.group and self.member else ""
+
+
+def place_of(labels: dict[str, str]) -> Place:
+    """Returns where labels say that their object belongs. The shipped operator labels with a scaling group's whole name."""
+    set_name = labels.get(SET) or labels.get(PART_OF) or ""
+    replica = labels.get(REPLICA) or labels.get("grove.io/podcliqueset-replica-index") or ""
+    group = labels.get(GROUP) or (labels.get("grove.io/podcliquescalinggroup") or "").removeprefix(f"{set_name}-{replica}-")
+    return Place(set_name, replica, group, labels.get(MEMBER) or labels.get("grove.io/podcliquescalinggroup-replica-index") or "")

@@ -1,0 +1,89 @@
+"""A PodGang that another controller writes, and the domains and claims that are to go with it: rules call it `podgang`."""
+
+from __future__ import annotations
+
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.admitted.place import GANG, SET, Place, place_of
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.inputs.mnnvl_shape import DOMAIN
+from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, is_terminating
+from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.declared import declared
+from grove_compiler.record import record
+
+API_VERSION = "scheduler.grove.io/v1alpha1"
+ADOPTABLE = (("resource.nvidia.com", DOMAIN), ("resource.k8s.io", "ResourceClaim"))
+
+
+@record(slots=False)
+class DomainResource:
+    """A ComputeDomain or ResourceClaim that webhooks made, as it is in the cluster."""
+
+    manifest: Manifest
+
+    name = declared(str, "metadata.name")
+    labels = declared(dict[str, str], "metadata.labels")
+    resource_version = declared(str, "metadata.resourceVersion")
+    api_version = declared(str, "apiVersion")
+    kind = declared(str, "kind")
+
+    @lazy
+    def place(self) -> Place:
+        """Where it belongs."""
+        return place_of(self.labels)
+
+    @lazy
+    def gang_label(self) -> str:
+        """The PodGang that its label names; empty where others made it."""
+        return self.labels.get(GANG) or ""
+
+    @lazy
+    def owner_uid(self) -> str:
+        """The UID of its controller; empty without one."""
+        return str((controller_of(self.manifest) or {}).get("uid") or "")
+
+
+@record(slots=False)
+class AdmittedPodGang:
+    """A PodGang as it is asked for, which has no UID, or as it is in the cluster. `namespace` is the request's."""
+
+    manifest: Manifest
+    namespace: str
+    snapshot: Snapshot
+    decisions: DecisionRules
+
+    name = declared(str, "metadata.name")
+    uid = declared(str, "metadata.uid", "Empty while it is only asked for: no admission webhook sees one.")
+    labels = declared(dict[str, str], "metadata.labels")
+    annotations = declared(dict[str, str], "metadata.annotations")
+
+    @lazy
+    def place(self) -> Place:
+        """Where it belongs."""
+        return place_of(self.labels)
+
+    @lazy
+    def ref(self) -> ObjectRef:
+        """It as an owner."""
+        return ObjectRef(API_VERSION, "PodGang", self.namespace, self.name, self.uid)
+
+    @lazy
+    def resources(self) -> list[DomainResource]:
+        """The domains and claims that belong to it, by the rule `belongs_to_gang`; without those that are being deleted."""
+        found = (
+            DomainResource(manifest)
+            for group, kind in ADOPTABLE
+            for manifest in self.snapshot.labelled(group, kind, SET, self.place.set_name, self.namespace)
+            if not is_terminating(manifest)
+        )
+        return [one for one in found if self.decisions.of(belongs_to_gang)(one, self)] if self.place.set_name else []
+
+    @lazy
+    def strays(self) -> list[DomainResource]:
+        """Those of them that somebody else owns still."""
+        return [one for one in self.resources if one.owner_uid != self.uid]
+
+
+def belongs_to_gang(resource: DomainResource, podgang: AdmittedPodGang) -> bool:
+    """Decides whether a ComputeDomain or ResourceClaim belongs to a PodGang of its set."""
+    raise NotImplementedError

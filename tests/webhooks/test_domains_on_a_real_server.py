@@ -1,0 +1,176 @@
+"""The MNNVL webhooks behind a real API server, where another controller writes PodCliques and PodGangs: here kubectl plays it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from applier.testing.control_plane import ControlPlane
+from grove_compiler.api import crd
+from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
+from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+from tests.cli.conftest import cache_of_the_session
+from tests.cli.running import ROOT
+from tests.controller.live.test_mnnvl import DEFINITION
+from tests.seeds.sets import clique, mnnvl, pcs
+from tests.webhooks.conftest import Manifest
+
+pytestmark = [pytest.mark.cluster, needs_openssl]
+
+__all__ = ["cache_of_the_session"]
+
+PATIENCE = 90.0
+CONFIGURATION = """
+apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+logFormat: text
+admission: {mnnvlWebhooks: true}
+"""
+LABELS = {"app.kubernetes.io/part-of": "demo", "grove.io/podcliqueset-replica-index": "0", "grove.io/podgang": "demo-0"}
+"""Those of the shipped operator."""
+
+
+class Place(NamedTuple):
+    """A cluster of its own, since it has NVIDIA's kind, and the webhooks in it."""
+
+    plane: ControlPlane
+    folder: Path
+    ca: Pair
+
+    def apply(self, *manifests: Manifest) -> None:
+        self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
+
+    def get(self, kind: str, name: str) -> Any:
+        return json.loads(self.plane.kubectl("get", kind, name, "--ignore-not-found", "-o", "json").stdout or "null")
+
+    def until(self, look: Callable[[], Any], wanted: Any) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while (seen := look()) != wanted:
+            assert time.monotonic() < deadline, f"wanted {wanted!r}, and there is still {seen!r}; {(self.folder / 'log').read_text()}"
+            time.sleep(0.2)
+
+    def disabled(self, name: str) -> str:
+        """What people are told who try to switch MNNVL off for a PodClique that exists."""
+        change = ("annotate", "--dry-run=server", "--overwrite", "podclique", name, "grove.io/mnnvl-enabled=false")
+        return self.plane.kubectl(*change, check=False).stderr
+
+    def owner_of_domain(self) -> str:
+        domain = self.get("computedomain", "demo-0-cd")
+        return domain["metadata"]["ownerReferences"][0]["kind"] if domain else ""
+
+    @contextmanager
+    def webhooks(self) -> Iterator[None]:
+        """Runs them, and has the API server ask them."""
+        command = [sys.executable, "-m", "grove_operator", "operator", "webhooks", "--port", "0", "--cert-dir", str(self.folder / "served")]
+        options = ["--config", str(self.folder / "config.yaml"), "--kubeconfig", str(self.plane.kubeconfig)]
+        with (self.folder / "log").open("w") as log:
+            process = subprocess.Popen([*command, *options], cwd=ROOT, stderr=log, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+        try:
+            self.until(lambda: " ready " in (self.folder / "log").read_text(), True)
+            port = re.search(r"listening port=(\d+)", (self.folder / "log").read_text())
+            assert port is not None
+            self.apply(*configurations(f"https://127.0.0.1:{port[1]}", self.ca))
+            self.until(self._is_asked, True)
+            yield
+        finally:
+            process.terminate()
+            process.wait(60)
+
+    def _is_asked(self) -> bool:
+        """An API server follows its configurations with some delay."""
+        tried = self.plane.kubectl("create", "--dry-run=server", "-f", "-", "-o", "json", input=json.dumps(podclique("demo-0-probe")))
+        return "resourceClaims" in json.loads(tried.stdout)["spec"]["podSpec"]
+
+
+def configurations(url: str, ca: Pair) -> Iterator[Manifest]:
+    for manifest in webhook_configurations(Installation("default"), MNNVL):
+        [hook] = manifest["webhooks"]
+        path = hook["clientConfig"]["service"]["path"]
+        hook["clientConfig"] = {"url": url + path, "caBundle": base64.b64encode(ca.certificate.read_bytes()).decode()}
+        yield manifest
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("webhooks")
+    ca, served = authority(folder), folder / "served"
+    served.mkdir()
+    pair = signed(ca, "webhook")
+    (served / "tls.crt").write_text(pair.certificate.read_text())
+    (served / "tls.key").write_text(pair.key.read_text())
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
+        there = Place(plane, folder, ca)
+        definitions = [*crd.crds(), DEFINITION]
+        text = "\n---\n".join(map(json.dumps, definitions))
+        plane.kubectl("apply", "--server-side", "-f", "-", input=text)
+        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{one['metadata']['name']}" for one in definitions))
+        yield there
+
+
+@pytest.fixture
+def demo(place: Place) -> Iterator[Place]:
+    """A set that enables MNNVL, whose controller hands no annotations on, as the shipped one does not."""
+    place.apply(pcs([clique("worker"), clique("ps")], annotations=mnnvl("replica")))
+    yield place
+    for hook in webhook_configurations(Installation("default"), MNNVL):
+        place.plane.kubectl("delete", hook["kind"], hook["metadata"]["name"], "--ignore-not-found")
+    place.plane.kubectl("delete", "podgangs,podcliques,podcliquesets", "--all")
+    place.until(lambda: place.get("computedomain", "demo-0-cd"), None)
+
+
+def podclique(name: str) -> Manifest:
+    labels = {**LABELS, "app.kubernetes.io/managed-by": "grove-operator"}
+    spec = clique(name.removeprefix("demo-0-"))["spec"]
+    metadata: Manifest = {"name": name, "namespace": "default", "labels": labels}
+    if name.endswith("probe"):  # of no template of the set, from which it would have them
+        metadata["annotations"] = mnnvl("replica")
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": metadata, "spec": spec}
+
+
+def podgang() -> Manifest:
+    metadata = {"name": "demo-0", "namespace": "default", "labels": {"app.kubernetes.io/part-of": "demo"}}
+    return {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "metadata": metadata, "spec": {"podgroups": []}}
+
+
+def test_podcliques_join_a_domain_that_comes_and_goes_with_their_gang(demo: Place) -> None:
+    with demo.webhooks():
+        assert demo.get("computedomain", "demo-0-cd") is None, "a trial made a domain"
+        demo.apply(podclique("demo-0-worker"), podclique("demo-0-ps"))
+        made = [demo.get("podclique", f"demo-0-{name}") for name in ("worker", "ps")]
+        claim = [{"name": "mnnvl", "resourceClaimTemplateName": "demo-0-mnnvl-claim"}]
+        assert [one["spec"]["podSpec"]["resourceClaims"] for one in made] == [claim, claim]
+        assert [one["metadata"]["annotations"]["grove.io/mnnvl-enabled"] for one in made] == ["true", "true"]
+        assert demo.owner_of_domain() == "PodCliqueSet"
+        demo.apply(podgang())
+        demo.until(demo.owner_of_domain, "PodGang")
+        demo.until(lambda: demo.get("podgang", "demo-0")["metadata"].get("annotations", {}).get("grove.io/mnnvl-resources-adopted"), "true")
+        demo.plane.kubectl("delete", "podgang", "demo-0")
+        demo.until(lambda: demo.get("computedomain", "demo-0-cd"), None)
+
+
+def test_a_gang_that_came_while_they_were_away_gets_its_domains_later(demo: Place) -> None:
+    with demo.webhooks():
+        demo.apply(podclique("demo-0-worker"))
+    demo.apply(podgang())
+    assert demo.owner_of_domain() == "PodCliqueSet"
+    with demo.webhooks():
+        demo.until(demo.owner_of_domain, "PodGang")
+
+
+def test_annotations_of_a_podclique_cannot_change(demo: Place) -> None:
+    with demo.webhooks():
+        demo.apply(podclique("demo-0-worker"))
+        refused = 'metadata.annotations[grove.io/mnnvl-enabled]: Invalid value: "false": cannot change, for its pods would keep'
+        demo.until(lambda: refused in demo.disabled("demo-0-worker"), True)
