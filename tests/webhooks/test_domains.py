@@ -19,7 +19,7 @@ from applier.testing.virtual_time import run_virtual
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Context
-from grove_operator.webhooks.adoption import Adoption
+from grove_operator.controller.domain_adoption import Adoption
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.review import read_request
 from tests.webhooks.conftest import Manifest, asked

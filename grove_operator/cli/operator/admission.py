@@ -87,9 +87,9 @@ def _webhooks(
     from applier.loop import View
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import Context
+    from grove_operator.controller.domain_adoption import Adoption
     from grove_operator.controller.live_objects import LiveObjects
     from grove_operator.install.webhook_configurations import Installation
-    from grove_operator.webhooks.adoption import Adoption
     from grove_operator.webhooks.answers import Answers
     from grove_operator.webhooks.domains import DomainWebhooks
     from grove_operator.webhooks.effects import Foresight
