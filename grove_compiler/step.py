@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from grove_compiler.compile import expand as run_rules
 from grove_compiler.compile import waits_of
 from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
-from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.failure import FAILED, RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -85,10 +85,19 @@ class Gone(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """Something is wrong, so everything stays as it is. `reason` is one sentence, `findings` say it with places."""
+    """Something is wrong, so everything stays as it is. `reason` is one sentence, `findings` say it with places.
+
+    It is `unforeseen` where neither an input nor a rule was found to be wrong, but the program stumbled.
+    """
 
     reason: str
     findings: Sequence[Diagnostic] = ()
+    unforeseen: bool = False
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the program or a rule failed, so that whoever wrote it wants to see on what."""
+        return self.unforeseen or any(one.code == FAILED for one in self.findings)
 
 
 @record
@@ -129,6 +138,7 @@ class Context:
     def __init__(self, program: Program, settings: Settings, config: Document | None = None) -> None:
         self.program, self.settings = program, settings
         self.waits = waits_of(program)
+        self.document = config
         self.scope: dict[str, Any] = {"settings": settings}
         decoder = Decoder(program, self.scope)
         decoder.take([config] if config else [])
@@ -154,25 +164,33 @@ class Context:
         decoder.take([Document(manifest)])
         return next(iter(decoder.decoded), None)
 
+    def remembered(self, manifest: Manifest) -> Generation | None:
+        """Returns what was worked out for a set as it is declared; none where that is yet to be done."""
+        known = self._generations.get(manifest["metadata"].get("uid") or "")
+        return known if known is not None and known.declaration == _declaration(manifest) else None
+
     def generation(self, manifest: Manifest) -> Generation | None:
         """Returns what follows from the declaration of a set; none when it cannot be read at all."""
-        metadata = manifest["metadata"]
-        declaration = metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
-        uid = metadata.get("uid") or ""
-        known = self._generations.get(uid)
-        if known is not None and known.declaration == declaration:
+        known = self.remembered(manifest)
+        if known is not None:
             return known
         entry = self.decode(manifest)
         if entry is None:
             return None
         declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
-        made = Generation(declaration, entry, declared)
-        if uid and metadata.get("generation"):
+        made = Generation(_declaration(manifest), entry, declared)
+        uid = manifest["metadata"].get("uid") or ""
+        if uid and manifest["metadata"].get("generation"):
             self._generations.pop(uid, None)
             self._generations[uid] = made
             if len(self._generations) > MOST_GENERATIONS:
                 del self._generations[next(iter(self._generations))]  # the one that was made first
         return made
+
+
+def _declaration(manifest: Manifest) -> tuple[Any, ...]:
+    metadata = manifest["metadata"]
+    return metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
 
 
 def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
@@ -190,7 +208,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
     except Unknown as error:
         return Hold(str(error))
     except Exception as error:  # a fault of ours or of a view must not cost anybody an object
-        return Hold(f"{type(error).__name__}: {error}")
+        return Hold(f"{type(error).__name__}: {error}", unforeseen=True)
 
 
 def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:

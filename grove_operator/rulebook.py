@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import grove_compiler
@@ -52,9 +52,17 @@ class Rulebook(NamedTuple):
     @property
     def key(self) -> str:
         """A name for exactly this content, this release and this Python: what a program was made of."""
-        digest = blake2b(f"{__version__} {sys.implementation.cache_tag} {sys.hexversion:x}".encode(), digest_size=16)
+        return self._digest(f"{__version__} {sys.implementation.cache_tag} {sys.hexversion:x}", lambda file: file.origin)
+
+    @property
+    def name(self) -> str:
+        """A name for what the rules say, the same on every machine and wherever they lie."""
+        return self._digest("", lambda file: SHIPPED if file.origin == SHIPPED else "")
+
+    def _digest(self, begin: str, origin: Callable[[RuleFile], str]) -> str:
+        digest = blake2b(begin.encode(), digest_size=16)
         for file in self.files:
-            digest.update(f"\0{file.origin}\0{file.name}\0{len(file.data)}\0".encode("utf-8", "surrogateescape"))
+            digest.update(f"\0{origin(file)}\0{file.name}\0{len(file.data)}\0".encode("utf-8", "surrogateescape"))
             digest.update(file.data)
         return digest.hexdigest()
 

@@ -124,6 +124,17 @@ class TracingConfiguration(Section):
     """How many of a million traces are kept."""
 
 
+class ReplayConfiguration(Section):
+    """Looks of the operator at its keys, kept to be replayed; ours."""
+
+    folder: str = ""
+    """Folder that gets a bundle of each look; none does when empty, but those of looks that failed go to a temporary one."""
+    bundles: Positive = 1000
+    """How many bundles of a kind the folder holds before the oldest goes."""
+    in_memory: Annotated[Int32, Field(ge=0)] = 20
+    """How many looks are held in memory, to be written when the process gets SIGUSR1."""
+
+
 class OwnerControllerConfiguration(Section):
     """A controller of objects that own many others."""
 
@@ -240,6 +251,8 @@ class OperatorConfiguration(Section):
     """Profiling."""
     tracing: TracingConfiguration = DEFAULTED
     """Spans of what the operator does."""
+    replay: ReplayConfiguration = DEFAULTED
+    """Looks that are kept to be replayed."""
     controllers: ControllersConfiguration = DEFAULTED
     """The controllers."""
     log_level: Literal["debug", "info", "error"] = "info"

@@ -39,6 +39,7 @@ SECTIONS = {
     "The operator": {
         "install": Entry("install", "Print what makes a cluster have the operator"),
         "operator": Entry("operator.command", "Keep a cluster's PodCliqueSets as the rules say"),
+        "replay": Entry("replay.command", "Take a step of the operator again, from a bundle that it kept"),
         "preflight": Entry("preflight.command", "Test GPUs, links and collectives before a workload starts"),
         "initc": Entry("initc", "Wait, inside a pod, for the cliques that start before it"),
     },

@@ -12,7 +12,8 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import group_of
+from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.replay.replay import Take
 from grove_compiler.step import GROUP, Context, Key, Step, step
 from grove_compiler.step import Gone as StepGone
 from grove_compiler.step import Hold as StepHold
@@ -25,6 +26,7 @@ from grove_operator.controller.statuses import status_writes
 from grove_operator.controller.troubles import REFUSED, Trouble, Troubles, condition, event, status_as_it_is, whole, words
 
 Clock = Callable[[], float]
+Record = Callable[[Take, Objects, Key, float, Context], Step | StepGone | StepHold]
 R = TypeVar("R", Event, DeletionResult)
 
 
@@ -36,16 +38,23 @@ class Desire:
     """Is the function that a loop calls: from what it sees to what should be. `clock` gives seconds since the epoch.
 
     `wake` lets a key be looked at soon: that of a set whose replica is held, or is so no more, since the set's own key writes its status.
+    `record` takes the step of a key by the function that it is given, and may keep it.
     """
 
-    def __init__(self, context: Context, clock: Clock, wake: Callable[[Key], None] = lambda _: None) -> None:
-        self._context, self._clock, self._wake = context, clock, wake
+    def __init__(
+        self,
+        context: Context,
+        clock: Clock,
+        wake: Callable[[Key], None] = lambda _: None,
+        record: Record = lambda take, *asked: take(*asked),
+    ) -> None:
+        self._context, self._clock, self._wake, self._record = context, clock, wake, record
         self._troubles, self._bad_news, self._pending = Troubles(), BadNews(), Pending()
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns what should be for a key. Raises `NotSynced` where the cache cannot answer: the loop looks again when it can."""
         objects, now = LiveObjects(view), self._clock()
-        outcome = step(objects, key, now, self._context)
+        outcome = self._record(step, objects, key, now, self._context)
         if objects.not_synced is not None:
             raise objects.not_synced
         match outcome:

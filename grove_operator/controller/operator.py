@@ -20,6 +20,7 @@ from grove_operator.controller.desire import Clock, Desire
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
 from grove_operator.controller.membership import Membership
+from grove_operator.controller.recorder import Keeping, Recorder
 from grove_operator.controller.steps import Steps
 
 MANAGER = "grove-operator"
@@ -48,7 +49,8 @@ class Options:
     """How the operator runs. `namespace` limits it to one; without a `lease` it takes itself for the only one.
 
     `workers` keys are brought along at a time: each waits for the server most of the time. `on_look` hears of a key when a look at it
-    begins, `on_result` what came of it, in the same task; `on_wait` and `on_work` how many seconds it waited for that and took.
+    begins, `on_result` what came of it, in the same task; `on_wait` and `on_work` how many seconds it waited for that and took. `keeping`
+    says how many looks are kept, to be replayed.
     """
 
     namespace: str = ""
@@ -59,6 +61,7 @@ class Options:
     on_wait: Callable[[float], None] = field(default=lambda _: None)
     on_work: Callable[[float], None] = field(default=lambda _: None)
     on_look: Callable[[Key], None] = field(default=lambda _: None)
+    keeping: Keeping = field(default_factory=Keeping)
 
 
 class Operator:
@@ -74,7 +77,8 @@ class Operator:
             group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work
         )
         self.membership = Membership(queue.add)
-        self._desire = Desire(context, clock, queue.add)
+        self.recorder = Recorder(options.keeping)
+        self._desire = Desire(context, clock, queue.add, self.recorder.take)
         self._steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)
         self._on_look, self._on_result = options.on_look, options.on_result
         self._context, self._namespace = context, options.namespace
@@ -120,6 +124,7 @@ class Operator:
 
     def _look_at(self, result: Result[Key]) -> None:
         self._desire.look_at(result)
+        self.recorder.result(result)
         self._on_result(result)
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:

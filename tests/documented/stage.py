@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import cache
 from pathlib import Path
+
+from grove_compiler.replay.bundle import encode
+from grove_operator.rulebook import read as read_rulebook
+from tests.replay.kept import taken
 
 from .commands import ROOT
 
@@ -78,6 +83,7 @@ def build(folder: Path, namespace: str) -> None:
     write("operator.yaml", _OPERATOR)
     write("pod.yaml", _POD)
     write("values.yaml", "namespaces: [NAMESPACE]\n")
+    write("demo.json", _bundle())
     write("now.yaml", "apiVersion: v1\nkind: List\nitems: []\n")
     write("now.json", '{"apiVersion": "v1", "kind": "List", "items": []}\n')
     shutil.copy(ROOT / "examples" / "nodes.yaml", folder / "nodes.yaml")
@@ -95,6 +101,14 @@ def build(folder: Path, namespace: str) -> None:
     write("overlays/prod/kustomization.yaml", "resources: [set.yaml]\nnameSuffix: -prod\n")
     write("overlays/prod/set.yaml", _SET % "from-a-base")
     (folder / "examples").symlink_to(ROOT / "examples")
+
+
+@cache
+def _bundle() -> str:
+    """A look of the operator at a replica, by the rules that ship."""
+    kept = taken()
+    kept.rules = read_rulebook().name
+    return encode(kept).decode()
 
 
 def _readme() -> str:

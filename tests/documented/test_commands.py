@@ -28,7 +28,7 @@ ELSEWHERE = {
 }
 ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "why", "completion")
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
-FINDS = re.compile(r"grove (lint|impact|fit|diff)|kubectl diff|hpa/")
+FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")
 """Commands that end with 1 when they have something to say."""
 OWNERS = re.compile(r"left out the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
 TOOLS = ROOT / ".tools" / "bin"

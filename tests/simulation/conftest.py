@@ -8,6 +8,7 @@ import pytest
 
 from applier.loop import View
 from grove_compiler.model.expanded.tally import KeptTally
+from grove_compiler.replay.views import Recording
 from grove_compiler.step import Context, Generation, Gone, Hold, Key, Step, step
 from grove_operator.controller import desire
 from grove_operator.controller.live_objects import LiveObjects
@@ -18,8 +19,9 @@ from tests.simulation.simulation import Simulation
 def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a set adds up from what has changed is what it adds up from scratch, after all that a simulation does to it."""
 
-    def checked(view: LiveObjects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
-        outcome = step(view, key, now, context)
+    def checked(recording: Recording, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+        outcome, view = step(recording, key, now, context), recording.view
+        assert isinstance(view, LiveObjects)
         if key.replica is None and isinstance(outcome, Step) and (generation := _generation(view, key, context)) is not None:
             kept, generation.tally = generation.tally, KeptTally()
             anew = step(LiveObjects(View(view._view._cache)), key, now, context)

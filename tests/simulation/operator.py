@@ -11,6 +11,7 @@ from applier.loop import Lease, Result, Timing
 from applier.ref import Ref
 from grove_compiler.step import Context, Key
 from grove_operator.controller import operator as controller
+from grove_operator.controller.recorder import Keeping
 from tests.simulation.network import Connection, Network
 
 TIMING = Timing(duration=15.0, renew=10.0, retry=2.0)
@@ -24,8 +25,11 @@ class Operator:
     turns, and that is at rest whenever anything here is called.
     """
 
-    def __init__(self, network: Network, context: Context, loop: asyncio.AbstractEventLoop, identity: str = "") -> None:
+    def __init__(
+        self, network: Network, context: Context, loop: asyncio.AbstractEventLoop, identity: str = "", keeping: Keeping | None = None
+    ) -> None:
         self.network, self.context, self.identity, self._loop = network, context, identity, loop
+        self.keeping = keeping or Keeping()
         self.held: dict[Key, str] = {}
         self.deleted: list[tuple[Ref, str]] = []
         self.writes = 0
@@ -40,7 +44,7 @@ class Operator:
         self.connection = Connection(self.network, self._wrote)
         lease = Lease(self.connection, "default", "leader", f"{self.identity}-{self.processes}", timing=TIMING, chance=Random(0))
         self.lease = lease if self.identity else None
-        options = controller.Options(lease=self.lease, on_result=self._look_at)
+        options = controller.Options(lease=self.lease, on_result=self._look_at, keeping=self.keeping)
         self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now, options)
         self._task = self._loop.create_task(self.process.run())
 

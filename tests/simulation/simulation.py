@@ -11,6 +11,7 @@ from typing import ClassVar
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import VirtualTimeLoop
 from grove_compiler.step import Context
+from grove_operator.controller.recorder import Keeping
 from tests.simulation.machines import Machines
 from tests.simulation.network import Network
 from tests.simulation.operator import Operator
@@ -37,7 +38,15 @@ class Simulation:
 
     open: ClassVar[list[Simulation]] = []
 
-    def __init__(self, shared: Context | None = None, room: int = 1000, *, candidates: int = 1, moment: Moment | None = None) -> None:
+    def __init__(
+        self,
+        shared: Context | None = None,
+        room: int = 1000,
+        *,
+        candidates: int = 1,
+        moment: Moment | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
         self.loop = VirtualTimeLoop()
         self.open.append(self)
         self.world = World(self.loop.time)
@@ -46,7 +55,7 @@ class Simulation:
         self.machines = Machines(self.world, room)
         self.network = Network(self.world)
         names = [""] if candidates == 1 else [f"candidate-{number}" for number in range(candidates)]
-        self.operators = [Operator(self.network, shared or context(), self.loop, name) for name in names]
+        self.operators = [Operator(self.network, shared or context(), self.loop, name, keeping) for name in names]
         self.operator = self.operators[0]
 
     def close(self) -> None:
@@ -123,6 +132,6 @@ def _running(set: str, room: int) -> Moment:
     return simulation.world.moment()
 
 
-def running(set: Manifest | None = None, room: int = 1000, *, candidates: int = 1) -> Simulation:
+def running(set: Manifest | None = None, room: int = 1000, *, candidates: int = 1, keeping: Keeping | None = None) -> Simulation:
     """A simulation in which a set runs, all of it ready. It is brought to there once for each set."""
-    return Simulation(room=room, candidates=candidates, moment=_running(json.dumps(set or demo()), room))
+    return Simulation(room=room, candidates=candidates, moment=_running(json.dumps(set or demo()), room), keeping=keeping)

@@ -13,6 +13,9 @@ from grove_compiler.record import record
 MODULE = "<grove rules>"
 """The file name of generated code in tracebacks."""
 
+FAILED = "rules/failed"
+"""The code of the finding about a rule that could not run."""
+
 FAILURES = (
     EvaluationError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, NameError, RuntimeError, StopIteration,
     TypeError, ValueError,
@@ -70,7 +73,7 @@ class LinePlaces:
         file, line, path = self._place(error, rule)
         what = str(error) if isinstance(error, EvaluationError) else f"{type(error).__name__}: {error}"
         message = f"the rule {self._label(rule, file, line)} failed: {what}"
-        return RuleFailure(Diagnostic("rules/failed", "error", message, path, file, line))
+        return RuleFailure(Diagnostic(FAILED, "error", message, path, file, line))
 
     def _label(self, rule: RuleInfo, file: str, line: int) -> str:
         """Names the rule that failed, and the patch if what failed stands in one."""

@@ -46,6 +46,7 @@ class Program:
     """Rules in the order in which they run, bound to a vocabulary. Stateless: one program compiles any number of inputs.
 
     `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
+    `name` tells these rules from others; it is empty where nobody has given one.
     `decisions` holds, as attributes, the functions that `decide` rules became, for the model to call. They take their arguments by
     position, and raise `RuleFailure`.
     """
@@ -58,6 +59,7 @@ class Program:
         vocabulary: Vocabulary,
     ) -> None:
         self.rules = tuple(rules)
+        self.name = ""
         self._code, self._places = code, LinePlaces(self.rules, places)
         self._roots = vocabulary.words
         self._first_subject = next(iter(vocabulary.subjects), "")

@@ -48,7 +48,7 @@ def read_given(config: str | None, folders: Sequence[str], *, may_be_empty: bool
     Folders `may_be_empty` where rules come later, as in a volume whose ConfigMap is optional.
     """
     document = _document(config) if config else None
-    return Given(folders, config or "", program_of(folders, may_be_empty=may_be_empty), document)
+    return Given(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
 
 
 def _document(path: str) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from applier.stop import Stop, ended_by_signal
 from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
-from grove_operator.cli.operator.configuration import tell_unused
+from grove_operator.cli.operator.configuration import tell_unused, with_defaults
+from grove_operator.cli.operator.keeping import keeping
 from grove_operator.cli.operator.reload import Files, Reload
 from grove_operator.cli.operator.shown import Shown
 from grove_operator.controller.log import Log
@@ -47,6 +49,7 @@ async def operate(session: Session, given: Given, context: Context, heard: Relay
         on_result=shown.result,
         on_wait=shown.wait,
         on_work=shown.work,
+        keeping=keeping(with_defaults(context).manifest["replay"], log),
     )
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
@@ -54,6 +57,7 @@ async def operate(session: Session, given: Given, context: Context, heard: Relay
     webhooks = partial(serve_beside, session, context, given.document, operator.cache, log) if serves_webhooks(context) else None
     reload = Reload(Files(given.folders, given.path), context, given.document, operator, log, shown.reloaded)
     stop = Stop()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, operator.recorder.hand_over)
     with ended_by_signal(stop):
         async with shown.serving(operator, session.cluster):
             looking = asyncio.create_task(reload.run(), name="files")

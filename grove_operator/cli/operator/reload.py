@@ -102,6 +102,7 @@ class Reload:
             return self._refuse(str(error))
         except InvalidRules as error:
             return self._refuse("; ".join(f"{one.file}:{one.line}: {one.message}" for one in error.diagnostics))
+        program.name = book.name
         made = Context(program, self._context.settings, self._document)
         if has_errors(made.findings):
             return self._refuse("; ".join(one.message for one in made.findings if one.severity == "error"))

@@ -1,0 +1,1 @@
+"""Keeps what a step rested on and what it decided, so that it can be taken again anywhere."""

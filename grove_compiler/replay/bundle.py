@@ -1,0 +1,171 @@
+"""Writes a step that was taken as a bundle, all that it takes to take it again, and reads it back.
+
+A bundle is one JSON object. Objects of the cluster stand in it once, and answers name them by their positions. `digest` is over all else:
+a bundle of which a part is missing, or was changed, is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import field
+from hashlib import sha256
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Changes, Unknown
+from grove_compiler.record import record
+from grove_compiler.replay.decision import decision_value
+from grove_compiler.replay.memory import Memory, read_memory
+from grove_compiler.replay.plain import plain, shown
+from grove_compiler.replay.views import Question
+from grove_compiler.step import Context, Gone, Hold, Key, Step
+from grove_compiler.version import __version__
+
+FORMAT = "grove-replay/1"
+UNREAD = ("tracing",)
+"""What no step reads of the configuration, and what may hold a password: in a URL."""
+
+
+class BadBundle(Exception):
+    """What cannot be replayed; the text says why."""
+
+
+@record
+class Taken:
+    """A step that was taken: what it was asked, what it was told and remembered, and what it decided.
+
+    Nothing in it is copied, since objects never change. `writes` are what became of what it decided, `held` is why the key as a whole was
+    left as it is.
+    """
+
+    key: Key
+    now: float
+    context: Context
+    rules: str
+    answers: dict[Question, Any]
+    memory: Memory
+    outcome: Step | Gone | Hold
+    writes: Sequence[Manifest] = ()
+    held: str = ""
+
+
+@record
+class Bundle:
+    """A bundle that was read. `rules` name those that it was made with, `version` the release. `decision` is as `decision_value` has it."""
+
+    key: Key
+    now: float
+    version: str
+    rules: str
+    settings: Settings
+    config: Manifest | None
+    answers: dict[Question, Any]
+    memory: Memory
+    decision: Manifest
+    writes: list[Manifest] = field(default_factory=list)
+
+
+def encode(taken: Taken) -> bytes:
+    """Returns a bundle as text in ASCII, with one line for each object of the cluster."""
+    table = _Table()
+    config = taken.context.document
+    value = {
+        "format": FORMAT,
+        "key": taken.key._asdict(),
+        "now": taken.now,
+        "time": timestamp(taken.now),
+        "version": __version__,
+        "rules": taken.rules,
+        "settings": plain(taken.context.settings),
+        "config": None if config is None else {key: one for key, one in config.value.items() if key not in UNREAD},
+        "answers": [[*question, table.of(answer)] for question, answer in taken.answers.items()],
+        "memory": {**taken.memory.value(), "topologies": [table.position(one) for one in taken.memory.topologies]},
+        "objects": table.objects,
+        "decision": decision_value(taken.outcome),
+        "writes": list(taken.writes),
+        "held": taken.held,
+    }
+    lines = ",\n".join(f"{json.dumps(key)}:{_lines(one) if key == 'objects' else _text(one)}" for key, one in value.items())
+    body = "{\n" + lines
+    return f'{body},\n"digest":"{sha256(body.encode()).hexdigest()}"\n}}\n'.encode()
+
+
+def decode(data: bytes) -> Bundle:
+    """Returns the bundle that a file holds. Raises `BadBundle`."""
+    value = _checked(data)
+    try:
+        objects: list[Manifest] = value["objects"]
+        memory = value["memory"]
+        return Bundle(
+            Key(**value["key"]),
+            value["now"],
+            value["version"],
+            value["rules"],
+            Settings(**value["settings"]),
+            value["config"],
+            {tuple(question): _answer(answer, objects) for *question, answer in value["answers"]},
+            read_memory(memory, [objects[position] for position in memory["topologies"]]),
+            value["decision"],
+            value["writes"],
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise BadBundle(f"it lacks what a bundle has ({type(error).__name__}: {error})") from None
+
+
+def _checked(data: bytes) -> Manifest:
+    body, found, rest = data.rpartition(b',\n"digest":"')
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        what = "it ends in the middle" if data.startswith(b'{\n"format":') and not found else f"it is no JSON ({error})"
+        raise BadBundle(what) from None
+    if not isinstance(value, dict) or not str(value.get("format")).startswith("grove-replay/"):
+        raise BadBundle("it is no bundle: expected a file that the operator wrote")
+    if value["format"] != FORMAT:
+        raise BadBundle(f"it has the form {value['format']}, and this release reads {FORMAT}")
+    if not found or rest[:64].decode("ascii", "replace") != sha256(body).hexdigest():
+        raise BadBundle("it was changed after it was written: its digest is another one")
+    return value
+
+
+class _Table:
+    """The objects of a bundle, each once."""
+
+    def __init__(self) -> None:
+        self.objects: list[Manifest] = []
+        self._positions: dict[int, int] = {}
+
+    def position(self, manifest: Manifest) -> int:
+        position = self._positions.setdefault(id(manifest), len(self.objects))
+        if position == len(self.objects):
+            self.objects.append(shown(manifest))
+        return position
+
+    def of(self, answer: Any) -> Any:
+        """The answer with positions in place of objects: one or null, a list of them, names of what changed, or why nobody knew."""
+        if isinstance(answer, Unknown):
+            return {"unknown": str(answer)}
+        if isinstance(answer, Changes):
+            return {"changed": None if answer.names is None else [*answer.names]}
+        if isinstance(answer, list):
+            return [self.position(one) for one in answer]
+        return None if answer is None else self.position(answer)
+
+
+def _answer(answer: Any, objects: list[Manifest]) -> Any:
+    if isinstance(answer, dict):
+        return Unknown(answer["unknown"]) if "unknown" in answer else Changes(None, answer["changed"])
+    if isinstance(answer, list):
+        return [objects[position] for position in answer]
+    return None if answer is None else objects[answer]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _lines(objects: list[Manifest]) -> str:
+    return "[\n" + ",\n".join(map(_text, objects)) + "\n]"

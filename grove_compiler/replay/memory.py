@@ -1,0 +1,91 @@
+"""Keeps what a step took over from the steps before it, and gives it to another step.
+
+It only saves time: a step decides the same without. But it is then asked other questions, of which a record knows no answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.availability import ReplicaState
+from grove_compiler.model.expanded.recorded_templates import Hashes
+from grove_compiler.model.expanded.tally import KeptTally, Tally
+from grove_compiler.model.inputs.snapshot import Objects, Unknown
+from grove_compiler.record import record
+from grove_compiler.replay.plain import plain
+from grove_compiler.step import GROUP, Context, Generation, Key
+
+
+@record
+class Memory:
+    """What is remembered of a set. `findings` were made beside `topologies`; `states` and `waiting` are a tally that rests on `hashes`.
+
+    Nothing of it is there for a topology, or for a set that is seen for the first time. The tally is copied only once a step asks for it:
+    it is as long as the set has replicas.
+    """
+
+    findings: list[Diagnostic] | None = None
+    topologies: list[Manifest] = field(default_factory=list)
+    hashes: Hashes | None = None
+    states: list[ReplicaState] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    generation: Generation | None = None
+
+    def keep_tally(self) -> None:
+        """Copies the tally as it is now, unless it was copied before."""
+        if self.generation is not None and self.hashes is None:
+            kept = self.generation.tally
+            self.hashes, self.states, self.waiting = kept.hashes, [*kept.tally.states], sorted(kept.tally.waiting)
+
+    def give(self, generation: Generation) -> None:
+        """Lets a generation be remembered so."""
+        generation.findings, generation.topologies = self.findings, self.topologies
+        tally = Tally(waiting={*self.waiting})
+        for state in self.states:
+            tally.add(state)
+        generation.tally = KeptTally(self.hashes, {}, tally)
+
+    def value(self) -> Manifest:
+        """Returns it as JSON has it, but for the topologies; empty where nothing is remembered."""
+        value: Manifest = {}
+        if self.findings is not None:
+            value["findings"] = plain(self.findings)
+        if self.hashes is not None:
+            value["tally"] = {
+                "hashes": plain(self.hashes),
+                "waiting": self.waiting,
+                "states": [[*plain(one).values()] for one in self.states],
+            }
+        return value
+
+
+def memory_before(view: Objects, key: Key, context: Context) -> Memory:
+    """Returns what the next step of a key takes over. The tally is not in it yet."""
+    if key.kind != SET_KIND:
+        return Memory()
+    try:
+        manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
+    except Unknown:
+        return Memory()
+    generation = context.remembered(manifest) if manifest is not None else None
+    if generation is None:
+        return Memory()
+    return Memory(generation.findings, generation.topologies, generation=generation)
+
+
+def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
+    """Returns what `Memory.value` gave."""
+    tally: dict[str, Any] = value.get("tally") or {}
+    findings = value.get("findings")
+    hashes, name = tally.get("hashes") or (None, "")
+    return Memory(
+        None if findings is None else [Diagnostic(**one) for one in findings],
+        topologies,
+        (hashes, name) if hashes is not None else None,
+        [ReplicaState(*state) for state in tally.get("states") or ()],
+        tally.get("waiting") or [],
+    )

@@ -1,0 +1,44 @@
+"""Turns what steps are made of into values that JSON holds, without what no bundle may contain."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+
+HIDDEN = "hidden"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""Holds a copy of the whole object, the values of a Secret among it."""
+
+
+def plain(value: Any) -> Any:
+    """Returns records and named tuples as objects, and all else that a manifest or a finding holds as JSON has it."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if hasattr(value, "_fields"):
+        return {name: plain(getattr(value, name)) for name in value._fields}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
+def shown(manifest: Manifest) -> Manifest:
+    """Returns an object as a bundle holds it: without values of a Secret, and without who owns which field, which no step reads."""
+    metadata = manifest.get("metadata")
+    if isinstance(metadata, dict) and "managedFields" in metadata:
+        manifest = {**manifest, "metadata": {key: one for key, one in metadata.items() if key != "managedFields"}}
+    if manifest.get("kind") != "Secret" or manifest.get("apiVersion") != "v1":
+        return manifest
+    hidden: Manifest = {name: _hidden(manifest[name]) for name in ("data", "stringData") if name in manifest}
+    metadata = dict(manifest.get("metadata") or {})
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        metadata["annotations"] = {key: one for key, one in annotations.items() if key != LAST_APPLIED}
+    return {**manifest, "metadata": metadata, **hidden}
+
+
+def _hidden(values: Any) -> Any:
+    return dict.fromkeys(values, HIDDEN) if isinstance(values, dict) else HIDDEN

@@ -1,0 +1,107 @@
+"""Notes what a step asked of a cluster and what it was told, and tells another step the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.inputs.snapshot import Changes, Objects, Unknown
+
+Question = tuple[str, ...]
+"""The name of a method of `Objects`, and its arguments."""
+
+
+class Recording:
+    """Passes questions on to a view and keeps the answers, as they were given.
+
+    `before_changes` is called before it is told what has changed, by which a tally is brought up to date. A view does not change while a
+    step looks at it, so each question is kept once.
+    """
+
+    __slots__ = ("answers", "before_changes", "view")
+
+    def __init__(self, view: Objects, before_changes: Callable[[], None] = lambda: None) -> None:
+        self.view, self.before_changes = view, before_changes
+        self.answers: dict[Question, Any] = {}
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """See `Objects.get`."""
+        asked = group, kind, namespace, name
+        found: Manifest | None = self._noted(("get", *asked), lambda: self.view.get(*asked))
+        return found
+
+    def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.by_owner`."""
+        found: list[Manifest] = self._noted(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
+        return found
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        """See `Objects.by_label`."""
+        asked = group, kind, key, value, namespace
+        found: list[Manifest] = self._noted(("by_label", *asked), lambda: self.view.by_label(*asked))
+        return found
+
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+        """See `Objects.changes`."""
+        self.before_changes()
+        asked = group, kind, key, value, namespace
+        changes: Changes | None = self._noted(("changes", *asked), lambda: self.view.changes(*asked, since))
+        return changes
+
+    def _noted(self, question: Question, ask: Callable[[], Any]) -> Any:
+        try:
+            answer = ask()
+        except Unknown as unknown:
+            self.answers[question] = unknown
+            raise
+        self.answers[question] = answer
+        return answer
+
+
+class Recorded:
+    """Answers as a view once did. `missing` are the questions that nobody had asked it: to them there is no answer."""
+
+    def __init__(self, answers: Mapping[Question, Any]) -> None:
+        self._answers = answers
+        self.missing: list[Question] = []
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """See `Objects.get`."""
+        found: Manifest | None = self._answer("get", group, kind, namespace, name)
+        return found
+
+    def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.by_owner`."""
+        return [*self._answer("by_owner", group, kind, *owner)]
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        """See `Objects.by_label`."""
+        return [*self._answer("by_label", group, kind, key, value, namespace)]
+
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:  # noqa: ARG002
+        """See `Objects.changes`."""
+        changes: Changes | None = self._answer("changes", group, kind, key, value, namespace)
+        return changes
+
+    def _answer(self, *question: str) -> Any:
+        if question not in self._answers:
+            self.missing.append(question)
+            raise Unknown(f"not recorded: {in_words(question)}")
+        answer = self._answers[question]
+        if isinstance(answer, Unknown):
+            raise answer
+        return answer
+
+
+def in_words(question: Question) -> str:
+    """Returns a question as people would ask it: `Pod team-a/chat-0`, `Pod of PodClique team-a/chat-0-web`."""
+    method, group, kind, *rest = question
+    of = f"{kind}.{group}" if group else kind
+    if method == "by_owner":
+        return f"{of} of {ObjectRef(*rest).id}"
+    if method == "get":
+        return f"{of} {'/'.join(filter(None, rest))}"
+    key, value, namespace = rest
+    asked = f"{of} with {key}={value}" if key else f"every {of}"
+    return ("changes among " if method == "changes" else "") + asked + (f" in {namespace}" if namespace else "")

@@ -1,0 +1,69 @@
+"""`grove replay`: reads bundles, takes their steps again, and says whether the same was decided."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster.session import Reported, program_of, say
+from grove_operator.cli.options import FILES, output_option, rules_option
+from grove_operator.reading.files import UnreadableInput
+
+EQUAL, DIFFERS, WRONG = 0, 1, 2
+
+
+@click.command(
+    "replay",
+    epilog="""\b
+Examples:
+  grove replay demo.json                          whether the same is decided here
+  grove replay demo.json --rules our-rules        what other rules would have decided
+  grove replay demo.json -o yaml                  what was asked, and what is decided
+
+\b
+Exit codes: 0 every decision is the same, 1 one differs, 2 a file is no bundle, or something is wrong.""",
+)
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FILES)
+@rules_option
+@output_option("text", "json", "yaml")
+def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
+    """Take a step of the operator again, from a bundle that it kept, and compare what is decided to the letter.
+
+    A bundle is a FILE that holds what the step was told of the cluster, when, and what it decided. No cluster is asked.
+    """
+    from grove_compiler.replay.bundle import BadBundle, decode
+    from grove_compiler.replay.replay import replay
+    from grove_operator.cli.replay.report import Report, report_text, report_value
+    from grove_operator.reading.files import read_one
+    from grove_operator.terminal import terminal_of
+
+    try:
+        program = program_of(rules, named=True)
+    except Reported:
+        return WRONG
+    reports: list[Report] = []
+    code = EQUAL
+    for file in files:
+        try:
+            bundle = decode(read_one(file).data)
+        except UnreadableInput as error:
+            for problem in error.problems:
+                say(problem)
+            code = WRONG
+            continue
+        except BadBundle as error:
+            say(f"{file}: {error}")
+            code = WRONG
+            continue
+        reports.append(Report(file, bundle, replay(bundle, program), program.name))
+        code = max(code, EQUAL if reports[-1].replayed.is_equal else DIFFERS)
+    if output == "json":
+        outputs.write([outputs.json_report([report_value(one) for one in reports])])
+    elif output == "yaml":
+        outputs.write(outputs.as_yaml(map(report_value, reports)))
+    else:
+        terminal = terminal_of(sys.stdout)
+        outputs.write([outputs.encoded(report_text(one, terminal)) for one in reports])
+    return code

@@ -1,0 +1,70 @@
+"""What a replay found, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import unified_diff
+from typing import Any, NamedTuple
+
+from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.replay.bundle import Bundle
+from grove_compiler.replay.replay import Replayed
+from grove_compiler.replay.views import in_words
+from grove_compiler.source.yaml_writer import write_yaml
+from grove_compiler.version import __version__
+from grove_operator.terminal import Terminal, visible
+
+COLOURS = {"+": "32", "-": "31", "@": "36"}
+CONTEXT = 3
+
+
+class Report(NamedTuple):
+    """A bundle that was replayed, by rules of this `name`."""
+
+    file: str
+    bundle: Bundle
+    replayed: Replayed
+    name: str
+
+
+def report_text(report: Report, terminal: Terminal) -> str:
+    """One line that says whether the decision is the same; then by what else it was made, and how they differ."""
+    return "\n".join(_lines(report, terminal)) + "\n"
+
+
+def report_value(report: Report) -> dict[str, Any]:
+    """The same as JSON has it, with what is decided now and what the operator wrote then."""
+    bundle, replayed = report.bundle, report.replayed
+    return {
+        "file": report.file,
+        "key": str(bundle.key),
+        "time": timestamp(bundle.now),
+        "equal": replayed.is_equal,
+        "rules": {"recorded": bundle.rules, "here": report.name},
+        "version": {"recorded": bundle.version, "here": __version__},
+        "notRecorded": [in_words(one) for one in replayed.missing],
+        "decision": replayed.decision,
+        **({} if replayed.is_equal else {"recorded": bundle.decision}),
+        "writes": bundle.writes,
+    }
+
+
+def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
+    bundle, replayed = report.bundle, report.replayed
+    word = terminal.paint("same   ", "32") if replayed.is_equal else terminal.paint("differs", "31")
+    yield f"{word}  {visible(str(bundle.key))}  {timestamp(bundle.now)}  {visible(report.file)}"
+    if bundle.version != __version__:
+        yield f"  recorded with release {visible(bundle.version)}, and this is {__version__}"
+    if bundle.rules and bundle.rules != report.name:
+        yield "  recorded with other rules than these; name those with --rules"
+    for question in dict.fromkeys(map(in_words, replayed.missing)):
+        yield f"  not recorded: {visible(question)}"
+    if not replayed.is_equal:
+        yield from _differences(bundle, replayed, terminal)
+
+
+def _differences(bundle: Bundle, replayed: Replayed, terminal: Terminal) -> Iterator[str]:
+    then, now = (write_yaml([one]).split("\n")[:-1] for one in (bundle.decision, replayed.decision))
+    for number, line in enumerate(unified_diff(then, now, f"recorded/{bundle.key}", f"here/{bundle.key}", n=CONTEXT, lineterm="")):
+        colour = "1" if number < 2 else COLOURS.get(line[:1], "")
+        yield terminal.paint(visible(line), colour) if colour else visible(line)

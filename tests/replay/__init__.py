@@ -1,0 +1,1 @@
+"""Steps that are kept and taken again."""

@@ -1,0 +1,103 @@
+"""A step that is taken again: by what it was told and remembered, and by nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
+from grove_compiler.replay.replay import replay, take_and_keep
+from grove_compiler.replay.views import Recorded
+from grove_compiler.source.document import Document
+from grove_compiler.step import Context, Key
+from tests.features.compiling import program_with, shipped_program
+from tests.replay.kept import SETTINGS, again, cluster, taken, written
+from tests.step.world import NOW, key_of
+
+EVENT = 'rule: own/told\ndoc: Tells of each set.\nevent: Normal\nof: set.ref\nreason: Seen\nmessage: "{{ %s }}"\n'
+CONFIG = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "topologyAwareScheduling": {"enabled": True, "levels": [{"domain": "rack", "key": "example.com/rack"}]},
+    "tracing": {"endpoint": "https://name:password@collector.example"},
+}
+
+
+@pytest.mark.parametrize("replica", [None, 0, 1, 7])
+def test_a_step_decides_the_same_again(replica: int | None) -> None:
+    assert again(written(taken(replica))).is_equal
+
+
+def test_so_does_one_of_a_set_that_is_gone() -> None:
+    kept = taken(objects=[])
+    assert again(written(kept)).is_equal
+    assert written(kept).decision == {"outcome": "gone", "reason": "the set does not exist"}
+
+
+def test_so_does_one_of_a_topology_that_the_configuration_describes() -> None:
+    config = Document(CONFIG)
+    key = Key("ClusterTopology", "", "grove-topology")
+    kept = take_and_keep(ObjectList(cluster()), key, NOW, Context(shipped_program(), SETTINGS, config))[1]
+    assert written(kept).decision["objects"]
+    assert again(written(kept)).is_equal
+
+
+def test_so_does_one_that_remembers_earlier_steps() -> None:
+    objects = cluster()
+    view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
+    for _ in range(2):
+        kept = take_and_keep(view, key, NOW, context)[1]
+    assert kept.memory.findings is not None
+    assert again(written(kept)).is_equal
+
+
+def test_so_does_one_that_nobody_could_answer() -> None:
+    class Unsynced(ObjectList):
+        def by_label(self, *asked: str) -> list[dict[str, object]]:
+            raise Unknown(f"{asked[1]} is not synced yet")
+
+    objects = cluster()
+    kept = take_and_keep(Unsynced(objects), key_of(objects[0]), NOW, Context(shipped_program(), SETTINGS))[1]
+    assert written(kept).decision["reason"] == "ClusterTopology is not synced yet"
+    assert again(written(kept)).is_equal
+
+
+def test_so_does_one_that_a_rule_fails_in() -> None:
+    program = program_with(EVENT % "1 // (set.replicas|length - 2)")
+    kept = taken(None, program=program)
+    assert "own/told" in written(kept).decision["reason"]
+    assert replay(written(kept), program).is_equal
+
+
+def test_other_rules_may_decide_otherwise() -> None:
+    found = replay(written(taken(None)), program_with(EVENT % "set.name"))
+    assert not found.is_equal
+    assert [one["reason"] for one in found.decision["events"]] == ["Seen"]
+
+
+def test_what_was_not_recorded_holds_the_step_and_is_named() -> None:
+    bundle = written(taken())
+    bundle.answers = {question: answer for question, answer in bundle.answers.items() if question[2] != "PodClique"}
+    found = again(bundle)
+    assert not found.is_equal
+    assert found.missing == [("get", "grove.io", "PodClique", "default", "demo-0-worker")]
+    assert found.decision["reason"] == "not recorded: PodClique.grove.io default/demo-0-worker"
+
+
+WORDS = {
+    ("get", "", "Pod", "team", "a"): "Pod team/a",
+    ("get", "grove.io", "ClusterTopology", "", "a"): "ClusterTopology.grove.io a",
+    ("by_owner", "", "Pod", "grove.io/v1alpha1", "PodClique", "team", "a", "uid"): "Pod of PodClique/team/a",
+    ("by_label", "", "Pod", "key", "value", "team"): "Pod with key=value in team",
+    ("by_label", "", "Pod", "", "", ""): "every Pod",
+    ("changes", "", "Pod", "key", "value", "team"): "changes among Pod with key=value in team",
+}
+
+
+@pytest.mark.parametrize("question", WORDS)
+def test_a_question_without_an_answer_is_told_in_words(question: tuple[str, ...]) -> None:
+    view = Recorded({})
+    method, group, kind, *rest = question
+    asked = [ObjectRef(*rest)] if method == "by_owner" else rest
+    with pytest.raises(Unknown, match=f"^not recorded: {WORDS[question]}$"):
+        getattr(view, method)(group, kind, *asked)
