@@ -40,6 +40,7 @@ DEFAULTS = {
         "metrics": {"bindAddress": "", "port": 2752},
     },
     "tracing": {"endpoint": "", "samplingRatePerMillion": 1_000_000},
+    "replay": {"folder": "", "bundles": 1000, "inMemory": 20},
     "controllers": {
         "podCliqueSet": {"concurrentSyncs": 10},
         "podClique": {"concurrentSyncs": 10},

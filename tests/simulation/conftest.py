@@ -19,8 +19,9 @@ from tests.simulation.simulation import Simulation
 def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a set adds up from what has changed is what it adds up from scratch, after all that a simulation does to it."""
 
-    def checked(recording: Recording, key: Key, now: float, context: Context) -> Step | Gone | Hold:
-        outcome, view = step(recording, key, now, context), recording.view
+    def checked(asked: Recording | LiveObjects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+        outcome = step(asked, key, now, context)
+        view = asked.view if isinstance(asked, Recording) else asked
         assert isinstance(view, LiveObjects)
         if key.replica is None and isinstance(outcome, Step) and (generation := _generation(view, key, context)) is not None:
             kept, generation.tally = generation.tally, KeptTally()
