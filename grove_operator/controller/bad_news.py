@@ -1,4 +1,4 @@
-"""Lets a PodClique that reports fewer ready pods than before wait for a moment: most pods that go have a successor by then."""
+"""Lets a PodClique or scaling group that reports less than before wait for a moment: most pods that go have a successor by then."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from grove_compiler.model.inputs.snapshot import Objects
 MOMENT = 1.0
 """Seconds. A pod that somebody deletes is replaced and ready in less, where its image is there. To report every step of that took five
 writes, of its PodClique and of its set, beside the three that replace it."""
+COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "availableReplicas"}
+"""What is less for a moment when a pod goes, by the kind that counts it. The group of a pod takes two more writes than its clique alone."""
 ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 """What a PodClique of a training workload says of pods that have ended: nobody replaces those, and the set waits for the news."""
 MOST_OVERDUE = 60.0
@@ -18,7 +20,7 @@ MOST_OVERDUE = 60.0
 
 
 class BadNews:
-    """Remembers since when PodCliques have had less to report than their statuses say. A process that starts anew waits once more."""
+    """Remembers since when objects have had less to report than their statuses say. A process that starts anew waits once more."""
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}  # by UID, the oldest first
@@ -50,10 +52,10 @@ class BadNews:
 
 def _is_bad_news(write: StatusWrite, live: Manifest) -> bool:
     """Whether pods that were ready are so no more, although nobody wants fewer, and no update replaces them: that waits for its pods."""
-    new, old = write.status, live.get("status") or {}
+    new, old, count = write.status, live.get("status") or {}, COUNTS.get(live["kind"])
     return (
-        live["kind"] == "PodClique"
-        and new.get("readyReplicas", 0) < old.get("readyReplicas", 0)
+        count is not None
+        and new.get(count, 0) < old.get(count, 0)
         and new.get("observedGeneration") == old.get("observedGeneration")
         and all(new.get(field) == old.get(field) for field in ENDINGS)
         and not any(_is_under_way(status.get("updateProgress")) for status in (new, old))

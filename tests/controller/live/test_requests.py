@@ -73,6 +73,22 @@ async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: World, mo
     assert len(writes) <= 4, writes
 
 
+async def test_a_pod_of_a_scaling_group_costs_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bad_news, "MOMENT", 10 * PATIENCE)
+    groups = [{"name": "model", "cliqueNames": ["work"], "replicas": 1}]
+    hostnames = ("chat-0-model-0-work-0", "chat-0-model-0-work-1")
+    await world.apply(pod_clique_set(clique("work", 2), podCliqueScalingGroups=groups))
+    await world.until_ready(*hostnames)
+    mark = await mark_at_rest(world)
+    uids = {pod["metadata"]["uid"] for pod in await world.objects("pods")}
+    await world.kubectl("delete", "pod", (await world.names("pods"))[0], "--wait=false")
+    await world.until(lambda: has_new(world, uids), wanted=True)
+    await world.until_ready(*hostnames)
+    await world.at_rest()
+    writes = (await asked(world, mark)).writes
+    assert len(writes) <= 4, writes
+
+
 async def has_new(world: World, uids: set[str]) -> bool:
     pods = {pod["metadata"]["uid"] for pod in await world.objects("pods")}
     return len(pods) == len(uids) and pods != uids
