@@ -1,0 +1,104 @@
+"""`grove events`: what the operator told of its objects, from a cluster or a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import take_target, target_options
+from grove_operator.cli.cluster.session import Reported, Session
+from grove_operator.cli.options import FILES, text_or_json_option
+
+if TYPE_CHECKING:
+    from grove_operator.cluster.events_query import Told
+
+TYPES = ("Normal", "Warning")
+WRONG = 2
+
+
+def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
+    """Types by their names, in any case, with commas between them, as kubectl takes them."""
+    known = {one.lower(): one for one in TYPES}
+    asked = [one.strip().lower() for one in value.split(",") if one.strip()]
+    if unknown := [one for one in asked if one not in known]:
+        raise click.BadParameter(f"{unknown[0]!r} is no type of event: expected {' or '.join(TYPES)}.")
+    return {known[one] for one in asked}
+
+
+@click.command(
+    "events",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove events                             what the operator told in a namespace, the last at the end
+  grove events qwen                        of a PodCliqueSet and all that is of it
+  grove events pclq/qwen-0-decode -w       of a PodClique, and what comes, until interrupted
+  grove events -A --types Warning          of all namespaces, only what is amiss
+  grove events --snapshot now.yaml         from recorded objects
+
+\b
+Exit codes: 0 shown, 2 something is wrong.""",
+)
+@click.argument("name", metavar="[[KIND/]NAME]", default="")
+@target_options
+@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+@click.option("-w", "--watch", is_flag=True, help="Go on with what comes, until interrupted.")
+@click.option("--types", default="", metavar="TYPE[,TYPE]", callback=_types, help="Only events of these types: Normal, Warning.")
+@click.option("--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them.")
+@text_or_json_option
+def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str], snapshot: str | None, output: str, **given: Any) -> int:
+    """List what the operator told, in order. What it told of an object for one reason is one line, with how often and since when.
+
+    NAME is a PodCliqueSet, with all that is of it, unless a kind stands before it, as kubectl writes kinds.
+    """
+    target = take_target(given)
+    if snapshot:
+        if watch:
+            raise click.UsageError("Objects in a file do not change: leave out --watch or --snapshot.")
+        return _of_file(snapshot, name, target.namespace, types, output)
+
+    async def work(session: Session) -> int:
+        from grove_operator.cli.events.read import asked_about, follow, read_events
+
+        asked = await asked_about(session.cluster, name, "" if all_namespaces else session.namespace, types)
+        if watch:
+            return await follow(session.cluster, asked, output)
+        _tell(await read_events(session.cluster, asked), output, with_namespaces=not asked.namespace)
+        return 0
+
+    return sessions.run(work, target, long=watch)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], output: str) -> int:
+    from applier.errors import ApplierError
+    from grove_operator.cli.events.read import events_in
+    from grove_operator.cli.operator.existing import in_file
+
+    try:
+        _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
+    except ApplierError as error:
+        sessions.say(str(error))
+        return WRONG
+    except Reported:
+        return WRONG
+    return 0
+
+
+def _tell(told: list[Told], output: str, *, with_namespaces: bool) -> None:
+    from grove_operator.cli.events.as_text import event_value, events_text
+    from grove_operator.terminal import terminal_of
+
+    if output == "json":
+        outputs.write([outputs.json_report([event_value(one) for one in told])])
+    elif told:
+        outputs.write([outputs.encoded(events_text(told, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
+    else:
+        sessions.say("the operator has told nothing of that; servers forget events after an hour")
