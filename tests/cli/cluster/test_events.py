@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +212,8 @@ def test_a_message_breaks_no_line() -> None:
 async def test_what_comes_is_told_as_it_comes(bench: Bench, monkeypatch: pytest.MonkeyPatch, output: str) -> None:
     written: list[str] = []
 
-    def write(chunks: object) -> None:
-        written.append(b"".join(chunks).decode())  # type: ignore[call-overload]
+    def write(chunks: Iterable[bytes]) -> None:
+        written.append(b"".join(chunks).decode())
 
     monkeypatch.setattr(outputs, "write", write)
     task = asyncio.ensure_future(follow(bench.cluster, await asked_about(bench.cluster, "chat", "shop", ()), output))
