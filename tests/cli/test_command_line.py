@@ -18,6 +18,13 @@ def test_help_lists_every_command(grove: Grove) -> None:
     assert all(f"  {command} " in text for command in ("compile", "lint", "crds", "rules", "test", "completion"))
 
 
+@pytest.mark.parametrize("group", ["get", "job", "operator", "preflight"])
+def test_a_group_says_of_each_command_a_whole_sentence(grove: Grove, group: str) -> None:
+    listed = grove(group, "--help").out.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed
+
+
 @pytest.mark.parametrize("command", ["", "compile", "lint", "crds", "rules", "test", "completion"])
 def test_help_comes_with_examples(grove: Grove, command: str) -> None:
     ended = grove(*command.split(), "--help")

@@ -14,6 +14,7 @@ from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import dry_run_option, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session
+from grove_operator.cli.group import Group
 from grove_operator.cli.options import FILES, output_option
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 DRY_RUN = {"--dry-run": "client"}
 
 
-@click.group("job")
+@click.group("job", cls=Group)
 def command() -> None:
     """Look at training workloads, suspend, resume and restart them."""
 

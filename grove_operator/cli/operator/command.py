@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from grove_operator.cli.group import Group
 from grove_operator.cli.operator.run import command as run
 from grove_operator.cli.operator.webhooks import command as webhooks
 
 
-@click.group("operator")
+@click.group("operator", cls=Group)
 def command() -> None:
     """Keep a cluster's PodCliqueSets as the rules say."""
 

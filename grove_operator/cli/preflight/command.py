@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from grove_operator.cli.group import Group
 from grove_operator.cli.preflight.controller import command as controller
 from grove_operator.cli.preflight.inject import command as inject
 from grove_operator.cli.preflight.status import command as status
 
 
-@click.group("preflight")
+@click.group("preflight", cls=Group)
 def command() -> None:
     """Test GPUs, links and collectives before a workload starts."""
 

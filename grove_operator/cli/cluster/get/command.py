@@ -11,13 +11,14 @@ from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import take_target, target_options
 from grove_operator.cli.cluster.session import Session, program_of
+from grove_operator.cli.group import Group
 from grove_operator.cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:
     from grove_operator.cli.cluster.get.watch import Read
 
 
-@click.group("get")
+@click.group("get", cls=Group)
 def command() -> None:
     """Show what is in a cluster."""
 
