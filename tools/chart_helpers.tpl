@@ -13,3 +13,15 @@
 {{- $head := dict "apiVersion" "operator.config.grove.io/v1alpha1" "kind" "OperatorConfiguration" -}}
 {{- mergeOverwrite $head $own (deepCopy .Values.config) | toRawJson -}}
 {{- end -}}
+
+{{- define "grove.preflightNamespaces" -}}
+{{- $preflight := index .Values "preflight-injector" -}}
+{{- if $preflight.namespaceSelector -}}
+{{- $preflight.namespaceSelector | toJson -}}
+{{- else -}}
+{{- $key := "kubernetes.io/metadata.name" -}}
+{{- $chosen := dict "key" $key "operator" "In" "values" ($preflight.namespaces | default (list "")) -}}
+{{- $excluded := dict "key" $key "operator" "NotIn" "values" (append ($preflight.excludeNamespaces | default list) .Release.Namespace) -}}
+{{- dict "matchExpressions" (list $chosen $excluded) | toJson -}}
+{{- end -}}
+{{- end -}}

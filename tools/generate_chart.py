@@ -12,6 +12,8 @@ import yaml
 from pydantic import BaseModel
 
 from grove_compiler.api.operatorconfiguration import OperatorConfiguration
+from grove_compiler.api.preflightvalues import PreflightValues
+from grove_compiler.preflight import BLOCK
 from grove_compiler.version import __version__
 from grove_operator.install.manifests import NAME, dashboard, templates
 from grove_operator.install.values import Values
@@ -22,6 +24,8 @@ CHART = ROOT / "charts" / NAME
 PAGE = ROOT / "docs" / "install.md"
 TABLE = re.compile(r"\| value \| unless told \|.*?\n(?=\n)", re.DOTALL)
 HEADER = "{{/* Written by `python -m tools.generate_chart`: what is to change is in grove_operator/install. */}}\n"
+FORMS: dict[str, type[BaseModel]] = {BLOCK: PreflightValues}
+"""Values that are told by types of the API."""
 NOT_IN_THE_CHART = ("namespace",)
 """Helm makes the namespace of a release itself."""
 
@@ -67,11 +71,18 @@ def values_table() -> str:
 
 def _rows(model: type[BaseModel], values: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
     for name, field in model.model_fields.items():
-        path, inner = f"{prefix}{field.alias or name}", field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        path, inner = f"{prefix}{field.alias or name}", _model(field.alias or name, field.annotation)
+        if inner is not None:
             yield from _rows(inner, values[field.alias or name], f"{path}.")
         else:
-            yield path, values[field.alias or name], field.description or ""
+            yield path, values.get(field.alias or name, ""), field.description or ""
+
+
+def _model(key: str, annotation: Any) -> type[BaseModel] | None:
+    """The type that says which values there are below a key; none for what is written as it stands."""
+    if key in FORMS:
+        return FORMS[key]
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
 def _short(value: Any) -> str:
@@ -88,9 +99,12 @@ def values_text() -> str:
 def _section(model: type[BaseModel], values: dict[str, Any], pad: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
         key = field.alias or name
-        value, inner = values[key], field.annotation
         yield f"{pad}# {field.description}"
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if key not in values:
+            yield f"{pad}# {key}:"
+            continue
+        value, inner = values[key], _model(key, field.annotation)
+        if inner is not None:
             yield f"{pad}{key}:"
             yield from _section(inner, value, pad + "  ")
         elif isinstance(value, (dict, list)) and value:
@@ -102,22 +116,36 @@ def _section(model: type[BaseModel], values: dict[str, Any], pad: str) -> Iterat
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of values, with that of the OperatorConfiguration for `config`, of which nothing is required."""
+    """Returns the JSON Schema of values, with those of the types of the API that some of them have, of which nothing is required."""
     made = Values.model_json_schema(by_alias=True)
-    config = OperatorConfiguration.model_json_schema(by_alias=True, mode="validation")
-    definitions = config.pop("$defs")
-    for one in (config, *definitions.values()):
-        for key in ("definition", "structure", "validations", "title"):
-            one.pop(key, None)
-    config["required"] = []
-    made["$defs"] |= {f"config.{name}": one for name, one in definitions.items()}
-    made["properties"]["config"] = config
-    text = json.dumps(made)
-    for name in definitions:
-        text = text.replace(f'"#/$defs/{name}"', f'"#/$defs/config.{name}"')
-    made = json.loads(text)
+    models: dict[str, type[BaseModel]] = {"config": OperatorConfiguration, **FORMS}
+    for key, model in models.items():
+        made = _with(made, key, model.model_json_schema(by_alias=True, mode="validation"))
+    made["properties"][BLOCK]["description"] = Values.model_fields["preflight_injector"].description
     made["properties"]["global"] = {"type": "object", "description": "Helm's own."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _with(made: dict[str, Any], key: str, part: dict[str, Any]) -> dict[str, Any]:
+    """The schema with that of one value in it, whose definitions stand below the value's name."""
+    definitions = part.pop("$defs", {})
+    for one in (part, *definitions.values()):
+        _strip(one)
+    part["required"] = []
+    made.setdefault("$defs", {})
+    made["$defs"] |= {f"{key}.{name}": one for name, one in definitions.items()}
+    made["properties"][key] = part
+    text = json.dumps(made)
+    for name in definitions:
+        text = text.replace(f'"#/$defs/{name}"', f'"#/$defs/{key}.{name}"')
+    replaced: dict[str, Any] = json.loads(text)
+    return replaced
+
+
+def _strip(node: Any) -> None:
+    """Takes out what is said in our own words and means nothing to Helm."""
+    for key in ("definition", "structure", "validations", "title"):
+        node.pop(key, None)
 
 
 def main() -> None:

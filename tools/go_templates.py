@@ -22,6 +22,10 @@ NAMES = {
     "config_text": '(include "grove.config" .)',
     "config_checksum": '(include "grove.config" . | sha256sum)',
     "dashboard": '(.Files.Get "dashboard.json")',
+    "preflight": '(index .Values "preflight-injector")',
+    "preflight_text": '(index .Values "preflight-injector" | toRawJson)',
+    "preflight_checksum": '(index .Values "preflight-injector" | toRawJson | sha256sum)',
+    "preflight_namespaces": '(include "grove.preflightNamespaces" . | fromJson)',
 }
 """What stands in a chart for the names that templates use, beside `values`."""
 PLAIN = re.compile(r"[A-Za-z_$][\w./$-]*")

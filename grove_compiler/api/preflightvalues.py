@@ -166,6 +166,8 @@ class Webhook(Section):
 
     failure_policy: Policy = "Fail"
     """Whether pods are made while the webhook is away."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=30)] = 10
+    """How long an API server waits for an answer."""
 
 
 class PreflightValues(Section):
@@ -173,6 +175,10 @@ class PreflightValues(Section):
 
     enabled: bool = False
     """Whether the chart installs them; whoever calls the injector by hand has answered that."""
+    replicas: Annotated[int, Field(ge=0)] = 2
+    """Pods of the injector; all of them answer."""
+    resources: Resources = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}}
+    """Resources of its container."""
     checks: Annotated[list[Check], list_map("name")] = SHIPPED_CHECKS
     """The checks, in the order in which they run."""
     dcgm: Dcgm = DEFAULTED

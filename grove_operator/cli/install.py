@@ -59,12 +59,13 @@ def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], n
 
 
 def _is_sound(values: Values) -> bool:
-    """Prints what is wrong with the OperatorConfiguration, by the rules that hold it where it runs, and tells whether that is all right."""
+    """Prints what is wrong with the OperatorConfiguration and preflight's values, by those who read them."""
     import json
 
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.graph.diagnostic import has_errors
     from grove_compiler.model.inputs.settings import Settings
+    from grove_compiler.preflight import BLOCK, read_values
     from grove_compiler.source.reader import read_text
     from grove_compiler.step import Context
     from grove_operator import findings, rulebook
@@ -74,5 +75,9 @@ def _is_sound(values: Values) -> bool:
     documents, _ = read_text(text, name)
     context = Context(rulebook.read().program(VOCABULARY), Settings(), documents[0])
     found = [one for one in context.findings if one.severity == "error"]
-    findings.write(found, {name: InputFile(name, text.encode())}.get, sys.stderr)
+    block = f"values: {BLOCK}"
+    documents, _ = read_text(json.dumps(values.preflight_injector, indent=1), block)
+    found += read_values(documents[0])[1]
+    files = {name: InputFile(name, text.encode()), block: InputFile(block, json.dumps(values.preflight_injector, indent=1).encode())}
+    findings.write(found, files.get, sys.stderr)
     return not has_errors(found)

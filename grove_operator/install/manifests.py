@@ -14,6 +14,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.version import __version__
 from grove_operator.install.choices import merged
 from grove_operator.install.expressions import OMIT, render
+from grove_operator.install.preflight import preflight_names
 from grove_operator.install.values import Values
 from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
 
@@ -35,6 +36,7 @@ ORDER = (
     "servicemonitor",
     "dashboard",
     "webhooks",
+    "preflight",
 )
 LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/version": "{{ version }}"}
 KEEP = {"helm.sh/resource-policy": "keep"}
@@ -82,6 +84,7 @@ def _names(values: Values, namespace: str) -> dict[str, Any]:
         "config_text": text,
         "config_checksum": hashlib.sha256(text.encode()).hexdigest(),
         "dashboard": dashboard(),
+        **preflight_names(values.preflight_injector, namespace),
         "labels": {key: value.replace("{{ version }}", __version__) for key, value in LABELS.items()},
     }
 

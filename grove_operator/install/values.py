@@ -10,6 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from grove_compiler.preflight import read_values
+
 CONFIG: dict[str, Any] = {
     "leaderElection": {"enabled": True},
     "admission": {"mnnvlWebhooks": False},
@@ -119,6 +121,10 @@ class Crds(Switch):
     """Our definitions; they stay when the operator goes, for sets would go with them."""
 
 
+def _preflight() -> dict[str, Any]:
+    return read_values(None)[0].manifest
+
+
 class Values(Part):
     """All that can be chosen."""
 
@@ -172,6 +178,8 @@ class Values(Part):
     """A ServiceMonitor."""
     dashboard: Dashboard = Dashboard()
     """A dashboard."""
+    preflight_injector: dict[str, Any] = Field(default_factory=_preflight, alias="preflight-injector")
+    """Preflight checks of GPU pods (docs/preflight.md)."""
     config: dict[str, Any] = CONFIG
     """Fields of the OperatorConfiguration (docs/configuration.md); the init container's image is ours unless it is told."""
 

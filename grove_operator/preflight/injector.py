@@ -34,3 +34,11 @@ class Injector:
             return answer(request, [])
         result = inject(request.object, self.view, self.preflight, self.program, request.namespace)
         return answer(request, result.findings, json.dumps(result.patch, separators=(",", ":")).encode() if result.patch else b"")
+
+
+def result_of(answer: Manifest) -> str:
+    """Returns what an answer makes of a pod, in a word for metrics."""
+    response = answer["response"]
+    if not response["allowed"]:
+        return "refused"
+    return "injected" if "patch" in response else "skipped"

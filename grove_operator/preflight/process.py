@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from applier.cache import Wanted
+from applier.cache import Wanted, WatchCache
+from applier.cluster import Cluster
 from applier.loop import View
 from applier.ref import Kind
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.record import record
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
-from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector
+from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector, result_of
 from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
-from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.service import Serving, source_of
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 Tell = Callable[[str], None]
+Answered = Callable[[str, float], None]
 
 ADMISSION = (
     Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
@@ -33,44 +41,82 @@ ADMISSION = (
 """What the webhook looks up beside gangs; the newest versions are asked for."""
 
 
+@record
+class Served:
+    """What the process serves: admission where there is a `webhook`, metrics where there is a `registry`.
+
+    `answered` is told what became of each pod, and how long that took.
+    """
+
+    webhook: Serving | None = None
+    registry: CollectorRegistry | None = None
+    metrics_port: int = 0
+    answered: Answered = lambda *_: None
+
+
 async def serve(
-    controller: GangController, preflight: Preflight, program: Program, cert_dir: str, port: int, stop: Stop, tell: Tell
+    cluster: Cluster, controller: GangController, preflight: Preflight, program: Program, served: Served, stop: Stop, tell: Tell
 ) -> None:
-    """Runs until `stop`. The webhook answers 503 until the cluster is known. Raises `OSError` where it cannot listen."""
+    """Runs until `stop`. Pods are answered about once the cluster is known. Raises `OSError` where it cannot listen."""
     running = asyncio.create_task(controller.run(), name="gangs")
     async with AsyncExitStack() as open:
-        server = None
-        if cert_dir:
-            server = await _listening(open, controller, preflight, program, cert_dir, port, tell)
         known = asyncio.create_task(controller.cache.synced(), name="first lists")
         stopped = asyncio.create_task(stop.wait(), name="stop")
+        open.callback(known.cancel)
+        open.callback(stopped.cancel)
+        if served.registry is not None:
+            await _serve_metrics(open, served.registry, served.metrics_port, tell)
+        admission, server = None, None
+        if served.webhook is not None:
+            admission = AdmissionServer(controller.cache, preflight, program, served.answered)
+            server = await _listen(open, admission, cluster, served.webhook, tell)
         await asyncio.wait({running, known, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if known.done() and server is not None:
-            server.is_ready = True
+        if known.done() and server is not None and admission is not None:
+            admission.is_ready = server.is_ready = True
             tell("ready")
         await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (known, stopped):
-            task.cancel()
         controller.stop()
         await running
 
 
-async def _listening(
-    open: AsyncExitStack, controller: GangController, preflight: Preflight, program: Program, cert_dir: str, port: int, tell: Tell
-) -> WebhookServer:
+class AdmissionServer:
+    """Answers about pods from what the cache knows."""
+
+    def __init__(self, cache: WatchCache, preflight: Preflight, program: Program, answered: Answered) -> None:
+        self._cache, self._preflight, self._program, self._answered = cache, preflight, program, answered
+        self.is_ready = False
+
+    def review(self, asked: Any) -> Manifest:
+        """Returns the answer to a review, and counts it. Raises `NoReview`, and `Unknown` until the cluster is known."""
+        if not self.is_ready:
+            raise Unknown("the cluster is still being read")  # a claim that is not known yet must not let a pod pass unchecked
+        began, result = time.perf_counter(), "error"
+        try:
+            answer = Injector(self._preflight, self._program, LiveObjects(View(self._cache))).review(asked)
+            result = result_of(answer)
+        finally:
+            self._answered(result, time.perf_counter() - began)
+        return answer
+
+
+async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, tell: Tell) -> WebhookServer:
     shown = ShownCertificate()
-    files = CertificateFiles(cert_dir, shown)
+    source = source_of(cluster, webhook, shown, time.time, tell)
     try:
-        await files.first()
+        await source.first()
     except NoCertificate as error:
         raise OSError(str(error)) from None
-
-    def review(asked: Any) -> Manifest:
-        return Injector(preflight, program, LiveObjects(View(controller.cache))).review(asked)
-
-    server = WebhookServer({MUTATE_PODS: review, NVSENTINEL_PATH: review}, shown.tls, tell)
-    tell(f"listening on port {await server.start('', port)}")
+    server = WebhookServer({MUTATE_PODS: admission.review, NVSENTINEL_PATH: admission.review}, shown.tls, tell)
+    tell(f"listening on port {await server.start(webhook.address, webhook.port)}")
     open.push_async_callback(server.stop)
-    renewal = asyncio.create_task(files.keep_fresh(tell), name="certificate")
+    renewal = asyncio.create_task(source.keep_fresh(tell), name="certificate")
     open.callback(renewal.cancel)
     return server
+
+
+async def _serve_metrics(open: AsyncExitStack, registry: CollectorRegistry, port: int, tell: Tell) -> None:
+    from grove_operator.telemetry.server import metrics_listener
+
+    listener = metrics_listener(registry)
+    open.push_async_callback(listener.stop)
+    tell(f"metrics on port {await listener.start('', port)}")

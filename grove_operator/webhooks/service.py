@@ -57,7 +57,7 @@ class Webhooks:
     ) -> None:
         shown = ShownCertificate()
         self._serving, self._tell = serving, tell
-        self._source: Source = _source(cluster, serving, shown, clock, note)
+        self._source: Source = source_of(cluster, serving, shown, clock, note)
         self.server = WebhookServer(answers.by_path(), shown.tls, tell)
         self._beside = beside
         self._tasks: list[asyncio.Task[None]] = []
@@ -82,7 +82,8 @@ class Webhooks:
         await self.server.stop()
 
 
-def _source(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Tell) -> Source:
+def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Tell) -> Source:
+    """Returns what gets certificates and keeps them fresh: files of somebody else's, or a Secret of our own."""
     if serving.folder:
         return CertificateFiles(serving.folder, shown)
     # Makes certificates, for which it needs a library that files do without.

@@ -46,6 +46,19 @@ CHOICES: dict[str, Manifest] = {
             "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234}},
         },
     },
+    "preflight checks": {
+        "preflight-injector": {"enabled": True, "nccl": {"loopbackThresholdGBps": 12.5}, "objectSelector": {"matchLabels": {"a": "b"}}},
+        "serviceMonitor": {"enabled": True},
+        "networkPolicy": {"egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
+        "webhooks": {"annotations": {"a": AWKWARD}},
+    },
+    "preflight checks by labels, with certificates of somebody else's": {
+        "preflight-injector": {"enabled": True, "namespaceSelector": {"matchLabels": {"nvsentinel.nvidia.com/preflight": "enabled"}}},
+        "config": {"server": {"webhooks": {"certProvisionMode": "manual"}}},
+        "podDisruptionBudget": {"enabled": False},
+        "networkPolicy": {"enabled": False},
+    },
+    "preflight checks of no namespace": {"preflight-injector": {"enabled": True, "namespaces": [], "excludeNamespaces": []}},
     "as little as possible": {
         "crds": {"enabled": False},
         "webhooks": {"enabled": False},
@@ -88,9 +101,18 @@ def test_helm_lint_is_content(helm: Helm) -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART))
 
 
-@pytest.mark.parametrize(
-    "wrong", ["replica=2", "replicas=many", "config.logLevel=warn", "webhooks.failurePolicy=Maybe", "config.server.metrics.port=70000"]
+WRONG = (
+    "replica=2",
+    "replicas=many",
+    "config.logLevel=warn",
+    "webhooks.failurePolicy=Maybe",
+    "config.server.metrics.port=70000",
+    "preflight-injector.dcgm.diagLevel=9",
+    "preflight-injector.chekcs=1",
 )
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_helm_refuses_values_that_are_wrong(wrong: str, helm: Helm) -> None:
     ended = helm.try_it("template", "grove", str(CHART), "--set", wrong)
     assert ended.returncode != 0

@@ -53,8 +53,6 @@ class Preflight:
     check_timeout = declared(str, "checkTimeout")
     dcgm_address = declared(str, "dcgm.hostengineAddr")
     dcgm_level = declared(int, "dcgm.diagLevel")
-    loopback_threshold = declared(float, "nccl.loopbackThresholdGBps", "In GB/s.")
-    allreduce_threshold = declared(float, "nccl.allreduceThresholdGBps", "In GB/s.")
     gang_timeout = declared(str, "gangTimeout")
     gang_method = declared(str, "gangDiscovery.method")
     gang_id_label = declared(str, "gangDiscovery.labels.gangIdLabel")
@@ -83,6 +81,16 @@ class Preflight:
     def checks(self) -> list[Check]:
         """The checks that are configured, in order."""
         return [Check(entry) for entry in self.manifest.get("checks") or []]
+
+    @property
+    def loopback_threshold(self) -> float:
+        """`nccl.loopbackThresholdGBps`, in GB/s; Helm writes whole numbers without a point."""
+        return float((self.manifest.get("nccl") or {}).get("loopbackThresholdGBps") or 0)
+
+    @property
+    def allreduce_threshold(self) -> float:
+        """`nccl.allreduceThresholdGBps`, in GB/s."""
+        return float((self.manifest.get("nccl") or {}).get("allreduceThresholdGBps") or 0)
 
     @property
     def namespace_selector(self) -> Manifest | None:

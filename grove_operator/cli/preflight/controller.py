@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, Target
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
 from grove_operator.cli.options import preflight_values_option, rules_option
+
+if TYPE_CHECKING:
+    from grove_operator.preflight.process import Served
 
 
 @click.command(
     "controller",
     epilog="""\b
 Examples:
-  grove preflight controller --values values.yaml --cert-dir /certs     in a pod
+  grove preflight controller --values values.yaml --cert-secret preflight-injector-cert      in a pod
+  grove preflight controller --values values.yaml --cert-dir certificates --metrics-port 9445
   grove preflight controller --kubeconfig config                        gangs alone, from a desk
 
 \b
@@ -23,39 +29,95 @@ Exit codes: 0 stopped by a signal, 2 wrong values, rules or certificates, or a c
 )
 @preflight_values_option("--values")
 @rules_option
-@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Where tls.crt and tls.key are; without it no pods are admitted.")
+@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Where tls.crt and tls.key are.")
+@click.option(
+    "--cert-secret", default="", metavar="NAME", type=GIVEN, help="Secret of our namespace for certificates that we make ourselves."
+)
+@click.option("--service", default="preflight-injector", show_default=True, metavar="NAME", help="Service that leads to the webhook.")
 @click.option("--port", default=9443, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port of the webhook; 0 for any.")
+@click.option(
+    "--metrics-port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port of /metrics, over plain HTTP; 0 for none."
+)
 @click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
 @click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
-def command(values: str | None, rules: tuple[str, ...], cert_dir: str, port: int, kubeconfig: str, context: str) -> int:
+def command(kubeconfig: str, context: str, **options: Any) -> int:
     """Put checks into pods that are created, and keep the ConfigMaps by which the pods of a gang find one another.
 
-    The webhook answers at /mutate-pod. Any number of replicas may run: they admit alike, and write the same.
+    The webhook answers at /mutate-pod, with a certificate from files or of our own; without either no pods are admitted. Any number of
+    replicas may run: they admit alike, and write the same.
     """
 
     async def work(session: Session) -> int:
-        from applier.cache import WatchCache
-        from applier.stop import Stop, ended_by_signal
-        from grove_operator.cli.preflight.values import values_of
-        from grove_operator.preflight.gangs import WATCHED, GangController
-        from grove_operator.preflight.process import ADMISSION, serve
-        from grove_operator.reading.inputs import InputReader
-
-        reader = InputReader()
-        preflight = values_of(values, reader)
-        if reader.problems:
-            from grove_operator import findings
-
-            findings.write(reader.problems, reader.find_file, sys.stderr)
-            raise Failed("the values are wrong")
-        program = program_of(rules)
-        cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if cert_dir else ())])
-        controller, stop = GangController(session.cluster, preflight, program, cache), Stop()
-        with ended_by_signal(stop):
-            try:
-                await serve(controller, preflight, program, cert_dir, port, stop, lambda text: print(text, file=sys.stderr, flush=True))
-            except OSError as error:
-                raise Failed(str(error)) from None
-        return 0
+        return await _control(session, Options(**options))
 
     return run(work, Target(kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
+
+
+@record
+class Options:
+    """What the command is told."""
+
+    values: str | None
+    rules: tuple[str, ...]
+    cert_dir: str
+    cert_secret: str
+    service: str
+    port: int
+    metrics_port: int
+
+
+async def _control(session: Session, told: Options) -> int:
+    """Runs until a signal comes. Raises `Failed` for values that are wrong, and addresses that cannot be listened on."""
+    from applier.cache import WatchCache
+    from applier.stop import Stop, ended_by_signal
+    from grove_operator.cli.preflight.values import values_of
+    from grove_operator.preflight.gangs import WATCHED, GangController
+    from grove_operator.preflight.process import ADMISSION, serve
+    from grove_operator.reading.inputs import InputReader
+
+    reader = InputReader()
+    preflight = values_of(told.values, reader)
+    if reader.problems:
+        from grove_operator import findings
+
+        findings.write(reader.problems, reader.find_file, sys.stderr)
+        raise Failed("the values are wrong")
+    program = program_of(told.rules, may_be_empty=True)
+    served = _served(session, told)
+    cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
+    controller, stop = GangController(session.cluster, preflight, program, cache), Stop()
+    with ended_by_signal(stop):
+        try:
+            await serve(session.cluster, controller, preflight, program, served, stop, say)
+        except OSError as error:
+            raise Failed(str(error)) from None
+    return 0
+
+
+def _served(session: Session, told: Options) -> Served:
+    """What is served: libraries are loaded only for what is asked for."""
+    from grove_operator.cli.operator.admission import own_namespace
+    from grove_operator.preflight.process import Served
+
+    served = Served(metrics_port=told.metrics_port)
+    if told.cert_dir or told.cert_secret:
+        from grove_operator.webhooks.service import Serving
+
+        served.webhook = Serving("", told.port, told.cert_dir, own_namespace(session), told.cert_secret, told.service)
+    if told.metrics_port:
+        try:
+            from prometheus_client import CollectorRegistry
+
+            from grove_operator.preflight.metrics import AdmissionMetrics
+        except ModuleNotFoundError as error:
+            raise Failed(
+                f"metrics need {error.name}, which is not installed: pip install 'grove-compiler[observe]'; or no --metrics-port"
+            ) from None
+        served.registry = CollectorRegistry()
+        served.answered = AdmissionMetrics(served.registry).answered
+    return served
+
+
+def say(text: str) -> None:
+    """Tells people what is news."""
+    print(text, file=sys.stderr, flush=True)
