@@ -103,7 +103,7 @@ def inject_compiled(
 
 def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manifest]:
     """Returns what adds the entries of an injection's lists to those of the pod, in the form that needs no look at the pod."""
-    operations = _labelled(pod, injection["metadata"].get("labels") or {})
+    operations: list[Manifest] = []
     for key, items in injection["spec"].items():
         path = f"/spec/{key}"
         if not items:
@@ -114,7 +114,7 @@ def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manif
             operations += ({"op": "add", "path": f"{path}/{index}", "value": item} for index, item in enumerate(items))
         else:
             operations += ({"op": "add", "path": f"{path}/-", "value": item} for item in items)
-    return operations
+    return operations + _labelled(pod, injection["metadata"].get("labels") or {})
 
 
 def _labelled(pod: Manifest, labels: dict[str, str]) -> list[Manifest]:

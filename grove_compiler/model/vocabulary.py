@@ -89,6 +89,7 @@ from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.preflight.check_run import TestedPod
 from grove_compiler.model.preflight.forming_gang import FormingGang, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
@@ -120,6 +121,7 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "OperatorConfiguration": ({"topologies": list[Topology]}, {}),
     "PreflightPod": ({"pod": CheckedPod, "preflight": Preflight}, {}),
     "PreflightGang": ({"gang": FormingGang, "preflight": Preflight}, {}),
+    "PreflightResult": ({"tested": TestedPod, "preflight": Preflight}, {}),
     "AdmittedPodClique": ({"podclique": AdmittedPodClique, "old": AdmittedPodClique | None}, {"old": AdmittedPodClique}),
     "AdmittedPodGang": ({"podgang": AdmittedPodGang}, {}),
     "ManagedObject": ({"edit": ManagedEdit}, {}),

@@ -1,19 +1,23 @@
-"""The gang controller: a ConfigMap for every gang whose pods wait for one another, kept in the applier's loop."""
+"""The gang controller: a ConfigMap for every gang whose pods wait for one another, and events about checks that have ended."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
-from applier.desired import Desired, Gone, Graph, Hold
+from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectReference
 from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.preflight.check_run import CheckRun, TestedPod
 from grove_compiler.model.preflight.gang import PREFIX
 from grove_compiler.model.preflight.values import Preflight
-from grove_compiler.preflight_gang import LABEL, ForeignName, GangKey, gang_objects, key_of
+from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
+from grove_compiler.preflight_result import LABEL as CHECKED
+from grove_compiler.preflight_result import check_events
 from grove_operator.controller.live_objects import LiveObjects
 
 MANAGER = "grove-preflight"
@@ -21,7 +25,7 @@ COMPONENT = "app.kubernetes.io/component=preflight-gang"
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 POD = Kind("", "v1", "Pod")
 WATCHED = (
-    Wanted(POD, managed=False, labels=LABEL),
+    Wanted(POD, managed=False, labels=CHECKED),
     Wanted(CONFIG_MAP, labels=COMPONENT),
     Wanted(Kind("scheduling.k8s.io", "v1alpha2", "PodGroup"), managed=False, optional=True),
     Wanted(Kind("scheduling.k8s.io", "v1alpha1", "Workload"), managed=False, optional=True),
@@ -30,11 +34,24 @@ WATCHED = (
     Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang"), managed=False, optional=True),
     Wanted(Kind("grove.io", "v1alpha1", "PodClique"), managed=False, optional=True),
 )
-"""Only pods that wait for a gang, only our ConfigMaps, and what stands for gangs; schedulers' kinds need not be installed."""
+"""Only pods with checks, only our ConfigMaps, and what stands for gangs; schedulers' kinds need not be installed."""
+
+
+class PodKey(NamedTuple):
+    """A pod whose checks have ended, well or badly."""
+
+    namespace: str
+    pod: str
+
+
+Key = GangKey | PodKey
 
 
 class GangController:
-    """Keeps the ConfigMaps of all gangs of a cluster, until `stop`. `on_result` is told what came of each look at a gang."""
+    """Keeps the ConfigMaps of all gangs of a cluster, and tells how checks ended, until `stop`.
+
+    `on_result` is told what came of each look at a gang or a pod.
+    """
 
     def __init__(
         self,
@@ -42,12 +59,12 @@ class GangController:
         preflight: Preflight,
         program: Program,
         cache: WatchCache | None = None,
-        on_result: Callable[[Result[GangKey]], None] = lambda _: None,
+        on_result: Callable[[Result[Key]], None] = lambda _: None,
     ) -> None:
         self.cache = cache or WatchCache(cluster, WATCHED)
         self._preflight, self._program = preflight, program
-        reconciler = Reconciler[GangKey](cluster, self.cache, manager=MANAGER, force=("*",), members=_members)
-        self.loop = Loop[GangKey](self.cache, self._desired, reconciler, keys=_keys, on_result=on_result)
+        reconciler = Reconciler[Key](cluster, self.cache, manager=MANAGER, force=("*",), members=_members)
+        self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=_keys, on_result=on_result)
 
     async def run(self) -> None:
         """Runs until `stop`. Raises what keeps it from reading the cluster."""
@@ -57,7 +74,22 @@ class GangController:
         """Lets what is in work end, and begins nothing more."""
         self.loop.stop(grace)
 
-    def _desired(self, view: View, key: GangKey) -> Graph | Gone | Hold:
+    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        return self._told(view, key) if isinstance(key, PodKey) else self._kept(view, key)
+
+    def _told(self, view: View, key: PodKey) -> Graph | Gone | Hold:
+        """What people are told of a pod's checks. Events have names, so that replicas of ours tell nothing twice."""
+        pod = view.get(Ref("", "Pod", key.namespace, key.pod))
+        if pod is None:
+            return Gone()
+        try:
+            events = check_events(pod, self._preflight, self._program)
+        except RuleFailure as error:
+            return Hold(str(error))
+        of = ObjectReference.of(pod)
+        return Graph([], events=[EventWrite(of, one.type, one.reason, one.message, one.name) for one in events])
+
+    def _kept(self, view: View, key: GangKey) -> Graph | Gone | Hold:
         objects = LiveObjects(view)
         try:
             nodes = gang_objects(key, objects, self._preflight, self._program)
@@ -68,13 +100,24 @@ class GangController:
         return Graph([Desired(node.object, source=node.rule) for node in nodes]) if nodes else Gone()
 
 
-def _members(view: View, key: GangKey) -> list[Manifest]:
+def _members(view: View, key: Key) -> list[Manifest]:
     """The ConfigMap of a gang, if it exists and is ours."""
+    if isinstance(key, PodKey) or not key.name.startswith(PREFIX):
+        return []
     found = view.get(Ref("", "ConfigMap", key.namespace, key.name))
-    return [found] if found is not None and key.name.startswith(PREFIX) else []
+    return [found] if found is not None else []
 
 
-def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[GangKey]:
-    """The gangs that a changed pod is, or was, in."""
-    if ref[:2] == ("", "Pod"):
-        yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)
+def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+    """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended."""
+    if ref[:2] != ("", "Pod"):
+        return
+    yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)
+    if new is not None and ended_runs(old, new):
+        yield PodKey(ref.namespace, ref.name)
+
+
+def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:
+    """Returns the runs of checks that have ended between two states of a pod."""
+    known = {run.id for run in TestedPod(old).runs} if old is not None else set()
+    return [run for run in TestedPod(new).runs if run.id not in known]

@@ -1,8 +1,14 @@
-"""The metrics of admission of pods for Prometheus, under the design's names (ADR-026, Metrics). docs/metrics.md has them all."""
+"""The metrics of preflight checks for Prometheus, under the design's names (ADR-026, Metrics). docs/metrics.md has them all."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from collections import OrderedDict
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+
+from applier.ref import Manifest, Ref
+from grove_compiler.model.preflight.check_run import CONFIG_ERROR, FAILED, CheckRun, TestedPod
+from grove_operator.preflight.gangs import ended_runs
 
 SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
@@ -21,3 +27,62 @@ class AdmissionMetrics:
         """Takes a review: `injected`, `skipped` for a pod that gets no checks, `refused`, or `error`."""
         self._injections.labels(result).inc()
         self._latency.observe(seconds)
+
+
+LONG = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0)
+MOST_WORKLOADS = 1000
+"""Gangs whose waits are shown. Each is some fifteen series, and gangs come for as long as a cluster lives."""
+
+
+class CheckMetrics:
+    """Counts the runs of checks that end while this program runs: subscribes to a cache of pods.
+
+    A check lives for seconds and nobody scrapes it, so it leaves what it has to say in its termination message. `since` is when the program
+    started, in seconds since the epoch: what ended before was counted by another.
+    """
+
+    def __init__(self, registry: CollectorRegistry, since: float) -> None:
+        self._since = since
+        self._runs = Counter("preflight_check", "Runs of checks by how they ended", ["check", "result"], registry=registry)
+        self._seconds = Histogram("preflight_check_duration_seconds", "How long checks took", ["check"], buckets=LONG, registry=registry)
+        self._failures = Counter(
+            "preflight_check_failures", "Checks that failed, where and why", ["check", "node", "error_code"], registry=registry
+        )
+        self._waits = Histogram(
+            "preflight_gang_wait_seconds",
+            "How long the pods of a gang waited for one another",
+            ["workload"],
+            buckets=LONG,
+            registry=registry,
+        )
+        self._config_errors = Counter("preflight_config_errors", "Checks that were set up wrongly", ["error"], registry=registry)
+        self._bandwidth = Gauge("preflight_bus_bandwidth_gbps", "What was measured last, in GB/s", ["check", "node"], registry=registry)
+        self._workloads: OrderedDict[str, None] = OrderedDict()
+
+    def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
+        """Takes a change of any object."""
+        if ref[:2] != ("", "Pod") or new is None:
+            return
+        node = TestedPod(new).node_name
+        for run in ended_runs(old, new):
+            if old is not None or run.ended >= self._since:
+                self._ended(run, node)
+
+    def _ended(self, run: CheckRun, node: str) -> None:
+        self._runs.labels(run.check, run.result).inc()
+        self._seconds.labels(run.check).observe(run.seconds)
+        if run.result == FAILED:
+            self._failures.labels(run.check, node, run.error_code).inc()
+        if run.result == CONFIG_ERROR:
+            self._config_errors.labels(run.error_code).inc()
+        if run.gang_wait is not None:
+            self._waited(run.workload, run.gang_wait)
+        if run.bandwidth is not None:
+            self._bandwidth.labels(run.check, node).set(run.bandwidth)
+
+    def _waited(self, workload: str, seconds: float) -> None:
+        self._waits.labels(workload).observe(seconds)
+        self._workloads[workload] = None
+        self._workloads.move_to_end(workload)
+        if len(self._workloads) > MOST_WORKLOADS:
+            self._waits.remove(self._workloads.popitem(last=False)[0])

@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
 from applier.loop import View
-from applier.ref import Kind
+from applier.ref import Kind, Ref
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
@@ -25,11 +25,9 @@ from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
 from grove_operator.webhooks.server import WebhookServer
 from grove_operator.webhooks.service import Serving, source_of
 
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
-
 Tell = Callable[[str], None]
 Answered = Callable[[str, float], None]
+OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 ADMISSION = (
     Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
@@ -41,31 +39,44 @@ ADMISSION = (
 """What the webhook looks up beside gangs; the newest versions are asked for."""
 
 
+class Listener(Protocol):
+    """What serves metrics."""
+
+    async def start(self, host: str, port: int) -> int:
+        """Begins to listen and returns the port. Raises `OSError`."""
+
+    async def stop(self) -> None:
+        """Listens no more."""
+
+
 @record
 class Served:
-    """What the process serves: admission where there is a `webhook`, metrics where there is a `registry`.
+    """What the process serves: admission where there is a `webhook`, metrics where there is a listener for them.
 
-    `answered` is told what became of each pod, and how long that took.
+    `answered` is told what became of each pod, and how long that took; `on_change` hears of each change of what is watched.
     """
 
     webhook: Serving | None = None
-    registry: CollectorRegistry | None = None
+    metrics: Listener | None = None
     metrics_port: int = 0
     answered: Answered = lambda *_: None
+    on_change: OnChange = lambda *_: None
 
 
 async def serve(
     cluster: Cluster, controller: GangController, preflight: Preflight, program: Program, served: Served, stop: Stop, tell: Tell
 ) -> None:
     """Runs until `stop`. Pods are answered about once the cluster is known. Raises `OSError` where it cannot listen."""
+    controller.cache.subscribe(served.on_change)
     running = asyncio.create_task(controller.run(), name="gangs")
     async with AsyncExitStack() as open:
         known = asyncio.create_task(controller.cache.synced(), name="first lists")
         stopped = asyncio.create_task(stop.wait(), name="stop")
         open.callback(known.cancel)
         open.callback(stopped.cancel)
-        if served.registry is not None:
-            await _serve_metrics(open, served.registry, served.metrics_port, tell)
+        if served.metrics is not None:
+            open.push_async_callback(served.metrics.stop)
+            tell(f"metrics on port {await served.metrics.start('', served.metrics_port)}")
         admission, server = None, None
         if served.webhook is not None:
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
@@ -112,11 +123,3 @@ async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Clu
     renewal = asyncio.create_task(source.keep_fresh(tell), name="certificate")
     open.callback(renewal.cancel)
     return server
-
-
-async def _serve_metrics(open: AsyncExitStack, registry: CollectorRegistry, port: int, tell: Tell) -> None:
-    from grove_operator.telemetry.server import metrics_listener
-
-    listener = metrics_listener(registry)
-    open.push_async_callback(listener.stop)
-    tell(f"metrics on port {await listener.start('', port)}")

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.preflight.check_run import FAILED, PASSED, PREFIX, CheckRun
 from grove_compiler.preflight_gang import GangKey, key_of
 from grove_compiler.record import record
 
-BANDWIDTH = re.compile(r"^preflight_bus_bandwidth_gbps\{[^}]*\} ([0-9.e+-]+)$", re.MULTILINE)
-CHECK = "preflight-"
-WAITING, RUNNING, PASSED, FAILED = "waits", "runs", "passed", "failed"
+WAITING, RUNNING = "waits", "runs"
 
 
 @record
 class CheckState:
-    """One check of a pod: `bandwidth` in GB/s, none where it measured none; `message` is why it failed."""
+    """One check of a pod.
+
+    `bandwidth` is in GB/s, none where it measured none; `seconds` is how long it took, `gang_wait` how long it waited for its gang;
+    `since` is when it began while it runs, in seconds since the epoch; `why` is how it ended, empty of one that passed.
+    """
 
     name: str
     state: str
     bandwidth: float | None = None
     exit_code: int | None = None
+    seconds: float | None = None
+    gang_wait: float | None = None
+    since: float = 0.0
+    why: str = ""
 
 
 @record
@@ -85,7 +91,7 @@ def _pod(pod: Manifest) -> PodState:
     status = pod.get("status") or {}
     reported = {str(one.get("name")): one for one in status.get("initContainerStatuses") or []}
     names = [str(one.get("name")) for one in (pod.get("spec") or {}).get("initContainers") or []]
-    checks = [_check(name, reported.get(name) or {}) for name in names if name.startswith(CHECK)]
+    checks = [_check(name, reported.get(name) or {}) for name in names if name.startswith(PREFIX)]
     return PodState(pod["metadata"]["name"], str((pod.get("spec") or {}).get("nodeName") or ""), str(status.get("podIP") or ""), checks)
 
 
@@ -93,9 +99,12 @@ def _check(name: str, status: Manifest) -> CheckState:
     """A check that is restarted after a failure has failed: what it ended with last is what counts until it passes."""
     now, last = status.get("state") or {}, status.get("lastState") or {}
     ended = now.get("terminated") or last.get("terminated")
-    short = name.removeprefix(CHECK)
+    short = name.removeprefix(PREFIX)
     if ended is None:
-        return CheckState(short, RUNNING if now.get("running") else WAITING)
-    code = ended.get("exitCode")
-    measured = BANDWIDTH.search(str(ended.get("message") or ""))
-    return CheckState(short, PASSED if code == 0 else FAILED, float(measured.group(1)) if measured else None, code)
+        running = now.get("running")
+        return (
+            CheckState(short, RUNNING, since=time(running.get("startedAt")) or 0.0) if running is not None else CheckState(short, WAITING)
+        )
+    run = CheckRun(name, ended)
+    state, why = (PASSED, "") if run.exit_code == 0 else (FAILED, run.why)
+    return CheckState(short, state, run.bandwidth, run.exit_code, run.seconds, run.gang_wait, run.ended - run.seconds, why)

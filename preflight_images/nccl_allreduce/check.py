@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,12 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     size = message_bytes(environment.get("MESSAGE_SIZE") or "4G")
     port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))
     ranks = processes(environment)
+    gang_id = environment.get("GANG_ID", "")
     patience = seconds(environment, "GANG_TIMEOUT", "600s")
     try:
         gang = wait_for_gang(folder, pod, patience, lambda waits: say({"check": NAME, "waits": waits}))
     except GangTimeout as error:
-        return gang_timeout(str(error))
+        return replace(gang_timeout(str(error)), gang_wait=(gang_id, patience))
     say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(gang.waited, 1)})
     with tempfile.TemporaryDirectory() as reports:
         told = {
@@ -51,7 +53,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
             "WARMUP_ITERS": str(whole(environment, "WARMUP_ITERS", 5, range(1001))),
         }
         ended = launch(torchrun(gang, ranks, port), told, settings.timeout + PATIENCE)
-        return judge(read_reports(Path(reports)), ranks, threshold, ended)
+        return replace(judge(read_reports(Path(reports)), ranks, threshold, ended), gang_wait=(gang_id, gang.waited))
 
 
 def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:

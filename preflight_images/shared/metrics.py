@@ -1,7 +1,7 @@
 """The metrics of a check, in the text that Prometheus scrapes.
 
 A check lives for seconds and no scraper finds it, so it leaves them as its termination message, which the kubelet puts into the pod's
-status (at most 4096 bytes); whoever watches pods adds them up.
+status (at most 4096 bytes); the gang controller, which watches pods, adds them up.
 """
 
 from __future__ import annotations
@@ -9,23 +9,26 @@ from __future__ import annotations
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Outcome
 
 MOST_BYTES = 4096
+LONGEST_COMMENT = 512
 RESULTS = {0: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
 
 
-def exposition(check: str, node: str, outcome: Outcome, duration: float, gang_wait: tuple[str, float] | None = None) -> str:
-    """Returns the metrics of one run; `gang_wait` names the gang and says how long it took to form."""
-    lines = [_sample("preflight_check_total", 1, check=check, result=RESULTS[outcome.exit_code])]
+def exposition(check: str, node: str, outcome: Outcome, duration: float) -> str:
+    """Returns the metrics of one run, below a comment that says for people how it ended."""
+    lines = [f"# {' '.join(outcome.message.split())[:LONGEST_COMMENT]}\n"]
+    lines += [_sample("preflight_check_total", 1, check=check, result=RESULTS[outcome.exit_code])]
     lines.append(_sample("preflight_check_duration_seconds", round(duration, 3), check=check))
     if outcome.exit_code == FAILED:
         lines.append(_sample("preflight_check_failures_total", 1, check=check, node=node, error_code=outcome.error_code))
     if outcome.exit_code == MISCONFIGURED:
         lines.append(_sample("preflight_config_errors_total", 1, error=outcome.error_code))
-    if gang_wait is not None:
-        lines.append(_sample("preflight_gang_wait_seconds", round(gang_wait[1], 3), workload=gang_wait[0]))
+    if outcome.gang_wait is not None:
+        workload, seconds = outcome.gang_wait
+        lines.append(_sample("preflight_gang_wait_seconds", round(seconds, 3), workload=workload))
     lines += [_sample(f"preflight_{name}", round(value, 3), check=check, node=node) for name, value in outcome.measured.items()]
     kept: list[str] = []
     for line in lines:
-        if sum(map(len, kept)) + len(line.encode()) <= MOST_BYTES:
+        if len("".join((*kept, line)).encode()) <= MOST_BYTES:
             kept.append(line)
     return "".join(kept)
 

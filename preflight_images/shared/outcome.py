@@ -49,6 +49,8 @@ class Outcome:
     reports: tuple[Report, ...] = ()
     error_code: str = ""
     measured: dict[str, float] = field(default_factory=dict)
+    gang_wait: tuple[str, float] | None = None
+    """The gang, and for how many seconds it was waited for."""
 
 
 class Misconfigured(Exception):

@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.preflight import Injection, read_values
+from grove_compiler.preflight_result import check_events
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests
 from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
+from grove_operator.preflight.metrics import CheckMetrics
 from preflight_images.dcgm_diag.check import Ended, unknown, verdict
 from preflight_images.dcgm_diag.diag_json import Result
 from preflight_images.dcgm_diag.verdict import judge
@@ -23,10 +28,12 @@ from preflight_images.shared.nccl import ACTIONS, BANDWIDTH, failure
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Action
 from preflight_images.shared.settings import threshold_of
 
-from .injecting import inject_pod, pod_of
+from ..shipped import program
+from .injecting import inject_pod, pod_of, values_of
 from .test_cases import volume
 from .test_gang_config import WORKLOAD, config_map
 from .test_gang_config import pod as gang_pod
+from .test_results import POD_REF, ended, pod_with
 
 PAGE = Path(__file__).parents[2] / "docs" / "preflight.md"
 Verdict = Literal["same", "better", "different"]
@@ -72,7 +79,7 @@ def check(name: str, **more: Any) -> list[Manifest]:
     return [{"name": name, "image": "i", **more}]
 
 
-def test_the_page_lists_the_rows_that_are_tested() -> None:
+def test_the_page_lists_the_rows_that_are_pod_with() -> None:
     assert dict(rows_of_the_page()) == ROWS
 
 
@@ -293,7 +300,7 @@ def test_lists_that_are_there_get_entries_and_others_come_whole(where: str, path
     both = [*check("a"), *check("b")]
     present = admitted(GPUS, spec={"initContainers": [{"name": "mine"}]}, checks=both, initContainerPlacement=where)
     assert [one["path"] for one in present.patch if "initContainers" in one["path"]] == paths
-    assert [one["path"] for one in admitted(GPUS, checks=both).patch] == ["/spec/initContainers", "/spec/volumes"]
+    assert [one["path"] for one in admitted(GPUS, checks=both).patch] == ["/spec/initContainers", "/spec/volumes", "/metadata/labels"]
 
 
 @row("a second injection", "better")
@@ -347,3 +354,32 @@ def test_gangs_whose_parts_read_alike_have_two_names() -> None:
 
     assert name("a-b", "c") != name("a", "b-c")
     assert name("job", "workers") == "preflight-job-workers"
+
+
+@row("labels", "different")
+def test_pods_bear_what_the_controller_watches_them_by() -> None:
+    alone = admitted(GPUS, checks=check("a")).injected["metadata"]["labels"]
+    assert alone == {"preflight.grove.io/checked": "true"}
+    assert gang_pod("pod-0")["metadata"]["labels"] == {**alone, "preflight.grove.io/gang": "preflight-myworkload-group1"}
+
+
+@row("metrics", "better")
+def test_every_run_is_counted_under_the_design_s_names() -> None:
+    registry = CollectorRegistry()
+    CheckMetrics(registry, 0.0)(
+        POD_REF, None, pod_with(ended("c1", 1, 'preflight_check_failures_total{check="a",node="n",error_code="SLOW"} 1'))
+    )
+    assert registry.get_sample_value("preflight_check_failures_total", {"check": "a", "node": "node-1", "error_code": "SLOW"}) == 1
+
+
+@row("Kubernetes Event on failure", "same")
+def test_a_failure_is_told_as_an_event_of_the_pod() -> None:
+    (event,) = check_events(pod_with(ended("c1", 1, "# slow")), values_of({}), program())
+    assert (event.type, event.reason, event.of.uid) == ("Warning", "PreflightCheckFailed", "uid-1")
+
+
+@row("rights on ConfigMaps", "better")
+def test_only_config_maps_of_gangs_may_be_written() -> None:
+    made = manifests(chosen([], ["preflight-injector.enabled=true"]), "grove-system")
+    (policy,) = (one for one in made if one["kind"] == "ValidatingAdmissionPolicy")
+    assert policy["spec"]["validations"][0]["expression"] == "request.name.startsWith('preflight-')"

@@ -19,6 +19,7 @@ from .injecting import values_of
 from .test_gang_config import VALUES, WORKLOAD, pod
 
 NAME = "preflight-myworkload-group1"
+FAILED = {"name": "preflight-nccl-allreduce", "state": {"terminated": {"exitCode": 1, "containerID": "c1", "message": "# slow"}}}
 
 
 def world() -> MemoryCluster:
@@ -114,3 +115,15 @@ async def test_other_config_maps_stay_what_they_are() -> None:
     async with running(cluster):
         assert peers(cluster) == ["pod-0:10.0.1.5"]
         assert (found(cluster, "settings") or {})["data"] == {"a": "b"}
+
+
+@in_virtual_time
+async def test_people_are_told_once_that_a_check_has_failed_also_by_two_controllers() -> None:
+    cluster = world()
+    failed = pod("pod-0", "10.0.1.5", phase="Pending")
+    cluster.seed(WORKLOAD, {**failed, "status": {**failed["status"], "initContainerStatuses": [FAILED]}})
+    async with running(cluster), running(cluster):
+        told = [one for one in cluster.store.objects.values() if one["kind"] == "Event"]
+    assert [(one["reason"], one["involvedObject"]["name"], one["message"]) for one in told] == [
+        ("PreflightCheckFailed", "pod-0", "Check nccl-allreduce failed on node unknown (EXIT_1): slow")
+    ]

@@ -59,7 +59,18 @@ def test_the_slowest_pod_says_how_fast_a_gang_is() -> None:
 
 def test_pods_that_have_not_passed_are_told_one_by_one() -> None:
     gang = one_gang(with_check("pod-0", "10.0.1.5", ended(0)), with_check("pod-1", "10.0.1.6", ended(1)))
-    assert [line.decode() for line in as_text([gang], gang.since)][1:] == ["  pod-1  10.0.1.6  no node  nccl-allreduce failed (1)\n"]
+    assert [line.decode() for line in as_text([gang], gang.since)][1:] == [
+        "  pod-1  10.0.1.6  no node  nccl-allreduce failed (1) after 0 s: it ended with exit code 1\n"
+    ]
+
+
+def test_a_check_tells_how_long_it_runs_how_fast_it_was_and_why_it_failed() -> None:
+    slow = "# 5 GB/s, less than 10\n" + METRICS.replace("166.5", "5") + 'preflight_check_duration_seconds{check="nccl-allreduce"} 61.5\n'
+    runs = {"running": {"startedAt": "2026-01-01T00:00:30Z"}}
+    gang = one_gang(with_check("pod-0", "10.0.1.5", ended(1, slow)), with_check("pod-1", "10.0.1.6", runs))
+    lines = [line.decode().strip() for line in as_text([gang], gang.since + 90)]
+    assert lines[1].endswith("nccl-allreduce failed (1) after 62 s at 5 GB/s: 5 GB/s, less than 10")
+    assert lines[2].endswith("nccl-allreduce runs for 60 s")
 
 
 def test_a_gang_whose_config_map_is_not_there_waits_for_nobody_knows_how_many() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -108,13 +109,16 @@ def _served(session: Session, told: Options) -> Served:
         try:
             from prometheus_client import CollectorRegistry
 
-            from grove_operator.preflight.metrics import AdmissionMetrics
+            from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
+            from grove_operator.telemetry.server import metrics_listener
         except ModuleNotFoundError as error:
             raise Failed(
                 f"metrics need {error.name}, which is not installed: pip install 'grove-compiler[observe]'; or no --metrics-port"
             ) from None
-        served.registry = CollectorRegistry()
-        served.answered = AdmissionMetrics(served.registry).answered
+        registry = CollectorRegistry()
+        served.metrics = metrics_listener(registry)
+        served.answered = AdmissionMetrics(registry).answered
+        served.on_change = CheckMetrics(registry, time.time())
     return served
 
 

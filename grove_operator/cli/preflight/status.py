@@ -14,7 +14,7 @@ from grove_operator.cli.cluster.session import ERROR, Session, run
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
-    from grove_operator.preflight.status import GangState
+    from grove_operator.preflight.status import CheckState, GangState
 
 
 @click.command(
@@ -59,23 +59,35 @@ def as_text(gangs: Sequence[GangState], now: float) -> Iterator[bytes]:
         line = f"{gang.namespace}/{gang.name}  {gang.state}  {gang.registered} of {gang.expected or '?'} pods{age}{speed}\n"
         yield outputs.encoded(line)
         for pod in gang.pods:
-            checks = ", ".join(f"{one.name} {one.state}{f' ({one.exit_code})' if one.exit_code else ''}" for one in pod.checks)
             if any(one.state != "passed" for one in pod.checks):
+                checks = ", ".join(_check(one, now) for one in pod.checks)
                 yield outputs.encoded(f"  {pod.name}  {pod.address or 'no address'}  {pod.node or 'no node'}  {checks}\n")
+
+
+def _check(check: CheckState, now: float) -> str:
+    """One check in a few words: how it stands, for how long, how fast, and why it failed."""
+    words = f"{check.name} {check.state}"
+    if check.exit_code:
+        words += f" ({check.exit_code})"
+    if check.seconds is not None:
+        words += f" after {check.seconds:.0f} s"
+    elif check.since:
+        words += f" for {max(0, now - check.since):.0f} s"
+    if check.bandwidth is not None:
+        words += f" at {check.bandwidth:g} GB/s"
+    return f"{words}: {check.why}" if check.why else words
 
 
 def as_json(gang: GangState) -> dict[str, Any]:
     """Returns one gang for programs."""
     pods = [
-        {
-            "name": pod.name,
-            "node": pod.node,
-            "address": pod.address,
-            "checks": [
-                {"name": one.name, "state": one.state, "exitCode": one.exit_code, "busBandwidthGBps": one.bandwidth} for one in pod.checks
-            ],
-        }
+        {"name": pod.name, "node": pod.node, "address": pod.address, "checks": [_check_as_json(one) for one in pod.checks]}
         for pod in gang.pods
     ]
     keys = {"namespace": gang.namespace, "name": gang.name, "state": gang.state, "since": gang.since}
     return keys | {"expected": gang.expected, "registered": gang.registered, "pods": pods}
+
+
+def _check_as_json(check: CheckState) -> dict[str, Any]:
+    measured = {"seconds": check.seconds, "gangWaitSeconds": check.gang_wait, "busBandwidthGBps": check.bandwidth}
+    return {"name": check.name, "state": check.state, "exitCode": check.exit_code, "why": check.why} | measured

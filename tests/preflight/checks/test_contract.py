@@ -87,14 +87,16 @@ def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, folder: Path
 
 # ADR-026, Metrics, Check containers: what is counted for which end
 METRICS = {
-    "a pass": ['preflight_check_total{check="test",result="passed"} 1', 'preflight_check_duration_seconds{check="test"} 0.0'],
+    "a pass": ["# well", 'preflight_check_total{check="test",result="passed"} 1', 'preflight_check_duration_seconds{check="test"} 0.0'],
     "a fault": [
+        "# slow",
         'preflight_check_total{check="test",result="failed"} 1',
         'preflight_check_duration_seconds{check="test"} 0.0',
         'preflight_check_failures_total{check="test",node="node-1",error_code="SLOW"} 1',
         'preflight_bus_bandwidth_gbps{check="test",node="node-1"} 1.5',
     ],
     "a setting that is wrong": [
+        "# X is not set",
         'preflight_check_total{check="test",result="config_error"} 1',
         'preflight_check_duration_seconds{check="test"} 0.0',
         'preflight_config_errors_total{error="CONFIG"} 1',

@@ -1,0 +1,22 @@
+"""Works out what people are told about the checks of a pod that have ended (ADR-026, Failure Behavior): pure, as a step is."""
+
+from __future__ import annotations
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.runtime.results import Event
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.preflight.check_run import TestedPod
+from grove_compiler.model.preflight.values import Preflight
+
+SUBJECT = "PreflightResult"
+LABEL = "preflight.grove.io/checked"
+"""A label of all injected pods, by which they are watched and no others."""
+
+
+def check_events(pod: Manifest, preflight: Preflight, program: Program) -> list[Event]:
+    """Returns the events of a pod, each with the name that it always has. Raises `RuleFailure`."""
+    tested = TestedPod(pod)
+    scope = {"tested": tested, "preflight": preflight, "settings": Settings(), "config": Configuration({})}
+    return program.events(scope, SUBJECT)

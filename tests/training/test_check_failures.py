@@ -1,0 +1,47 @@
+"""Preflight checks of training workloads that fail: one budget pays for them and for programs, so that no gang is made again for ever."""
+
+from __future__ import annotations
+
+from grove_compiler.kube.timestamp import timestamp
+from tests.simulation.simulation import Simulation
+
+from .jobs import WORKER, attempts, fail, pod_of, started
+from .test_register_ends import begun, last_attempt, phase
+
+
+def fail_check(simulation: Simulation, index: int = 0) -> None:
+    """The preflight check of a pod fails, and with it the pod."""
+    ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": timestamp(simulation.world.now)}}}
+    simulation.world.report(pod_of(simulation, WORKER, index), phase="Failed", initContainerStatuses=[ended], containerStatuses=[])
+
+
+def test_a_check_that_fails_while_others_have_not_started_is_judged_at_once() -> None:
+    simulation = begun(maxRestarts=1)
+    fail_check(simulation)
+    simulation.run_operator()
+    assert simulation.status()["restartCount"] == 1
+    assert last_attempt(simulation)["container"] == "init container preflight-dcgm-diag"
+
+
+def test_a_check_that_failed_long_before_others_started_costs_a_restart() -> None:
+    simulation = begun(maxRestarts=1)
+    fail_check(simulation)
+    simulation.let_pass(300)
+    simulation.settle()
+    assert (simulation.status()["restartCount"], attempts(simulation)) == (1, {"2"})
+
+
+def test_checks_that_fail_again_and_again_end_the_workload() -> None:
+    simulation = started(maxRestarts=2)
+    for _ in range(3):
+        fail_check(simulation)
+        simulation.settle()
+    assert (phase(simulation), simulation.status()["restartCount"]) == ("Failed", 2)
+
+
+def test_checks_and_programs_share_one_budget() -> None:
+    simulation = started(maxRestarts=1)
+    fail_check(simulation)
+    simulation.settle()
+    fail(simulation)
+    assert (phase(simulation), simulation.status()["restartCount"]) == ("Failed", 1)
