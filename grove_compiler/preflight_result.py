@@ -5,9 +5,9 @@ from __future__ import annotations
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.runtime.results import Event
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.preflight.check_run import TestedPod
 from grove_compiler.model.preflight.values import Preflight
 
 SUBJECT = "PreflightResult"

@@ -19,6 +19,7 @@ from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.check_failures import check_back_off, checks_are_over, failed_checks
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
@@ -78,6 +79,7 @@ from grove_compiler.model.expanded.topology_state import old_drift, scheduler_to
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
     failure_body,
+    failure_stands_alone,
     gang_is_held_up,
     lost_indices,
     lost_since,
@@ -86,10 +88,10 @@ from grove_compiler.model.expanded.training.clique_failure import (
 )
 from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, training_job
 from grove_compiler.model.expanded.training.job_status import job_status
+from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.preflight.check_run import TestedPod
 from grove_compiler.model.preflight.forming_gang import FormingGang, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
@@ -135,9 +137,11 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 DECISIONS = _by_name(
     belongs_to_gang,
+    check_back_off,
     domain_claim_name,
     domain_name,
     failure_is_counted,
+    failure_stands_alone,
     gang_is_initialized,
     gang_methods,
     gang_reference,
@@ -202,7 +206,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         claims,
         class_conflicts,
         clique_attempt,
+        checks_are_over,
         clique_failure,
+        failed_checks,
         clique_is_breached,
         lifts_gates,
         condition_since,

@@ -12,7 +12,7 @@ from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.model.preflight.check_run import CheckRun, TestedPod
+from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
 from grove_compiler.model.preflight.gang import PREFIX
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 from applier.ref import Manifest, Ref
-from grove_compiler.model.preflight.check_run import CONFIG_ERROR, FAILED, CheckRun, TestedPod
+from grove_compiler.model.inputs.check_run import CONFIG_ERROR, FAILED, CheckRun, TestedPod
 from grove_operator.preflight.gangs import ended_runs
 
 SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.preflight.check_run import FAILED, PASSED, PREFIX, CheckRun
+from grove_compiler.model.inputs.check_run import FAILED, PASSED, PREFIX, CheckRun
 from grove_compiler.preflight_gang import GangKey, key_of
 from grove_compiler.record import record
 

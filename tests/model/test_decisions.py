@@ -17,6 +17,7 @@ from grove_compiler.model.admitted.podclique import AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedPodGang, DomainResource
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
+from grove_compiler.model.expanded.attempts.pod_end import Failure
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.termination import Breach
@@ -56,6 +57,7 @@ SHARING: dict[str, Any] = {
 }
 SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
 GROUP = SET.replicas[0].scaling_groups[0]
+PROGRAM_FAILED = Failure("PodFailed", "p", "main")
 BREACH = Breach(0, "demo-0-a", since=0.0, was_whole=True, delay=60.0, pods=[])
 JOB = Job(SET, {})
 FAILURE = ReplicaFailure(JOB, replica_attempt(SET.replicas[0]), "demo-0-a", {"cause": "PodFailed"})
@@ -215,6 +217,10 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "ready_when": [("[[kind]]", lambda program: program.decisions.ready_when("Pod"), [], [["Pod"]])],
     "job_outcome": [("'Succeeded'", lambda program: program.decisions.job_outcome(JOB, 0.0), "", "Succeeded")],
     "failure_is_counted": [("false", lambda program: program.decisions.failure_is_counted(FAILURE), True, False)],
+    "failure_stands_alone": [
+        ("true", lambda program: program.decisions.failure_stands_alone(Failure("PodFailed", "p", "main")), False, True)
+    ],
+    "check_back_off": [("5", lambda program: program.decisions.check_back_off(60.0), 60.0, 5)],
     "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
     "is_checked": [("false", checks, ["dcgm-diag"], [])],
     "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],

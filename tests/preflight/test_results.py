@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from applier.ref import Ref
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.preflight.check_run import CheckRun
+from grove_compiler.model.inputs.check_run import CheckRun
 from grove_compiler.preflight_result import check_events
 from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
 from preflight_images.shared.metrics import exposition

@@ -5,8 +5,8 @@ from __future__ import annotations
 from grove_compiler.kube.timestamp import timestamp
 from tests.simulation.simulation import Simulation
 
-from .jobs import WORKER, attempts, fail, pod_of, started
-from .test_register_ends import begun, last_attempt, phase
+from .jobs import WORKER, attempts, fail, last_attempt, phase, pod_of, started
+from .test_register_ends import begun
 
 
 def fail_check(simulation: Simulation, index: int = 0) -> None:

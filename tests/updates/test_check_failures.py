@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.termination import Breach
 from tests.model.sets import clique, pcs
+from tests.shipped import program
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE
 
@@ -73,7 +78,7 @@ def test_a_pod_whose_check_fails_is_made_again_ever_later() -> None:
     simulation = service()
     pauses = [pause(simulation) for _ in range(7)]
     assert pauses[0] <= 15
-    assert all(later >= 1.5 * earlier for earlier, later in zip(pauses[2:], pauses[3:], strict=False)), pauses
+    assert all(later >= 1.5 * earlier for earlier, later in pairwise(pauses[2:])), pauses
 
 
 def test_it_keeps_its_place_meanwhile() -> None:
@@ -121,3 +126,19 @@ def test_after_a_pass_pauses_begin_anew() -> None:
 
 def test_where_no_check_failed_nothing_is_said() -> None:
     assert condition(service()) == {}
+
+
+# Seconds from when checks began to fail to when the gang's oldest pod was made, to those until its time is up; its delay is a minute.
+DEADLINES = {"the first time": (0.0, 60.0), "soon after": (70.0, 70.0), "later": (600.0, 600.0), "at most": (90000.0, 3600.0)}
+
+
+@pytest.mark.parametrize("when", DEADLINES)
+def test_a_gang_whose_checks_fail_is_restarted_ever_later(when: str) -> None:
+    elapsed, delay = DEADLINES[when]
+    pod = LivePod(None, {"metadata": {"creationTimestamp": timestamp(elapsed)}})  # type: ignore[arg-type]
+    breach = Breach(0, "demo-0-a", 0.0, True, 60.0, [pod], 0.0, DecisionRules(program().decisions))
+    assert breach.deadline - breach.began == delay
+
+
+def test_a_gang_whose_checks_do_not_fail_has_its_delay() -> None:
+    assert Breach(0, "demo-0-a", 0.0, True, 60.0, []).deadline == 60.0

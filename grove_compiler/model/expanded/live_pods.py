@@ -7,6 +7,7 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.model.spec.declared import declared
@@ -76,6 +77,11 @@ class LivePod:
         return not self.is_ready and any(
             ((one.get("lastState") or {}).get("terminated") or {}).get("exitCode", 0) != 0 for one in self._containers
         )
+
+    @property
+    def tested(self) -> TestedPod:
+        """What its preflight checks came to."""
+        return TestedPod(self.manifest)
 
     @lazy
     def is_unhealthy(self) -> bool:

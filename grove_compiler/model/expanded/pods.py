@@ -5,6 +5,7 @@ from __future__ import annotations
 from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
@@ -40,8 +41,8 @@ def pods(clique: Clique) -> list[Pod]:
     """Returns the pods that should exist, by index.
 
     Pods that hold an index keep it and their name; the lowest free indices are filled. A pod that is being deleted or has finished
-    gives its index up, but its name stays taken while it exists. In a training workload only pods of the current attempt count, one that
-    has finished keeps its index, and what is missing is made as the attempt says.
+    gives its index up, but its name stays taken while it exists; one whose check failed keeps it until a rule deletes it. In a training
+    workload only pods of the current attempt count, one that has finished keeps its index, and what is missing is made as the attempt says.
     """
     holders = _holders(clique) if clique.set.snapshot else {}
     if clique.set.is_training:
@@ -68,8 +69,9 @@ def pod_names(clique: Clique) -> list[str]:
 def _holders(clique: Clique) -> dict[int, LivePod]:
     """The live pods by index; of two that claim one index the older wins."""
     holders: dict[int, LivePod] = {}
+    failed = {} if clique.set.is_training else {one.pod.name for one in failed_checks(clique)}
     for pod in attempt_pods(clique):
-        if pod.index >= 0 and (clique.set.is_training or not pod.is_finished):
+        if pod.index >= 0 and (clique.set.is_training or not pod.is_finished or pod.name in failed):
             holders.setdefault(pod.index, pod)
     return holders
 

@@ -7,14 +7,16 @@ became short of pods, or when its oldest pod was made, whichever is later. So no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_of
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.availability import BREACHED, parts_of_replica
+from grove_compiler.model.expanded.check_failures import check_back_off, failing_since
 from grove_compiler.model.expanded.live_object import condition_since, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
@@ -51,6 +53,8 @@ class Breach:
     was_whole: bool
     delay: float
     pods: list[LivePod] = field(repr=False)
+    checks_fail_since: float | None = None
+    decisions: DecisionRules | None = field(default=None, repr=False)
 
     @lazy
     def began(self) -> float:
@@ -59,8 +63,8 @@ class Breach:
 
     @lazy
     def deadline(self) -> float:
-        """When its time is up."""
-        return self.began + self.delay
+        """When its time is up: later each time, where checks keep its pods from starting."""
+        return self.began + max(self.delay, self._pause)
 
     @lazy
     def is_restarted(self) -> bool:
@@ -76,6 +80,12 @@ class Breach:
     def serves(self) -> bool:
         """Whether any pod of it is ready, so that there is something to lose."""
         return any(pod.is_ready for pod in self.pods)
+
+    @lazy
+    def _pause(self) -> float:
+        if self.checks_fail_since is None or self.decisions is None:
+            return 0.0
+        return self.decisions.of(check_back_off)(max(0.0, self.began - self.checks_fail_since))
 
     @lazy
     def _ages(self) -> list[float]:
@@ -96,8 +106,7 @@ def replica_breaches(set: ExpandedSet) -> list[Breach]:
         reports = list(_reports_of(set, index))
         if reports:
             since, name, was_whole = min(reports)
-            pods = [pod for clique in set.replicas[index].all_cliques for pod in live_pods(clique)]
-            found.append(Breach(index, name, since, was_whole, delay, pods))
+            found.append(_breach(set.replicas[index].all_cliques, (index, name, since, was_whole, delay)))
     return sorted(found, key=lambda breach: (breach.deadline, breach.index))
 
 
@@ -112,9 +121,14 @@ def member_breaches(group: ScalingGroup) -> list[Breach]:
         reports = [report for clique in member.cliques for report in _reports([live_object(clique)], "PodCliqueScheduled")]
         if reports:
             since, name, was_whole = min(reports)
-            pods = [pod for clique in member.cliques for pod in live_pods(clique)]
-            found.append(Breach(member.index, name, since, was_whole, delay, pods))
+            found.append(_breach(member.cliques, (member.index, name, since, was_whole, delay)))
     return found
+
+
+def _breach(cliques: Sequence[Clique], told: tuple[int, str, float, bool, float]) -> Breach:
+    pods = [pod for clique in cliques for pod in live_pods(clique)]
+    failing = min((since for clique in cliques if (since := failing_since(clique)) is not None), default=None)
+    return Breach(*told, pods, failing, cliques[0].set.decisions if cliques else None)
 
 
 def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:

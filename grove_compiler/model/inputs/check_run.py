@@ -136,12 +136,25 @@ class TestedPod:
         ]
 
     @lazy
+    def last_runs(self) -> list[CheckRun]:
+        """The last run of each check that has ended once."""
+        return list({run.container: run for run in self.runs}.values())
+
+    @lazy
+    def has_no_check_left(self) -> bool:
+        """Whether all of its checks have passed, if it has any."""
+        return self.has_passed or not self._checks
+
+    @lazy
     def has_passed(self) -> bool:
         """Whether all of its checks have passed."""
-        containers = (self.manifest.get("spec") or {}).get("initContainers") or []
-        checks = {one.get("name") for one in containers if str(one.get("name")).startswith(PREFIX)}
         ends = {one["name"]: ((one.get("state") or {}).get("terminated") or {}).get("exitCode") for one in self._statuses}
-        return bool(checks) and all(ends.get(name) == 0 for name in checks)
+        return bool(self._checks) and all(ends.get(name) == 0 for name in self._checks)
+
+    @property
+    def _checks(self) -> set[str]:
+        containers = (self.manifest.get("spec") or {}).get("initContainers") or []
+        return {name for one in containers if (name := str(one.get("name"))).startswith(PREFIX)}
 
     @property
     def _statuses(self) -> list[Manifest]:

@@ -9,12 +9,15 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
 DELETION_REASON = "grove.io/deletion-reason"
 """The annotation that says why we delete something; what goes without it was deleted by somebody else."""
 DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated", "UnexpectedAdmissionError")
 """Reasons of failed pods that say the node, and not the program, was at fault, where no condition `DisruptionTarget` does."""
+INIT_CONTAINER = "init container "
+"""What stands before the name of one."""
 MESSAGE_LINES, MESSAGE_LENGTH = 5, 400
 
 
@@ -32,6 +35,11 @@ class Failure:
     exit_code: int | None = None
     message: str = ""
     at: float | None = None
+
+    @property
+    def is_of_check(self) -> bool:
+        """Whether a preflight check of the pod failed."""
+        return self.cause == "PodFailed" and self.container.startswith(INIT_CONTAINER + PREFIX)
 
     @property
     def is_disruption(self) -> bool:
@@ -105,7 +113,7 @@ def _failed_container(pod: LivePod) -> tuple[str, Manifest]:
 
 def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
     status = status_of(pod.manifest)
-    for kind, key in (("init container ", "initContainerStatuses"), ("", "containerStatuses")):
+    for kind, key in ((INIT_CONTAINER, "initContainerStatuses"), ("", "containerStatuses")):
         for one in status.get(key) or []:
             if ended := (one.get("state") or {}).get("terminated"):
                 yield f"{kind}{one.get('name') or ''}", ended

@@ -21,10 +21,16 @@ PAUSE_SECONDS = 10.0
 """How long a failed pod stays before one that is replaced by itself is."""
 
 
+def failure_stands_alone(failure: Failure) -> bool:
+    """Decides whether a failure has nothing to do with pods of the gang that have not started."""
+    raise NotImplementedError
+
+
 def clique_failure(clique: Clique, now: float) -> Failure | None:
     """Returns why a clique has failed just now; none while it has not, and once it is on record.
 
-    As long as a pod of the gang has not come to run, nobody can tell whether another one failed because it was missing.
+    As long as a pod of the gang has not come to run, nobody can tell whether another one failed because it was missing, unless a rule
+    says so (`failure_stands_alone`).
     """
     one = clique_attempt(clique)
     if one.attempt.is_over or one.old.get("failure"):
@@ -33,7 +39,9 @@ def clique_failure(clique: Clique, now: float) -> Failure | None:
         return Failure("PodCliqueDeleted", at=now)
     if one.delay > 0:
         return Failure("MinAvailableBreached", message=_shortage(one), at=now) if _is_overdue(one, now) else None
-    found = [] if one.replaces_pods or gang_is_held_up(clique) else _candidates(one, now)
+    found = [] if one.replaces_pods else _candidates(one, now)
+    if gang_is_held_up(clique):
+        found = [failure for failure in found if clique.set.decisions.of(failure_stands_alone)(failure)]
     return min(found, key=lambda failure: (now if failure.at is None else failure.at, not failure.is_disruption, failure.pod), default=None)
 
 
@@ -92,6 +100,8 @@ def next_look(clique: Clique, now: float) -> float | None:
 
 def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     """Tells whether a pod failed long before the last of its gang had started, which therefore cannot have done its part."""
+    if clique.set.decisions.of(failure_stands_alone)(failure):
+        return False
     starts = [time(one.start_time(now)) or now for one in _gang(clique)]
     return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS
 
