@@ -47,8 +47,13 @@ class UnknownKind(ClusterError):
 class NotSynced(ApplierError, KeyError):
     """What is there is not known, or not for sure: a kind is not watched, not served, not listed yet, or its watch is broken.
 
-    A KeyError, so that whoever looks for an object can tell "I do not know" from "there is none" without knowing of caches.
+    A KeyError, so that whoever looks for an object can tell "I do not know" from "there is none" without knowing of caches. `cause` is
+    what the server said when it was asked, if that is why.
     """
+
+    def __init__(self, text: str, cause: Exception | None = None) -> None:
+        super().__init__(text)
+        self.cause = cause
 
     def __str__(self) -> str:
         return str(self.args[0])  # and not its repr, which is what KeyError gives
@@ -90,6 +95,12 @@ class Invalid(ApiError):
 
 class Forbidden(ApiError):
     """403: permission is missing, a quota is used up, or admission refused."""
+
+    @property
+    def missing(self) -> tuple[str, str]:
+        """The verb and the resource (`podgangs.scheduler.grove.io`) for which permission is missing; empty where that is not why."""
+        verb, resource = (self.details or {}).get("missing") or ("", "")
+        return verb, resource
 
 
 class Unauthorized(ApiError):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from applier.cache.journal import Changes
-from applier.cache.read import Unread, read_once
+from applier.cache.read import Unread, as_one, read_once
 from applier.cache.selectors import Selector
 from applier.cache.snapshot import Snapshot, Wanted
 from applier.cache.watch_cache import WatchCache
 from applier.cache.write_through import WriteThrough
 
-__all__ = ["Changes", "Selector", "Snapshot", "Unread", "Wanted", "WatchCache", "WriteThrough", "read_once"]
+__all__ = ["Changes", "Selector", "Snapshot", "Unread", "Wanted", "WatchCache", "WriteThrough", "as_one", "read_once"]

@@ -23,6 +23,11 @@ class Unread(ClusterError):
         super().__init__("; ".join(dict.fromkeys(str(error) for error in errors)))
 
 
+def as_one(errors: list[ClusterError]) -> ClusterError:
+    """Returns the only error, or one that says all of several."""
+    return errors[0] if len(errors) == 1 else Unread(errors)
+
+
 async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
     """Reads kinds by LISTs, or by GETs where a few objects are wanted or lists are not allowed; in parallel.
 

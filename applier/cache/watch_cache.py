@@ -11,12 +11,12 @@ from applier.cache.compact import Compactor
 from applier.cache.definitions import Definitions
 from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Objects, Subscriber
-from applier.cache.read import Unread
+from applier.cache.read import as_one
 from applier.cache.selectors import selector as read_selector
 from applier.cache.snapshot import Wanted
 from applier.cache.source import Source
 from applier.cluster import Cluster
-from applier.errors import ClusterError, NotSynced, UnknownKind
+from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
@@ -70,13 +70,20 @@ class WatchCache:
 
     async def synced(self, *wanted: Wanted) -> None:
         """Returns once the state of these kinds is known, or of all. Raises what keeps us from reading some, where waiting is no help."""
+        known = await self.settled(*wanted)
+        if known:
+            raise as_one(known)
+
+    async def settled(self, *wanted: Wanted) -> list[ClusterError]:
+        """Returns once the state of these kinds, or of all, is known or will not be for now: what keeps us from reading some.
+
+        They are asked for again and again all the same, and are known as soon as nothing does.
+        """
         among = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
         sources = [source for found in among for source in found] if wanted else self.sources()
         await asyncio.gather(*(source.settled.wait() for source in sources))
         errors = [source.trouble for source in sources if not source.complete]
-        known = [error for error in errors if isinstance(error, ClusterError)]
-        if known:
-            raise known[0] if len(known) == 1 else Unread(known)
+        return [error for error in errors if isinstance(error, ClusterError)]
 
     async def stop(self) -> None:
         """Ends all watches. What is known can still be read."""
@@ -91,7 +98,7 @@ class WatchCache:
         """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
         result = self._objects.get(ref)
         if result is None and not self.covers(ref):
-            raise NotSynced(self._unknown(ref[:2], ref.namespace))
+            raise self._not_synced(ref[:2], ref.namespace)
         return result
 
     def covers(self, ref: Ref) -> bool:
@@ -132,6 +139,10 @@ class WatchCache:
             sources = self._of(kind)
             doubts += [doubt for source in sources if (doubt := source.doubt(since))] if sources else [self._unknown(kind)]
         return doubts
+
+    def forbidden(self) -> list[Forbidden]:
+        """Why some kinds cannot be read or followed now: what the server said of each for which permission is missing."""
+        return [source.trouble for source in self._sources.values() if isinstance(source.trouble, Forbidden)]
 
     def unserved(self) -> set[Kind]:
         """The watched kinds that the server does not serve now."""
@@ -192,7 +203,11 @@ class WatchCache:
         """Raises `NotSynced` unless it is known which objects of a kind there are in a namespace, or in all that are watched."""
         sources = self._around(*kind, namespace) if namespace else self._of(kind)
         if not sources or not (any if namespace else all)(source.is_known for source in sources):
-            raise NotSynced(self._unknown(kind, namespace))
+            raise self._not_synced(kind, namespace)
+
+    def _not_synced(self, kind: GroupKind, namespace: str) -> NotSynced:
+        troubles = [source.trouble for source in self._around(*kind, namespace) if not source.is_known]
+        return NotSynced(self._unknown(kind, namespace), next(iter(troubles), None))
 
     def _unknown(self, kind: GroupKind, namespace: str = "") -> str:
         """Why it is not known which objects of a kind there are."""

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from applier.cache import WatchCache
+from applier.cache import WatchCache, as_one
 from applier.desired import Gone, Graph, Hold
-from applier.errors import ApplierError, NotFound, NotSynced, ServerFailure, TooManyRequests, Unreachable, WriteConflict
+from applier.errors import ApplierError, Forbidden, NotFound, NotSynced, ServerFailure, TooManyRequests, Unreachable, WriteConflict
 from applier.loop.interests import Interests
 from applier.loop.lease import Lease
 from applier.loop.queue import QueueClosed, WorkQueue
@@ -69,6 +69,7 @@ class Loop(Generic[K]):
     the key is tried again, ever later: no error of one key changes anything of its objects, or keeps other keys waiting. One key is never
     worked on twice at once; `workers` keys are at a time. With a `lease` only its holder works; the others keep their caches warm.
     `reconcile` has to write through the lease's fence. `on_result` is told what came of each look. The loop starts and stops its cache.
+    With `partial` it also runs where it lacks permission to read some of the kinds: keys that ask for these are held, and no others.
     """
 
     def __init__(
@@ -82,7 +83,9 @@ class Loop(Generic[K]):
         lease: Lease | None = None,
         workers: int = 4,
         on_result: OnResult[K] = _unheard,
+        partial: bool = False,
     ) -> None:
+        self._partial = partial
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
         self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
         self._interests: Interests[K] = Interests()
@@ -101,7 +104,7 @@ class Loop(Generic[K]):
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
         try:
             await self.cache.start()
-            synced = asyncio.create_task(self.cache.synced(), name="first lists")
+            synced = asyncio.create_task(self._first_lists(), name="first lists")
             tasks.append(synced)
             over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if over == {synced}:
@@ -120,6 +123,13 @@ class Loop(Generic[K]):
             if self.lease:
                 await self.lease.release()
             await self.cache.stop()
+
+    async def _first_lists(self) -> None:
+        errors = await self.cache.settled()
+        if errors and self._partial and len(errors) < len(self.cache.sources()) and all(isinstance(one, Forbidden) for one in errors):
+            return
+        if errors:
+            raise as_one(errors)
 
     def stop(self, grace: float = 25.0) -> None:
         """Asks the loop to end: no key is begun any more, and those in work have `grace` seconds to end."""

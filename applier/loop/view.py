@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from applier.cache import Changes, Wanted, WatchCache
+from applier.cache import Changes, Wanted, WatchCache, as_one
+from applier.errors import Forbidden
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
@@ -93,8 +94,12 @@ class View:
         return self._cache.unserved()
 
     async def watch(self, wanted: Iterable[Wanted]) -> None:
-        """Sees to it that these kinds are watched and known. Raises what keeps us from reading them."""
+        """Sees to it that these kinds are watched and known. Raises what keeps us from reading them.
+
+        That does not hold for want of permission: objects of such a kind are not known, and who asks for one is told why.
+        """
         wanted = tuple(wanted)
         self._cache.add(*wanted)
-        if wanted:
-            await self._cache.synced(*wanted)
+        errors = [error for error in (await self._cache.settled(*wanted) if wanted else ()) if not isinstance(error, Forbidden)]
+        if errors:
+            raise as_one(errors)

@@ -45,6 +45,14 @@ QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>.*?)
 WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P<name>[^"]+)"')
 
 
+def missing_right(message: str) -> tuple[str, str] | None:
+    """Returns the verb and the resource that somebody lacks permission for, if that is what a server says."""
+    match = RBAC.search(message)
+    if match is None:
+        return None
+    return match["verb"], match["path"] or ".".join(filter(None, (match["resource"], match["group"])))
+
+
 def _forbidden(refused: Refused) -> str:
     message = refused.message
     if match := RBAC.search(message):

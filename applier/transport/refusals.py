@@ -27,7 +27,7 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.transport.clocks import server_time
-from applier.transport.error_messages import Refused, hide_values, sentence
+from applier.transport.error_messages import Refused, hide_values, missing_right, sentence
 
 if TYPE_CHECKING:
     from applier.transport.login.target import Target
@@ -60,6 +60,8 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
         return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")
     text = sentence(Refused(made, status, message, causes, details, request, target, headers))
     rest = {key: value for key, value in details.items() if key != "causes"}
+    if made is Forbidden and (missing := missing_right(message)):
+        rest["missing"] = missing
     asked = _retry_after(headers, details)
     if asked is not None and asked > LONGEST_PAUSE:
         text = f"{text}; it asks us to come back in {asked:.0f} s, and is asked again every {LONGEST_PAUSE:.0f} s for a while"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
+from applier.errors import Forbidden
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -30,6 +31,8 @@ Record = Callable[[Take, Objects, Key, float, Context], Step | StepGone | StepHo
 R = TypeVar("R", Event, DeletionResult)
 
 
+ASK_AGAIN = 5.0
+"""Seconds between two looks at a key for which permission is missing to read something: nobody tells when it is given."""
 WITHOUT_STATUS = ("ClusterTopology",)
 """Kinds that have nothing to bear a condition in: people are told by events alone."""
 
@@ -56,6 +59,8 @@ class Desire:
         objects, now = LiveObjects(view), self._clock()
         outcome = self._record(step, objects, key, now, self._context)
         if objects.not_synced is not None:
+            if isinstance(objects.not_synced.cause, Forbidden):
+                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects(view), now, ASK_AGAIN)
             raise objects.not_synced
         match outcome:
             case StepGone():
@@ -77,18 +82,22 @@ class Desire:
         if is_news and key.replica is not None:
             self._wake(whole(key))
 
-    def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float) -> Hold:
-        """Leaves all as it is. What is about a set as a whole is written to it now, what is about a replica when the set is looked at."""
+    def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float, ask_again: float | None = None) -> Hold:
+        """Leaves all as it is. What is about a set as a whole is written to it now, what is about a replica when the set is looked at.
+
+        `ask_again` is in how many seconds, where nothing tells when that is over.
+        """
         why = words(outcome)
         self._wake_set(key, self._troubles.hold(key, why))
         trouble = self._troubles.of(key)
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is None or trouble is None:
-            return Hold(why)
+            return Hold(why, requeue_after=ask_again)
         of = _ref(live)
         statuses = [] if key.kind in WITHOUT_STATUS else status_writes([status_as_it_is(of, live)], [condition(of, trouble)], objects, now)
         told = event(of, trouble)
-        return Hold(why, list(statuses), [EventWrite(ObjectReference.of(live), told.type, told.reason, told.message, told.name)])
+        told_once = EventWrite(ObjectReference.of(live), told.type, told.reason, told.message, told.name)
+        return Hold(why, list(statuses), [told_once], ask_again)
 
     def _graph(self, key: Key, made: Step, objects: LiveObjects, now: float) -> Graph:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None

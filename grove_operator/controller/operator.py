@@ -105,6 +105,7 @@ class Operator:
             lease=options.lease,
             workers=options.workers,
             on_result=self._look_at,
+            partial=True,
         )
 
     async def run(self) -> None:

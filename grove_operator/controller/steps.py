@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from applier.desired import Gone, Graph, Hold
+from applier.errors import Forbidden, NotSynced
 from applier.loop import View
 from applier.ref import Manifest, Ref, is_being_deleted
 from grove_compiler.decoder import SET_KIND
@@ -45,5 +46,10 @@ class Steps:
     def _is_going(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:
             return False
-        live = view.get(Ref("", "Namespace", "", namespace))
+        try:
+            live = view.get(Ref("", "Namespace", "", namespace))
+        except NotSynced as error:
+            if not isinstance(error.cause, Forbidden):
+                raise
+            return False  # whatever is made in one that goes is refused then, and told
         return live is not None and is_being_deleted(live)

@@ -60,14 +60,16 @@ class Troubles:
         return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
 
     def look_at(self, result: Result[Key]) -> bool:
-        """Takes down what the server refused for what it is: it would refuse it again. What merely failed is tried again and not told."""
+        """Takes down what the server refused for what it is: it would refuse it again. What merely failed is tried again and not told.
+
+        What was not even tried, as its kind cannot be read, is taken down as well.
+        """
         if result.held or result.error is not None:
             return False
-        refused = {
-            one.step.ref: f"the server refuses {one.step.ref}: {one.reason}"
-            for one in result.outcomes
-            if one.action is Action.FAILED and isinstance(one.error, (Invalid, Forbidden))
-        }
+        failed = [one for one in result.outcomes if one.action is Action.FAILED]
+        denied = [one for one in failed if isinstance(one.error, (Invalid, Forbidden))]
+        refused = {one.step.ref: f"the server refuses {one.step.ref}: {one.reason}" for one in denied}
+        refused |= {one.step.ref: f"{one.step.ref} is left as it is: {one.reason}" for one in failed if one.error is None}
         is_news = refused != self._refused.pop(result.key, {})
         if refused:
             self._refused[result.key] = refused

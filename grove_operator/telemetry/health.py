@@ -6,6 +6,7 @@ import asyncio
 from enum import StrEnum
 from typing import NamedTuple
 
+from applier.errors import Forbidden
 from grove_operator.controller.operator import Operator
 
 STUCK_AFTER = 300.0
@@ -46,7 +47,8 @@ class HealthCheck:
 
     def __call__(self) -> Health:
         """Returns how it is now."""
-        unknown = [source.wanted.kind.group_kind for source in self._operator.cache.sources() if not source.complete]
+        waits = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.trouble, Forbidden))
+        unknown = [source.wanted.kind.group_kind for source in waits]
         if unknown or not self._operator.cache.sources():
             return Health(State.STARTING, f"starting: {', '.join(sorted(unknown)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease

@@ -19,6 +19,7 @@ from grove_compiler.version import __version__
 from grove_operator.controller.operator import Operator
 from grove_operator.telemetry.gated_pods import gated_pods
 from grove_operator.telemetry.health import Health, State
+from grove_operator.telemetry.missing_rights import MissingRights
 from grove_operator.telemetry.set_readiness import SetReadiness
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
 
@@ -83,12 +84,14 @@ class OperatorMetrics:
         """Takes what became of rules that had changed: `taken`, or `refused` because something is wrong with them."""
         self._reloads.labels(result).inc()
 
-    def watch(self, operator: Operator, cluster: Asked, health: Callable[[], Health], clock: Callable[[], float]) -> None:
+    def watch(
+        self, operator: Operator, cluster: Asked, health: Callable[[], Health], clock: Callable[[], float], missing: MissingRights
+    ) -> None:
         """Shows how an operator stands that runs in this event loop: its state, queue, cache, requests, and the pods that wait."""
         self.registry.register(QueueMetrics(PREFIX, "keys", operator.loop.queue))
         self.registry.register(CacheMetrics(PREFIX, operator.cache))
         self.registry.register(RequestMetrics(PREFIX, cluster))
-        self.registry.register(_State(operator, health))
+        self.registry.register(_State(operator, health, missing))
         operator.cache.subscribe(SetReadiness(lambda after, seconds: self._ready.labels(after).observe(seconds), clock, clock()))
 
     def _finished(self, outcome: Outcome) -> None:
@@ -106,8 +109,8 @@ class OperatorMetrics:
 class _State(Collector):
     """Worked out when Prometheus asks."""
 
-    def __init__(self, operator: Operator, health: Callable[[], Health]) -> None:
-        self._operator, self._health = operator, health
+    def __init__(self, operator: Operator, health: Callable[[], Health], missing: MissingRights) -> None:
+        self._operator, self._health, self._missing = operator, health, missing
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         state = GaugeMetricFamily(f"{PREFIX}_state", "1 for what the operator does now", labels=["state"])
@@ -117,7 +120,10 @@ class _State(Collector):
         gated = GaugeMetricFamily(f"{PREFIX}_gated_pods", "Pods behind our gate, by what they wait for", labels=["reason"])
         for reason, pods in gated_pods(self._operator.cache).items():
             gated.add_metric([reason], pods)
-        return [state, gated]
+        rights = GaugeMetricFamily(f"{PREFIX}_missing_rights", "1 for each permission that the operator lacks", labels=["verb", "resource"])
+        for right in self._missing.now(self._operator.cache):
+            rights.add_metric(right, 1.0)
+        return [state, gated, rights]
 
 
 def _result(result: Result[Key], has_failed: bool) -> str:

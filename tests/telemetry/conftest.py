@@ -12,6 +12,7 @@ from grove_compiler.step import Context
 from grove_operator.controller.operator import Operator, Options, settings_of
 from grove_operator.telemetry.health import HealthCheck
 from grove_operator.telemetry.metrics import OperatorMetrics
+from grove_operator.telemetry.missing_rights import MissingRights
 from tests.controller.whole import EPOCH, World
 from tests.features.compiling import shipped_program
 
@@ -46,7 +47,7 @@ async def at_work(world: Watched) -> AsyncIterator[Watched]:
     """Runs its operator until the block ends."""
     task = asyncio.ensure_future(world.operator.run())
     await asyncio.sleep(0)
-    world.metrics.watch(world.operator, world.cluster, world.health, world.clock)
+    world.metrics.watch(world.operator, world.cluster, world.health, world.clock, MissingRights())
     try:
         yield world
     finally:

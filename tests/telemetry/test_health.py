@@ -7,7 +7,7 @@ import asyncio
 import aiohttp
 import pytest
 
-from applier.errors import Unreachable
+from applier.errors import Forbidden, Unreachable
 from applier.loop import Lease
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
@@ -28,6 +28,18 @@ async def test_it_starts_until_every_kind_is_listed() -> None:
         assert world.health() == (State.STARTING, "starting: Pod not listed yet")
         await asyncio.sleep(60.0)
         assert world.health() == (State.LEADING, "leading")
+
+
+@in_virtual_time
+async def test_it_leads_without_a_right_and_shows_which() -> None:
+    world = Watched()
+    lacks = ("watch", "horizontalpodautoscalers.autoscaling")
+    error = Forbidden(403, "Forbidden", "may not watch autoscalers", details={"missing": lacks})
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "horizontalpodautoscalers", error, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(5.0)
+        assert world.health() == (State.LEADING, "leading")
+        assert world.samples()['grove_operator_missing_rights{resource="horizontalpodautoscalers.autoscaling",verb="watch"}'] == 1.0
 
 
 @in_virtual_time

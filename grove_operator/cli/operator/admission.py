@@ -75,10 +75,23 @@ def serves_webhooks(context: Context) -> bool:
 async def serve_beside(session: Session, context: Context, document: Document | None, cache: WatchCache, log: Log) -> None:
     """Serves the webhooks from an operator's own watches until cancelled, whether it leads or not: an API server asks any replica."""
     async with admission(session, context, document, cache, log) as webhooks:
-        await cache.synced()
+        await known(cache, log)
         webhooks.ready()
         log.line("webhooks are ready")
         await asyncio.Event().wait()
+
+
+async def known(cache: WatchCache, log: Log) -> None:
+    """Returns once the cluster is known, as far as we may read it: an answer that needs the rest is none. Raises `ClusterError`."""
+    from applier.cache import as_one
+    from applier.errors import Forbidden
+
+    errors = await cache.settled()
+    denied = [one for one in errors if isinstance(one, Forbidden)]
+    if len(denied) < len(errors) or (denied and len(denied) == len(cache.sources())):
+        raise as_one(errors)
+    for one in denied:
+        log.line("a right is missing", "error", verb=one.missing[0], resource=one.missing[1], why=one)
 
 
 def _webhooks(

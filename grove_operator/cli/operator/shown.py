@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from grove_compiler.version import __version__
 from grove_operator.cli.cluster.session import Failed
 from grove_operator.cli.operator.relay import Relay
+from grove_operator.telemetry.missing_rights import MissingRights, Right
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 OBSERVE = "pip install 'grove-compiler[cluster,observe]'"
 TRACES = "pip install 'grove-compiler[cluster,observe,traces]'"
+MEANWHILE = "what needs it waits, all else goes on"
 LOOK_AGAIN = 1.0
 """Seconds after which a state that has changed is told in the log."""
 
@@ -43,6 +45,7 @@ class Shown:
         self._metrics: OperatorMetrics | None = None
         if self._metrics_at.get("port"):
             self._metrics, self._metrics_listener = _metrics()
+        self._missing = MissingRights()
         self._spans: Spans | None = None
         self._end_spans: Callable[[], None] = lambda: None
         tracing = config.get("tracing") or {}
@@ -60,6 +63,7 @@ class Shown:
     def result(self, result: Result[Key]) -> None:
         """Hears what came of it."""
         self._log.result(result)
+        self._missing.result(result)
         if self._metrics:
             self._metrics.result(result)
         if self._spans:
@@ -80,11 +84,11 @@ class Shown:
             stack.callback(self._end_spans)
             if self._metrics:
                 # The connection counts its requests; a cluster that does not is none of ours.
-                self._metrics.watch(operator, cluster, check, time.time)  # type: ignore[arg-type]
+                self._metrics.watch(operator, cluster, check, time.time, self._missing)  # type: ignore[arg-type]
                 await self._listen(stack, self._metrics_listener, self._metrics_at, "metrics")
             if self._health_at.get("port"):
                 await self._listen(stack, _health(check), self._health_at, "health")
-            telling = asyncio.create_task(self._tell_states(check), name="states")
+            telling = asyncio.create_task(self._tell_states(check, operator), name="states")
             stack.callback(telling.cancel)
             yield
 
@@ -97,14 +101,23 @@ class Shown:
             raise Failed(f"cannot serve {what} at {host}:{port}: {error.strerror or error}") from None
         self._log.line("listening", what=what, port=bound)
 
-    async def _tell_states(self, check: HealthCheck) -> None:
-        before = None
+    async def _tell_states(self, check: HealthCheck, operator: Operator) -> None:
+        before, missing = None, dict[Right, str]()
         while True:
             health = check()
             if health.state is not before:
                 before = health.state
                 self._log.line(health.state, "info" if health.is_alive else "error", why=health.words)
+            missing = self._tell_rights(missing, self._missing.now(operator.cache))
             await asyncio.sleep(LOOK_AGAIN)
+
+    def _tell_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
+        """Tells which rights are missing that were not, and which are no more. Gives those that are."""
+        for verb, resource in now.keys() - before.keys():
+            self._log.line("a right is missing", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
+        for verb, resource in before.keys() - now.keys():
+            self._log.line("a right is missing no more", verb=verb, resource=resource)
+        return now
 
 
 def _metrics() -> tuple[OperatorMetrics, Listener]:

@@ -43,7 +43,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from applier.cache import WatchCache
         from applier.stop import Stop, ended_by_signal
         from grove_compiler.model.inputs.settings import Settings
-        from grove_operator.cli.operator.admission import admission
+        from grove_operator.cli.operator.admission import admission, known
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import watched
         from grove_operator.controller.served_shape import served_shape
@@ -56,7 +56,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
             async with admission(session, shared, given.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
                 await cache.start()
                 try:
-                    await stop.unless(cache.synced())
+                    await stop.unless(known(cache, log))
                     webhooks.ready()
                     log.line("ready", rules=len(given.program.rules), kubernetes=shared.settings.kube_version)
                     await stop.wait()

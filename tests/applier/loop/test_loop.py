@@ -11,6 +11,7 @@ import pytest
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.errors import Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
 from applier.loop import View
+from applier.outcome import Action
 from applier.ref import Kind
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
@@ -209,7 +210,8 @@ async def test_a_kind_that_we_may_not_read_stops_only_who_wants_it() -> None:
         world.cluster.seed(some("set2", 1))
         await asyncio.sleep(5)
         assert world.made() == ["set2-0"]
-        assert {str(error) for error in world.errors} == {"may not watch secrets"}
+        told = {outcome.reason for result in world.results for outcome in result.outcomes if outcome.action is Action.FAILED}
+        assert told == {"what is there cannot be read: Secret cannot be listed: may not watch secrets"}
 
 
 @in_virtual_time

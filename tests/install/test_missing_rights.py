@@ -1,0 +1,116 @@
+"""An operator that lacks a right says which, and goes on with all that does not need it; once it has the right, it does the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests
+from tests.controller.live.world import clique, pod_clique_set
+
+from .cluster import NAMESPACE, Cluster, cluster_without_definitions
+from .scenario import install, settings
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
+
+Manifest = dict[str, Any]
+VALUES = [*settings(with_topologies=False), "config.leaderElection.enabled=false", "config.logFormat=text"]
+READ = ("get", "list", "watch")
+POD = "chat-0-front-0"
+
+
+class Lack(NamedTuple):
+    """Verbs on a resource that are taken away.
+
+    `has_pods` says whether pods come all the same, `is_told` whether the set says why it is not as it should be, `is_scaled` whether it has
+    an autoscaler.
+    """
+
+    resource: str
+    verbs: tuple[str, ...]
+    has_pods: bool = True
+    is_told: bool = True
+    is_scaled: bool = True
+
+
+LACKS = [
+    Lack("horizontalpodautoscalers", ("create",)),
+    Lack("horizontalpodautoscalers", READ),
+    Lack("services", READ, has_pods=False),
+    Lack("podgangs", ("create",), has_pods=False),
+    Lack("podgangs", READ, has_pods=False),
+    Lack("podcliquesets/status", ("patch",), is_told=False),
+    Lack("resourceclaimtemplates", READ, is_told=False, is_scaled=False),
+    Lack("namespaces", READ, is_told=False, is_scaled=False),
+    Lack("events", ("create",), is_told=False, is_scaled=False),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster_without_definitions(tmp_path_factory.mktemp("cluster")) as there:
+        install(there, VALUES)
+        there.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
+        yield there
+
+
+@pytest.fixture
+def place(cluster: Cluster) -> Iterator[str]:
+    """A namespace for the set of a test, and an operator's log of its own."""
+    (cluster.folder / "operator.log").unlink(missing_ok=True)
+    name = cluster.plane.create_namespace()
+    yield name
+    cluster.apply(role())
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
+
+
+def role() -> Manifest:
+    """What the operator may do."""
+    objects = manifests(chosen([], VALUES), NAMESPACE)
+    return next(one for one in objects if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "grove-operator")
+
+
+def role_without(lack: Lack) -> Manifest:
+    """The same, but for what is taken away."""
+    single = [{**rule, "resources": [resource]} for rule in role()["rules"] for resource in rule["resources"]]
+    kept = [  # a rule for each resource, so that only one loses its verbs
+        {**one, "verbs": [verb for verb in one["verbs"] if one["resources"] != [lack.resource] or verb not in lack.verbs]} for one in single
+    ]
+    assert kept != single
+    return {**role(), "rules": [one for one in kept if one["verbs"]]}
+
+
+def workload(is_scaled: bool) -> Manifest:
+    scaling: Manifest = {"autoScalingConfig": {"minReplicas": 1, "maxReplicas": 3, "metrics": []}} if is_scaled else {}
+    return pod_clique_set(clique("front", **scaling))
+
+
+def why_stalled(cluster: Cluster, namespace: str) -> str:
+    conditions = (cluster.get("pcs", "chat", "-n", namespace).get("status") or {}).get("conditions") or []
+    return next((one["message"] for one in conditions if one["type"] == "Stalled" and one["status"] == "True"), "")
+
+
+@pytest.mark.parametrize("lack", LACKS, ids=lambda lack: f"{lack.verbs[-1]} {lack.resource}")
+def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: Cluster, place: str, lack: Lack) -> None:
+    cluster.apply(role_without(lack))
+    with cluster.operator():
+        cluster.kubectl("apply", "-n", place, "-f", "-", input=json.dumps(workload(lack.is_scaled)))
+        if lack.has_pods:
+            cluster.until(lambda: list(cluster.pods(place)), [POD])
+        if lack.is_told:
+            cluster.until(lambda: f'resources: ["{lack.resource}"]' in why_stalled(cluster, place), True)
+        if lack.resource != "events":  # nobody is told what people cannot be told
+            cluster.until(lambda: told(cluster, "a right is missing", lack), True)
+        cluster.apply(role())
+        cluster.until(lambda: (list(cluster.pods(place)), why_stalled(cluster, place)), ([POD], ""))
+        if lack.resource != "events":
+            cluster.until(lambda: told(cluster, "a right is missing no more", lack), True)
+
+
+def told(cluster: Cluster, what: str, lack: Lack) -> bool:
+    lines = (cluster.folder / "operator.log").read_text().splitlines()
+    return any(f" {what} verb=" in line and f" resource={lack.resource.split('/')[0]}" in line for line in lines)
