@@ -27,7 +27,7 @@ from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, e
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.tally import KeptTally, keep_tally
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
-from grove_compiler.model.expanded.training.job import time_is_up
+from grove_compiler.model.expanded.training.job import backing_off, time_is_up
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
@@ -228,7 +228,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
     share_templates(expanded, generation.declared)
-    expanded.is_out_of_time = time_is_up(expanded, now)
+    expanded.is_out_of_time, expanded.backing_off = time_is_up(expanded, now), backing_off(expanded, now)
     keep_tally(expanded, generation.tally)
     expanded.template_hashes = expanded.inherited_hashes or generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)

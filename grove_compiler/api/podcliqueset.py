@@ -26,6 +26,39 @@ class UpdateStrategy(Kube):
     """RollingRecreate replaces pods one by one; OnDelete waits until they are deleted."""
 
 
+class RestartBackoff(Kube):
+    """How long a replica that has failed waits before its next attempt."""
+
+    initial: Duration
+    """The wait after the first failure; it doubles with each that follows."""
+    maximum: Duration | None = None
+    """The longest wait, 10m when absent. An attempt that ran for longer than this is followed by the first wait again."""
+
+
+class FailureRule(Kube):
+    """What follows when a program fails with one of some exit codes."""
+
+    action: Literal["Restart", "Fail", "Ignore"]
+    """Restart: a restart that costs one; Fail: the workload has failed, whatever is left; Ignore: a restart that costs none."""
+    exit_codes: Annotated[list[Annotated[Int32, Field(ge=1, le=255)]], Field(min_length=1)]
+    """Exit codes that the rule is about."""
+    clique: str | None = None
+    """Clique whose pods the rule is about; all when absent."""
+    container: str | None = None
+    """Container, or init container, that the rule is about; all when absent."""
+
+
+class KeepFinishedPods(Kube):
+    """When pods that have finished stay, so that their logs can be read."""
+
+    on_success: bool | None = None
+    """Whether they stay when the workload has succeeded; true when absent."""
+    on_failure: bool | None = None
+    """Whether they stay when the workload has failed; true when absent."""
+    on_restart: bool | None = None
+    """Whether those of an attempt stay while the next one runs; false when absent."""
+
+
 class TrainingSpec(Kube):
     """Limits of a workload that comes to an end (GREP-0285)."""
 
@@ -35,6 +68,14 @@ class TrainingSpec(Kube):
     """Restarts of replicas, in the whole set, before the workload has failed; none when absent."""
     ignore_disruptions: bool | None = None
     """Whether pods that the cluster takes away (eviction, preemption, loss of a node) cost no restart; false when absent."""
+    restart_backoff: RestartBackoff | None = None
+    """How long a replica waits before it is restarted; not at all when absent."""
+    failure_rules: list[FailureRule] | None = None
+    """What follows which exit code: the first rule that fits counts, and without one a restart."""
+    success_cliques: Annotated[list[str], Field(min_length=1)] | None = None
+    """Cliques with whose success a replica is done, such as that of the leader: pods of the others go then. All of them when absent."""
+    keep_finished_pods: KeepFinishedPods | None = None
+    """When pods that have finished stay."""
     restarted_at: Time | None = None
     """Ends the attempts that run and begins new ones, each time it is set to another time; this costs no restart."""
 
@@ -135,6 +176,8 @@ class PodCliqueSetSpec(Kube):
     """Limits of a training workload."""
     suspend: bool | None = None
     """Whether a training workload has no pods for now: its state stays, and its time stands still."""
+    ttl_seconds_after_finished: Annotated[Int32, Field(ge=0)] | None = None
+    """Seconds after which a training workload that has succeeded or failed is deleted; never when absent."""
     template: PodCliqueSetTemplateSpec
     """What each replica consists of."""
 

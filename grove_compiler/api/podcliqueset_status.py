@@ -77,6 +77,10 @@ class TrainingReplicaStatus(Kube):
     """Where this attempt stands."""
     start_time: Time | None = None
     """When all pods of this attempt ran."""
+    failures_in_a_row: Int32 | None = None
+    """Attempts before this one that failed one after the other, where restartBackoff is set."""
+    backoff_until: Time | None = None
+    """When this attempt may begin."""
 
 
 class AttemptStatus(Kube):

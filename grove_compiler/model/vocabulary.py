@@ -56,7 +56,7 @@ from grove_compiler.model.expanded.pod_state import (
     stuck_containers,
     waits_in_order,
 )
-from grove_compiler.model.expanded.pods import pod_names, pods, scale_in_order
+from grove_compiler.model.expanded.pods import kept_pods, pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import wanted_revisions
 from grove_compiler.model.expanded.rolls import one_more_may_go
@@ -86,7 +86,7 @@ from grove_compiler.model.expanded.training.clique_failure import (
     next_look,
     replaced_pods,
 )
-from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, training_job
+from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, restart_wait, training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
@@ -165,6 +165,7 @@ DECISIONS = _by_name(
     owning_gang,
     ready_when,
     replica_is_terminated,
+    restart_wait,
     runs_in_gang,
     scale_in_order,
     scheduler_of,
@@ -239,6 +240,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_up_to_scheduler,
         is_updating,
         job_status,
+        kept_pods,
         leaving_pods,
         live_condition,
         live_object,

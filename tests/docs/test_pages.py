@@ -30,7 +30,9 @@ KINDS = {
 ROOTS = "|".join(KINDS)
 NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
-TRAINING_RULES = ("attempts", "defaults", "outcome", "restart-requests", "suspension")
+TRAINING_RULES = (
+    "attempts", "backoff", "defaults", "failure-rules", "finished", "outcome", "restart-requests", "success-cliques", "suspension",
+)  # fmt: skip
 TRAINING_FILES = (*(f"rules/training/{name}.yaml" for name in TRAINING_RULES), "rules/validation/training.yaml")
 
 

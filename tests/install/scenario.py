@@ -103,6 +103,14 @@ def for_volcano() -> Manifest:
     return made
 
 
+def passing() -> Manifest:
+    """A job whose time is over at once, and which goes with it."""
+    made: Manifest = next(yaml.safe_load_all((EXAMPLES / "minimal.yaml").read_text("utf-8")))
+    made["metadata"] = {"name": "passing", "namespace": "default"}
+    made["spec"] |= {"workloadType": "Training", "trainingSpec": {"maxRuntime": "1s"}, "ttlSecondsAfterFinished": 0}
+    return made
+
+
 def play_as_proposed(cluster: Cluster) -> None:
     """Lets the sets that ask for multi-node NVLink come and go, in the form of the designs."""
     for one in examples():
@@ -138,6 +146,8 @@ def play(cluster: Cluster) -> None:
     )
     cluster.until(lambda: bool((cluster.get("clustertopologybinding", "lab").get("status") or {}).get("conditions")), True)
     _change(cluster, sets)
+    cluster.apply(passing())
+    cluster.until(lambda: cluster.get("podcliqueset", "passing", "-n", "default"), None)
     selected = ("-A", "-l", LABEL)
     cluster.kubectl("delete", "podcliquesets", *selected, "--wait=false")
     cluster.kubectl("delete", "clustertopologies,clustertopologybindings", "-l", LABEL, "--wait=false")

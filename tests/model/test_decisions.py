@@ -221,6 +221,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
         ("true", lambda program: program.decisions.failure_stands_alone(Failure("PodFailed", "p", "main")), False, True)
     ],
     "check_back_off": [("5", lambda program: program.decisions.check_back_off(60.0), 60.0, 5)],
+    "restart_wait": [("failure.in_a_row * 7", lambda program: program.decisions.restart_wait(FAILURE), 0, 7)],
     "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
     "is_checked": [("false", checks, ["dcgm-diag"], [])],
     "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],

@@ -38,9 +38,9 @@ def away(simulation: Simulation, *deeds: Callable[[], object], seconds: float = 
 
 
 def pod_of(simulation: Simulation, clique: str, index: int) -> Manifest:
-    """The live pod with an index."""
+    """The live pod with an index; that of the last attempt, where one of another was kept."""
     pods = (pod for pod in simulation.world.pods(clique) if pod["spec"]["hostname"] == f"{clique}-{index}")
-    return next(pods)
+    return max(pods, key=lambda pod: int(pod["metadata"]["labels"]["grove.io/attempt"]))
 
 
 def exit_pod(simulation: Simulation, index: int, code: int = 0, *, clique: str = WORKER, message: str = "") -> None:

@@ -58,21 +58,19 @@ class Finish(NamedTuple):
 Action = Exit | Evict | Finish | Pass | Tick | Lose | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 _pods = st.integers(0, 9)
-schedules = st.lists(
-    st.one_of(
-        st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 900)),
-        st.builds(Tick), st.builds(Tick), st.builds(Tick),
-        st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.integers(1, 3)),
-        st.builds(Finish, st.integers(0, 1)), st.builds(Lose, _pods), st.builds(Evict, _pods),
-        st.builds(Die, st.integers(0, 12), st.integers(0, 1)),
-        st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
-        st.builds(Slow, st.integers(0, 8)),
-        st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)), st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)),
-        st.builds(Fault, st.integers(0, 4), st.integers(0, 4)), st.builds(Break, st.booleans()),
-        st.builds(GoDown, st.integers(1, 100)),
-    ),
-    max_size=40,
+DEEDS = (
+    st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 900)),
+    st.builds(Tick), st.builds(Tick), st.builds(Tick),
+    st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.integers(1, 3)),
+    st.builds(Finish, st.integers(0, 1)), st.builds(Lose, _pods), st.builds(Evict, _pods),
+    st.builds(Die, st.integers(0, 12), st.integers(0, 1)),
+    st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
+    st.builds(Slow, st.integers(0, 8)),
+    st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)), st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)),
+    st.builds(Fault, st.integers(0, 4), st.integers(0, 4)), st.builds(Break, st.booleans()),
+    st.builds(GoDown, st.integers(1, 100)),
 )  # fmt: skip
+schedules = st.lists(st.one_of(*DEEDS), max_size=40)
 
 
 def ranks() -> dict[str, object]:
@@ -87,12 +85,7 @@ def play(simulation: Simulation, schedule: list[Action]) -> None:
     watched_job(simulation)
     for action in schedule:
         action.happen(simulation)
-    simulation.network.calm_down()
-    for one in simulation.operators:
-        one.connection.cut_until = 0.0
-        one.writes_left = NEVER
-    simulation.let_pass(LONGEST_BACKOFF)
-    simulation.settle()
+    get_well(simulation)
     for _ in range(4):  # of which some are no end: a rank that was lost is missed only after a while
         for pod in simulation.world.pods():
             simulation.machines.exit(pod)
@@ -102,6 +95,16 @@ def play(simulation: Simulation, schedule: list[Action]) -> None:
     if phase(simulation) == "Succeeded":
         assert {clique["status"]["succeededIndexes"] for clique in simulation.world.all(CLIQUE)} == {"0"}
     simulation.close()
+
+
+def get_well(simulation: Simulation) -> None:
+    """Networks and operators get well, and do all that is left to do."""
+    simulation.network.calm_down()
+    for one in simulation.operators:
+        one.connection.cut_until = 0.0
+        one.writes_left = NEVER
+    simulation.let_pass(LONGEST_BACKOFF)
+    simulation.settle()
 
 
 random = settings(

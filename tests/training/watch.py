@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from applier.ref import Manifest
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.inputs.snapshot import is_finished
 from tests.simulation.simulation import Simulation
 from tests.simulation.watch import CLIQUE_LABEL, INDEX_LABEL, label
 from tests.simulation.world import SET, Moment
 
 ATTEMPT = "grove.io/attempt"
+REPLICA = "grove.io/podcliqueset-replica-index"
 ENDS = ("Succeeded", "Failed")
 
 
@@ -51,7 +53,7 @@ class Watch:
         self.restarts = count
         self.ended |= {(one["replica"], one["attempt"]): one.get("counted", False) for one in status.get("attempts", [])}
         over = [(one["index"], number) for one in status.get("trainingReplicas", []) for number in range(1, one["attempt"])]
-        assert count == sum(self.ended[one] for one in over), f"{count} restarts are counted after {over}"
+        assert count == sum(self.ended.get(one, False) for one in over), f"{count} restarts are counted after {over}"
         phase = status.get("phase") or ""
         failed = next((one["reason"] for one in status.get("conditions", []) if one["type"] == "Failed"), "")
         if self.end is not None:
@@ -64,6 +66,7 @@ class Watch:
         if old is None:
             assert rank not in self.finished, f"{rank} had finished and is made again"
             self._is_in_time()
+            self._has_waited(new)
         is_free = old is not None and old["spec"].get("schedulingGates") and not new["spec"].get("schedulingGates")
         if is_free:
             self._is_in_time()
@@ -75,11 +78,24 @@ class Watch:
         """Nothing is made, or let go, after the deadline. Whoever began in time, on a slow way, is given a second."""
         set = self.simulation.world.get(SET, "demo")
         limit, begun = (set["spec"].get("trainingSpec") or {}).get("maxRuntime"), time(set.get("status", {}).get("startTime") or None)
+        stood = set.get("status", {}).get("suspendedSeconds") or 0
         if limit and begun is not None and self.simulation.network.is_calm:
-            assert self.simulation.world.now <= begun + parse(limit) / SECOND + 1, "a pod is made after the deadline"
+            assert self.simulation.world.now <= begun + stood + parse(limit) / SECOND + 1, "a pod is made after the deadline"
+
+    def _has_waited(self, pod: Manifest) -> None:
+        """No pod is made while its replica waits before its next attempt. Whoever began on a slow way had seen an older status."""
+        status = self.simulation.world.get(SET, "demo").get("status", {})
+        entries = [one for one in status.get("trainingReplicas", []) if str(one["index"]) == label(pod, REPLICA)]
+        for entry in entries:
+            until = time(entry.get("backoffUntil") or None)
+            assert until is None or self.simulation.world.now >= until, "a pod is made before the wait is over"
 
     def _no_rank_twice(self) -> None:
-        ranks = Counter((label(pod, CLIQUE_LABEL), label(pod, INDEX_LABEL)) for pod in self.simulation.world.pods())
+        pods = self.simulation.world.pods()
+        newest = max((int(label(pod, ATTEMPT)) for pod in pods), default=0)
+        # What has finished and was kept, for its logs, holds no rank any more.
+        counted = [pod for pod in pods if int(label(pod, ATTEMPT)) == newest or not is_finished(pod)]
+        ranks = Counter((label(pod, CLIQUE_LABEL), label(pod, INDEX_LABEL)) for pod in counted)
         assert not (twice := [rank for rank, count in ranks.items() if count > 1]), f"two pods have one rank: {twice}"
 
 

@@ -57,7 +57,8 @@ class SchedulerUse:
 class SetInContext(PodCliqueSet):
     """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole.
 
-    `is_out_of_time` is all that what is desired may know of the clock: that the deadline of a training workload is over.
+    `is_out_of_time` and `backing_off` are all that what is desired may know of the clock: that the deadline of a training workload is
+    over, and which of its replicas have to wait before their next attempt begins.
     """
 
     config: Configuration = field(default_factory=Configuration, repr=False)
@@ -65,6 +66,7 @@ class SetInContext(PodCliqueSet):
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     topologies: Sequence[Topology] = field(default=(), repr=False)
     is_out_of_time: bool = False
+    backing_off: frozenset[int] = frozenset()
 
     @lazy
     def topology(self) -> Topology | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.model import names
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted
@@ -59,6 +59,13 @@ def _given(clique: Clique, holders: dict[int, LivePod], free: list[int]) -> list
     given: set[str] = set()
     indices = sorted([*holders, *free])
     return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, given) for i in indices]
+
+
+@remembered
+def kept_pods(clique: Clique) -> list[Pod]:
+    """Returns the pods of the attempt before that stay for their logs, and belong to no gang any more."""
+    is_kept_here = clique.set.is_training and clique.set.keeps_on_restart
+    return [_existing_pod(clique, pod) for pod in live_pods(clique) if is_kept(pod)] if is_kept_here else []
 
 
 def pod_names(clique: Clique) -> list[str]:

@@ -18,6 +18,7 @@ from grove_compiler.model.spec.placement import Placement
 from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
 from grove_compiler.model.spec.structs import Struct, structs_in
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, templates_in, volcano_queue_in
+from grove_compiler.model.spec.training import CliqueMention, clique_mentions
 from grove_compiler.record import record
 
 API_VERSION = "grove.io/v1alpha1"
@@ -90,6 +91,21 @@ class PodCliqueSet:
     def is_suspended(self) -> bool:
         """Whether it is a training workload that shall have no pods for now."""
         return self.is_training and self.spec.get("suspend") is True
+
+    @lazy
+    def training_limits(self) -> Manifest:
+        """The limits of a training workload, `spec.trainingSpec`; empty without any."""
+        return self.spec.get("trainingSpec") or {}
+
+    @lazy
+    def clique_mentions(self) -> list[CliqueMention]:
+        """The cliques that its limits name, with the place of each."""
+        return clique_mentions(self.training_limits)
+
+    @lazy
+    def keeps_on_restart(self) -> bool:
+        """Whether pods that have finished stay while the next attempt runs."""
+        return (self.training_limits.get("keepFinishedPods") or {}).get("onRestart") is True
 
     @lazy
     def is_rolled(self) -> bool:

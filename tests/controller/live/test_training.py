@@ -86,7 +86,7 @@ async def test_a_single_failure_without_restarts_ends_the_job(world: World) -> N
 
 
 async def hostnames(world: World) -> list[str]:
-    return sorted(await living(world))
+    return await world.hostnames()
 
 
 async def test_a_job_is_restarted_and_succeeds_within_its_budget(world: World) -> None:
@@ -108,6 +108,32 @@ async def test_a_job_that_runs_too_long_is_terminated(world: World) -> None:
     assert await reasons(world) == ["MaxRuntimeExceeded"]
     await world.until(lambda: hostnames(world), [])
     assert "MaxRuntimeExceeded" in await events(world)
+
+
+async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_while(world: World) -> None:
+    manifest = job(successCliques=["lead"])
+    manifest["spec"]["ttlSecondsAfterFinished"] = 3
+    await world.apply(manifest)
+    await world.until_ready(*RANKS)
+    await exit_pods(world, RANKS[0])
+    await world.until(lambda: hostnames(world), [RANKS[0]])
+    await world.until(lambda: world.names("sets"), [])
+    await world.until(lambda: hostnames(world), [])
+    assert {"WorkloadSucceeded"} <= await events(world)
+
+
+async def test_a_job_waits_before_its_next_attempt_and_keeps_what_has_failed(world: World) -> None:
+    await run(world, maxRestarts=1, restartBackoff={"initial": "4s"}, keepFinishedPods={"onRestart": True})
+    await exit_pods(world, RANKS[3], code=1)
+    await world.until(lambda: hostnames(world), [RANKS[3]])
+    [replica] = await told(world, "trainingReplicas")
+    assert (replica["attempt"], replica["failuresInARow"]) == (2, 1)
+    await world.until(lambda: hostnames(world), sorted([*RANKS, RANKS[3]]))
+    [set] = await world.objects("sets")
+    made = min(
+        pod["metadata"]["creationTimestamp"] for pod in await world.objects("pods") if pod["metadata"]["labels"]["grove.io/attempt"] == "2"
+    )
+    assert made >= replica["backoffUntil"] >= set["status"]["attempts"][-1]["endTime"]
 
 
 async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world: World) -> None:

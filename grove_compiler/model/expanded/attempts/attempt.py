@@ -51,8 +51,9 @@ class ReplicaAttempt:
 
     @lazy
     def older_pods(self) -> list[LivePod]:
-        """The pods of other attempts that nobody has asked to go yet."""
-        return [pod for clique in self.replica.all_cliques for pod in live_pods(clique) if attempt_number(pod) != self.number]
+        """The pods of other attempts that have to go, and that nobody has asked to yet."""
+        others = (pod for clique in self.replica.all_cliques for pod in live_pods(clique) if attempt_number(pod) != self.number)
+        return [pod for pod in others if not is_kept(pod)]
 
     @lazy
     def waits_for(self) -> list[LivePod]:
@@ -68,11 +69,12 @@ class ReplicaAttempt:
     @lazy
     def may_run(self) -> bool:
         """Whether pods of it may be made and may start: it has not ended, nothing is left of an older one, it is not
-        suspended, and there is time.
+        suspended, and there is time; and whoever failed has waited for long enough.
         """
         is_free = not self.older_pods and not self.waits_for
         set = self.replica.set
-        return is_free and not self.is_over and self.failure is None and not set.is_out_of_time and not set.is_suspended
+        is_held = set.is_out_of_time or set.is_suspended or self.replica.index in set.backing_off
+        return is_free and not is_held and not self.is_over and self.failure is None
 
 
 @remembered
@@ -108,6 +110,12 @@ def attempt_pods(clique: Clique) -> list[LivePod]:
         return live_pods(clique)
     number = replica_attempt(clique.replica).number
     return [pod for pod in live_pods(clique) if attempt_number(pod) == number]
+
+
+def is_kept(pod: LivePod) -> bool:
+    """Tells whether a pod of the attempt before stays, for its logs, beside those of the current one."""
+    set = pod.clique.set
+    return pod.is_finished and set.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
 
 
 @remembered

@@ -19,10 +19,16 @@ from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
 
 KEPT_ATTEMPTS = 10
+INIT_CONTAINER = "init container "
 
 
 def job_outcome(job: Job, at: float) -> str:
     """Decides how a training workload has ended at a time: Succeeded, or the reason why it has failed; empty while it has not."""
+    raise NotImplementedError
+
+
+def restart_wait(failure: ReplicaFailure) -> float:
+    """Decides for how many seconds a replica waits before its next attempt begins."""
     raise NotImplementedError
 
 
@@ -54,6 +60,35 @@ class ReplicaFailure:
     def is_early(self) -> bool:
         """Whether a pod gave up long before others of its gang had started."""
         return bool(self.report.get("early"))
+
+    @lazy
+    def action(self) -> str:
+        """What follows by the first of the set's failure rules that fits: Restart, Fail or Ignore. They are about programs that fail."""
+        rules = self.job.limits.get("failureRules") or [] if self.report.get("cause") == "PodFailed" else []
+        return next((str(one.get("action")) for one in rules if self._fits(one)), "Restart")
+
+    def _fits(self, rule: Manifest) -> bool:
+        container = str(self.report.get("container") or "").removeprefix(INIT_CONTAINER)
+        clique = next((one.template.name for one in self.attempt.replica.all_cliques if one.name == self.clique), "")
+        is_about = rule.get("clique") in (None, clique) and rule.get("container") in (None, container)
+        return is_about and self.report.get("exitCode") in (rule.get("exitCodes") or [])
+
+    @lazy
+    def in_a_row(self) -> int:
+        """How many attempts of the replica have failed one after the other, this one included. A long one begins the count anew."""
+        start, end = start_of(self.attempt), time(self.report.get("time") or None)
+        is_long = start is not None and end is not None and end - start > self.job.longest_wait
+        return 1 if is_long else (self.attempt.entry.get("failuresInARow") or 0) + 1
+
+    @lazy
+    def doublings(self) -> int:
+        """How often the first wait has doubled, up to 30 times."""
+        return min(self.in_a_row - 1, 30)
+
+    @lazy
+    def wait(self) -> float:
+        """For how many seconds the replica waits before its next attempt begins, by the rule `restart_wait`."""
+        return self.job.set.decisions.of(restart_wait)(self)
 
     @lazy
     def is_counted(self) -> bool:
@@ -95,8 +130,13 @@ class Job:
     @lazy
     def all_pods_have_succeeded(self) -> bool:
         """Whether all pods have finished well, though not all PodCliques may have said so yet. It looks at pods: for when that decides."""
-        cliques = [clique for one in self.attempts if not one.has_succeeded for clique in one.replica.all_cliques]
+        cliques = [clique for one in self.attempts if not one.has_succeeded for clique in deciding_cliques(one.replica)]
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
+
+    @lazy
+    def has_to_fail(self) -> bool:
+        """Whether a replica has failed in a way after which the set wants no restart."""
+        return any(failure.action == "Fail" for failure in self.failures)
 
     @lazy
     def started(self) -> float | None:
@@ -112,6 +152,12 @@ class Job:
         if self.started is None or self.set.max_runtime is None or self.is_suspended:
             return None
         return self.started + parse(self.set.max_runtime) / SECOND + self.suspended_seconds
+
+    @lazy
+    def expires(self) -> float | None:
+        """When it is to be deleted; none while it has not ended, and where it is to stay."""
+        ended, ttl = time(self.old.get("completionTime") or None), self.set.spec.get("ttlSecondsAfterFinished")
+        return None if ended is None or ttl is None else ended + ttl
 
     @lazy
     def suspended(self) -> float | None:
@@ -131,17 +177,36 @@ class Job:
     @lazy
     def max_restarts(self) -> int:
         """How many restarts its budget allows."""
-        return self._limits.get("maxRestarts") or 0
+        return self.limits.get("maxRestarts") or 0
+
+    @lazy
+    def backs_off(self) -> bool:
+        """Whether a replica waits before it is restarted."""
+        return self._backoff is not None
+
+    @lazy
+    def first_wait(self) -> float:
+        """How long a replica waits after its first failure, in seconds."""
+        return _seconds((self._backoff or {}).get("initial"))
+
+    @lazy
+    def longest_wait(self) -> float:
+        """How long a replica waits at most, in seconds."""
+        return _seconds((self._backoff or {}).get("maximum") or "10m")
+
+    @lazy
+    def _backoff(self) -> Manifest | None:
+        return self.limits.get("restartBackoff")
 
     @lazy
     def ignores_disruptions(self) -> bool:
         """Whether what the cluster takes away burns no budget."""
-        return bool(self._limits.get("ignoreDisruptions"))
+        return bool(self.limits.get("ignoreDisruptions"))
 
     @lazy
     def restart_request(self) -> str:
         """When somebody asked for new attempts last, as the set says; empty if nobody has."""
-        return self._limits.get("restartedAt") or ""
+        return self.limits.get("restartedAt") or ""
 
     @lazy
     def restart_count(self) -> int:
@@ -173,8 +238,9 @@ class Job:
         return [] if self.outcome(now) else self.failures
 
     @lazy
-    def _limits(self) -> Manifest:
-        return self.set.spec.get("trainingSpec") or {}
+    def limits(self) -> Manifest:
+        """Its limits as the set declares them."""
+        return self.set.training_limits
 
 
 @remembered
@@ -190,6 +256,18 @@ def time_is_up(set: ExpandedSet, now: float) -> bool:
     if start is None or status.get("suspendTime"):
         return False
     return now >= start + parse(set.max_runtime or "0") / SECOND + (status.get("suspendedSeconds") or 0)
+
+
+def backing_off(set: ExpandedSet, now: float) -> frozenset[int]:
+    """Returns the replicas that have to wait before their next attempt begins, by what the status of the set says."""
+    entries = recorded_job(set).get("trainingReplicas") or [] if set.is_training else []
+    return frozenset(one["index"] for one in entries if (until := time(one.get("backoffUntil") or None)) is not None and now < until)
+
+
+def deciding_cliques(replica: Replica) -> list[Clique]:
+    """Returns the cliques with whose success a replica is done: all of them, unless the set names some."""
+    named = replica.set.training_limits.get("successCliques")
+    return [one for one in replica.all_cliques if not named or one.template.name in named]
 
 
 @remembered
@@ -225,14 +303,18 @@ def failure_words(clique: str, report: Manifest) -> str:
     return f"{words} ({message})" if message else words
 
 
+def _seconds(duration: str | None) -> float:
+    return parse(duration) / SECOND if duration else 0.0
+
+
 def _named(container: str) -> str:
-    return container if container.startswith("init container ") else f"container {container}"
+    return container if container.startswith(INIT_CONTAINER) else f"container {container}"
 
 
 def _is_done(attempt: ReplicaAttempt) -> bool:
     if attempt.has_succeeded:
         return True
-    cliques = attempt.replica.all_cliques
+    cliques = deciding_cliques(attempt.replica)
     return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
 
 

@@ -11,6 +11,9 @@ from grove_compiler.model.expanded.training.job import KEPT_ATTEMPTS, Job, Repli
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
+ENDED_BY_FAILURE = ("MaxRestartsExceeded", "FailureRule")
+"""How a workload ends because a replica has failed, and not because its time is over or all is done."""
+
 
 @record(slots=False)
 class JobStatus:
@@ -114,7 +117,7 @@ class JobStatus:
             return []
         done = [one for one in self.job.attempts if self._is_done(one) and not one.has_succeeded]
         ended = [ended_attempt(one, "Succeeded", self.now) for one in done]
-        if not self.outcome or self.outcome == "MaxRestartsExceeded":
+        if self.outcome in ("", *ENDED_BY_FAILURE):
             ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
         elif self.outcome != "Succeeded":
             ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not self._is_done(one)]
@@ -130,10 +133,20 @@ class JobStatus:
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
         is_over = bool(self.interruption) and not self._is_done(attempt)
-        if is_over or any(one.index == index for one in self._restarted):
-            return {"index": index, "attempt": attempt.number + 1, "phase": "Pending"}
+        failure = next((one for one in self._restarted if one.index == index), None)
+        if is_over or failure is not None:
+            waits = {} if is_over or failure is None else self._backoff(failure)
+            return {"index": index, "attempt": attempt.number + 1, "phase": "Pending", **waits}
         phase = "Succeeded" if self._is_done(attempt) else "Pending" if start is None else "Running"
-        return {"index": index, "attempt": attempt.number, "phase": phase} | ({} if start is None else {"startTime": timestamp(start)})
+        keeps = ("failuresInARow", "backoffUntil") if start is None else ("failuresInARow",)
+        kept = {key: attempt.entry[key] for key in keeps if key in attempt.entry}
+        started = {} if start is None else {"startTime": timestamp(start)}
+        return {"index": index, "attempt": attempt.number, "phase": phase, **started, **kept}
+
+    def _backoff(self, failure: ReplicaFailure) -> Manifest:
+        if not self.job.backs_off:
+            return {}
+        return {"failuresInARow": failure.in_a_row, "backoffUntil": timestamp(self.now + failure.wait)}
 
 
 def job_status(job: Job, now: float) -> JobStatus:
