@@ -9,7 +9,7 @@ from typing import NamedTuple
 from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
 from preflight_images.dcgm_diag.gpus import engine_indices, own_uuids
 from preflight_images.dcgm_diag.verdict import BUSY, judge, missing
-from preflight_images.shared.outcome import FAILED, Outcome, Report
+from preflight_images.shared.outcome import FAILED, Misconfigured, Outcome, Report
 from preflight_images.shared.settings import Settings, required, whole
 
 NAME = "dcgm-diag"
@@ -29,7 +29,12 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     level = whole(environment, "DCGM_DIAG_LEVEL", 1, LEVELS)
     address = required(environment, "DCGM_HOSTENGINE_ADDR")
     uuids = own_uuids(lambda command: execute(command, settings.timeout).out)
-    discovery = execute(("dcgmi", "discovery", "--host", address, "-l"), settings.timeout)
+    try:
+        discovery = execute(("dcgmi", "discovery", "--host", address, "-l"), settings.timeout)
+    except FileNotFoundError:
+        raise Misconfigured("there is no program dcgmi") from None
+    except subprocess.TimeoutExpired:
+        return unknown("DCGM_UNREACHABLE", f"the engine at {address} did not answer within {settings.timeout:.0f} s")
     if discovery.code:
         return unknown("DCGM_UNREACHABLE", f"the engine at {address} cannot be asked: {first_line(discovery)}")
     indices = engine_indices(discovery.out)

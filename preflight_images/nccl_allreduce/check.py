@@ -16,9 +16,9 @@ from typing import Any
 from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge
 from preflight_images.nccl_loopback.check import count_gpus
+from preflight_images.shared.log import say
 from preflight_images.shared.nccl import with_topology
 from preflight_images.shared.outcome import Misconfigured, Outcome
-from preflight_images.shared.run import say
 from preflight_images.shared.settings import Settings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"

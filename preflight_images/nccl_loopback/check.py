@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Mapping
 
 from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, Unreadable, read_output
+from preflight_images.shared.log import say
 from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
 from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome, Report
-from preflight_images.shared.run import say
 from preflight_images.shared.settings import Settings, threshold_of
 
 NAME = "nccl-loopback"

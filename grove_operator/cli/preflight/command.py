@@ -7,6 +7,7 @@ import click
 from grove_operator.cli.group import Group
 from grove_operator.cli.preflight.controller import command as controller
 from grove_operator.cli.preflight.inject import command as inject
+from grove_operator.cli.preflight.run import command as run
 from grove_operator.cli.preflight.status import command as status
 
 
@@ -18,3 +19,4 @@ def command() -> None:
 command.add_command(inject)
 command.add_command(controller)
 command.add_command(status)
+command.add_command(run)

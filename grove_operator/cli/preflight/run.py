@@ -1,0 +1,72 @@
+"""`grove preflight run --local`: the checks of this machine, by hand."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+import click
+
+from grove_compiler.graph.diagnostic import has_errors
+from grove_operator.cli import output as outputs
+from grove_operator.cli.options import preflight_values_option, rules_option, text_or_json_option
+from grove_operator.cli.preflight.values import values_of
+from grove_operator.cli.program import Rules
+from grove_operator.reading.inputs import InputReader
+
+MISUSE = 2
+
+
+@click.command(
+    "run",
+    epilog="""\b
+Examples:
+  grove preflight run --local                                 the checks of the values that need no other machine
+  grove preflight run --local dcgm-diag --values values.yaml  one of them, with the settings of a cluster
+  grove preflight run --local nccl-allreduce                  the collective across the GPUs of this machine alone
+
+\b
+Exit codes: 0 all have passed, 1 one has failed, 2 one is set up wrongly, or misuse.""",
+)
+@click.argument("checks", nargs=-1, metavar="[CHECK]...")
+@click.option(
+    "--local",
+    is_flag=True,
+    required=True,
+    expose_value=False,
+    help="On this machine; in a cluster the injector's init containers run them.",
+)
+@click.option("--hostengine", default="localhost:5555", show_default=True, metavar="ADDR", help="DCGM's engine of this machine.")
+@preflight_values_option("--values")
+@rules_option
+@text_or_json_option
+def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules: tuple[str, ...], output: str) -> int:
+    """Run the checks of this machine, and print what they find. Nothing is reported to anybody.
+
+    Checks need what their images have: dcgmi and DCGM's engine, all_reduce_perf of nccl-tests, PyTorch.
+    """
+    from grove_operator.preflight.local import as_json, as_text, environments, known_checks, run_here
+
+    reader, known = InputReader(), known_checks()
+    preflight = values_of(values, reader)
+    if has_errors(reader.problems):
+        from grove_operator import findings
+
+        findings.write(reader.problems, reader.find_file, sys.stderr)
+        return MISUSE
+    program = Rules(rules).program()
+    if program is None:
+        return MISUSE
+    configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
+    unknown = [name for name in checks if name not in known]
+    if unknown:
+        raise click.UsageError(f"there is no check {unknown[0]} that runs by hand; there are {', '.join(known)}")
+    told = environments(preflight, program)
+    worst = 0
+    for name in checks or configured:
+        ended = run_here(name, known[name], told.get(name, {}), os.environ, socket.gethostname(), hostengine)
+        lines = [as_json(ended)] if output == "json" else as_text(ended)
+        outputs.write([outputs.encoded(line + "\n") for line in lines])
+        worst = max(worst, ended.outcome.exit_code)
+    return worst

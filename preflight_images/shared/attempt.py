@@ -1,0 +1,23 @@
+"""Runs a check so that whatever becomes of it is an outcome: also a setting that is wrong, and a fault of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Action, Misconfigured, Outcome, Report
+from preflight_images.shared.settings import Settings
+
+Check = Callable[[Mapping[str, str], Settings], Outcome]
+"""A check: what it is told, to how it ended. It raises `Misconfigured`; anything else that it raises is a fault of ours."""
+
+
+def attempt(name: str, check: Check, environment: Mapping[str, str], settings: Settings) -> Outcome:
+    """Returns how a check ended; nothing is reported yet."""
+    try:
+        return check(environment, settings)
+    except Misconfigured as error:
+        report = Report(name, str(error), error_code="CONFIG")
+        return Outcome(MISCONFIGURED, str(error), (report,), error_code="CONFIG")
+    except Exception as error:  # a check that breaks has not passed, and no hardware is to blame for it
+        message = f"the check itself broke: {type(error).__name__}: {error}"
+        return Outcome(FAILED, message, (Report(name, message, action=Action.NONE, error_code="CHECK_ERROR"),), error_code="CHECK_ERROR")
