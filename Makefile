@@ -43,6 +43,7 @@ bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by si
 	$(BIN)/python -m tests.benchmarks.disaggregated
 	$(BIN)/python -m tests.benchmarks.step
 	$(BIN)/python -m tests.benchmarks.admission
+	$(BIN)/python -m tests.benchmarks.preflight_admission
 	$(BIN)/python -m tests.benchmarks.fit
 	$(BIN)/python -m tests.benchmarks.compare
 

@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.effects import Foresight
 from grove_operator.webhooks.review import Judge
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import Answer, WebhookServer
 from tests.benchmarks.measure import ENVIRONMENT, ROOT, machine, table
 from tests.webhooks.conftest import asked
 
@@ -74,21 +74,23 @@ def milliseconds(judge: Judge, body: bytes) -> list[float]:
 
 async def serve(which: str) -> None:
     """Serves until killed, and prints the port."""
+    judge = the_judge()
+    await serve_answers(which, Answers(lambda: judge).by_path(), VALIDATE_SETS.path)
+
+
+async def serve_answers(which: str, answers: Mapping[str, Answer], path: str) -> None:
+    """Serves these answers, or those of the bare handler, until killed, and prints the port."""
     gc.set_threshold(COLLECT_AFTER, 20, 100)
     now = datetime.now(UTC)
     pair = authority.sign(authority.make_authority(now), ["localhost"], now)
     shown = ShownCertificate()
     shown.show(pair.certificate, pair.key)
-    if which == "ours":
-        judge = the_judge()
-        port = await WebhookServer(Answers(lambda: judge).by_path(), shown.tls, print).start("127.0.0.1", 0)
-    else:
-        port = await bare(shown.tls)
+    port = await WebhookServer(answers, shown.tls, print).start("127.0.0.1", 0) if which == "ours" else await bare(shown.tls, path)
     print(port, flush=True)
     await asyncio.Event().wait()
 
 
-async def bare(tls: ssl.SSLContext) -> int:
+async def bare(tls: ssl.SSLContext, path: str) -> int:
     """The least that an admission server can do with this library."""
 
     async def allow(request: web.Request) -> web.Response:
@@ -97,7 +99,7 @@ async def bare(tls: ssl.SSLContext) -> int:
         return web.json_response({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response})
 
     application = web.Application(client_max_size=16 << 20)
-    application.router.add_post(VALIDATE_SETS.path, allow)
+    application.router.add_post(path, allow)
     runner = web.AppRunner(application, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
@@ -106,17 +108,29 @@ async def bare(tls: ssl.SSLContext) -> int:
 
 
 class Load(NamedTuple):
-    """Milliseconds of each answer, the quickest first, and the server's memory in MB before and after."""
+    """Milliseconds of each answer, the quickest first, the server's memory in MB before and after, and its seconds of CPU."""
 
     taken: list[float]
     before: float
     after: float
+    cpu: float
+
+
+class Asked(NamedTuple):
+    """Who is asked, where, and how often a second."""
+
+    module: str
+    path: str
+    rate: int
+
+
+SETS = Asked("tests.benchmarks.admission", VALIDATE_SETS.path, RATE)
 
 
 @asynccontextmanager
-async def server(which: str) -> AsyncIterator[tuple[str, int]]:
+async def server(which: str, asked: Asked = SETS) -> AsyncIterator[tuple[str, int]]:
     """A server in a process of its own: URL and process id."""
-    command = [sys.executable, "-m", "tests.benchmarks.admission", "serve", which]
+    command = [sys.executable, "-m", asked.module, "serve", which]
     process = subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -124,16 +138,16 @@ async def server(which: str) -> AsyncIterator[tuple[str, int]]:
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(process.pid, cores[:1])
         os.sched_setaffinity(0, cores[1:] or cores)
-        yield f"https://localhost:{port}{VALIDATE_SETS.path}", process.pid
+        yield f"https://localhost:{port}{asked.path}", process.pid
         os.sched_setaffinity(0, cores)
     finally:
         process.terminate()
         process.wait()
 
 
-async def load(which: str, body: bytes, seconds: float) -> Load:
+async def load(which: str, body: bytes, seconds: float, asked: Asked = SETS) -> Load:
     """Sends so many reviews a second, each at its time, whether others are answered or not."""
-    async with server(which) as (url, pid), client() as session:
+    async with server(which, asked) as (url, pid), client() as session:
         taken: list[float] = []
 
         async def ask() -> None:
@@ -144,12 +158,12 @@ async def load(which: str, body: bytes, seconds: float) -> Load:
 
         await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
         taken.clear()
-        before, start = memory(pid), time.perf_counter()
+        before, used, start = memory(pid), cpu_seconds(pid), time.perf_counter()
         async with asyncio.TaskGroup() as tasks:
-            for number in range(int(RATE * seconds)):
-                await asyncio.sleep(max(0.0, start + number / RATE - time.perf_counter()))
+            for number in range(int(asked.rate * seconds)):
+                await asyncio.sleep(max(0.0, start + number / asked.rate - time.perf_counter()))
                 tasks.create_task(ask())
-        return Load(sorted(taken), before, memory(pid))
+        return Load(sorted(taken), before, memory(pid), cpu_seconds(pid) - used)
 
 
 async def large() -> str:
@@ -175,6 +189,13 @@ def memory(pid: int) -> float:
     """The resident memory of a process."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed since it began."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main(seconds: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
@@ -15,8 +16,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from applier.ref import Kind
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
+from applier.transport import connect
 from grove_compiler.graph.node import Manifest
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
@@ -56,8 +59,26 @@ class Admission(NamedTuple):
         self.kubectl("-n", self.namespace, "patch", "pod", pod, "--subresource=status", "--type=merge", "-p", patch)
 
     def peers(self) -> list[str]:
-        found = self.get("configmap preflight-g1")
-        return found["data"]["peers"].split() if found else []
+        """Those of the one gang that there is."""
+        found = [one for one in self.get("configmaps")["items"] if one["metadata"]["name"].startswith("preflight-")]
+        return found[0]["data"]["peers"].split() if found else []
+
+    async def create_gang(self, names: list[str]) -> None:
+        """Makes the pods of a gang, all at once, and gives each an address."""
+        labels = {"app.kubernetes.io/gang-id": "g64", "app.kubernetes.io/gang-size": str(len(names))}
+        async with connect(kubeconfig=str(self.plane.kubeconfig)) as cluster:
+            pods, atonce = await cluster.resource(Kind("", "v1", "Pod")), asyncio.Semaphore(8)
+
+            async def create(number: int, name: str) -> None:
+                pod = workload(name)
+                metadata = {"name": name, "namespace": self.namespace, "labels": labels}
+                address = f"10.0.2.{number}"
+                body = {"status": {"phase": "Pending", "podIP": address, "podIPs": [{"ip": address}]}}
+                async with atonce:
+                    await cluster.create(pods, {**pod, "metadata": metadata}, manager="tests")
+                    await cluster.patch(pods, self.namespace, name, body, subresource="status")
+
+            await asyncio.gather(*(create(number, name) for number, name in enumerate(names)))
 
 
 def workload(name: str, owner: str = "Pod") -> Manifest:
@@ -171,6 +192,30 @@ def test_a_gang_forms_is_repaired_and_goes(admission: Admission) -> None:
 
     admission.kubectl("-n", admission.namespace, "delete", "pod", "pod-0", "pod-2", "--force", "--grace-period=0")
     wait_for(lambda: admission.get("configmap preflight-g1") is None, "the ConfigMap outlived the last pod")
+
+
+def test_64_pods_form_one_gang(admission: Admission) -> None:
+    names = [f"pod-{number:02}" for number in range(64)]
+    asyncio.run(admission.create_gang(names))
+    wait_for(lambda: len(admission.peers()) == 64, "the gang did not form")
+    assert admission.peers() == [f"{name}:10.0.2.{number}" for number, name in enumerate(names)]
+    data = admission.get("configmap preflight-g64")["data"]
+    assert (data["expected_count"], data["master_addr"]) == ("64", "10.0.2.0")
+
+
+def test_people_are_told_of_a_check_that_failed(admission: Admission) -> None:
+    admission.create("pod-0")
+    ended = {"exitCode": 1, "containerID": "c://1", "message": "# 5 GB/s, less than 10\n", "reason": "Error"}
+    status = {"name": "preflight-nccl-allreduce", "image": "a", "imageID": "", "ready": False, "restartCount": 0}
+    patch = {"status": {"initContainerStatuses": [{**status, "state": {"terminated": ended}}]}}
+    admission.kubectl("-n", admission.namespace, "patch", "pod", "pod-0", "--subresource=status", "--type=merge", "-p", json.dumps(patch))
+
+    def told() -> list[str]:
+        events = admission.get("events --field-selector reason=PreflightCheckFailed")["items"]
+        return [one["message"] for one in events]
+
+    wait_for(lambda: told() != [], "nobody was told")
+    assert told() == ["Check nccl-allreduce failed on node unknown (EXIT_1): 5 GB/s, less than 10"]
 
 
 @pytest.mark.parametrize(("policy", "is_made"), [("Fail", False), ("Ignore", True)])
