@@ -14,6 +14,7 @@ from applier.testing.virtual_time import in_virtual_time
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 from grove_operator.cli.operator.reload import Files, Reload
+from grove_operator.controller.announcements import Announcements
 from grove_operator.controller.log import Log
 
 from .whole import World, running
@@ -46,11 +47,12 @@ class Setting:
     def write(self, text: str) -> None:
         (self.rules / "mine.yaml").write_text(text)
 
-    def reload(self, world: World) -> Reload:
+    def reload(self, world: World, announcements: Announcements | None = None) -> Reload:
         log = Log(self.log, {"logFormat": "text"})
         document = Document(json.loads(self.config.read_text()))
         files = Files([str(self.rules)], str(self.config))
-        return Reload(files, world.operator._context, document, world.operator, log, self.counted.append, at_once)
+        announced = {"announce": announcements.tell} if announcements else {}
+        return Reload(files, world.operator._context, document, world.operator, log, self.counted.append, at_once, **announced)
 
     def told(self) -> str:
         return self.log.getvalue()
@@ -117,6 +119,45 @@ def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: 
     assert setting.counted == ["taken", "refused"], "told once"
     assert "rules refused" in setting.told()
     assert why in setting.told()
+
+
+LEASE = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "leads", "namespace": "system"}}
+
+
+def test_people_hear_of_it_where_they_look_for_the_operator(setting: Setting) -> None:
+    """Two replicas have the same files, and make one event of them."""
+    told: list[tuple[str, str, str, str]] = []
+
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE)
+            replicas = [setting.reload(world, Announcements(world.cluster, "system", ("system", "leads"))) for _ in range(2)]
+            for text in (MARK.replace("patch:", "ptach:"), MARK):
+                setting.write(text)
+                for reload in replicas:
+                    await reload.look()
+            events = world.cluster.store.of("", "Event", "system")
+            told.extend((one["involvedObject"]["kind"], one["type"], one["reason"], one["message"]) for one in events)
+
+    scenario()
+    assert [one[:3] for one in sorted(told)] == [("Lease", "Normal", "RulesTaken"), ("Lease", "Warning", "RulesRefused")]
+    words = sorted(told)[1][3]
+    assert words.startswith("the last good rules go on, for the new ones are wrong: ")
+    assert "ptach" in words
+
+
+def test_without_a_lease_and_a_pod_the_log_alone_tells(setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world, Announcements(world.cluster, "system", None))
+            setting.write("rule: [")
+            await reload.look()
+            assert list(world.cluster.store.of("", "Event", "system")) == []
+
+    scenario()
+    assert "rules refused" in setting.told()
 
 
 def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting: Setting) -> None:

@@ -16,6 +16,7 @@ from grove_operator.cli.operator.configuration import tell_unused, with_defaults
 from grove_operator.cli.operator.keeping import keeping
 from grove_operator.cli.operator.reload import Files, Reload
 from grove_operator.cli.operator.shown import Shown
+from grove_operator.controller.announcements import Announcements
 from grove_operator.controller.log import Log
 from grove_operator.controller.operator import Operator, Options
 
@@ -55,7 +56,8 @@ async def operate(session: Session, given: Given, context: Context, heard: Relay
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     tell_unused(given.document, log)
     webhooks = partial(serve_beside, session, context, given.document, operator.cache, log) if serves_webhooks(context) else None
-    reload = Reload(Files(given.folders, given.path), context, given.document, operator, log, shown.reloaded)
+    told = Announcements(session.cluster, own_namespace(session), _lease_name(session, context), heard)
+    reload = Reload(Files(given.folders, given.path), context, given.document, operator, log, shown.reloaded, announce=told.tell)
     stop = Stop()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, operator.recorder.hand_over)
     with ended_by_signal(stop):
@@ -88,8 +90,8 @@ async def _until(stop: Stop, operator: Operator, beside: Beside | None) -> None:
 
 def _lease(session: Session, context: Context) -> Lease | None:
     """The lease that the configuration asks for (`leaderElection`, shipped semantics §1.13); none where it does not."""
-    asked = context.config.manifest.get("leaderElection") or {}
-    if not asked.get("enabled"):
+    asked, name = context.config.manifest.get("leaderElection") or {}, _lease_name(session, context)
+    if name is None:
         return None
     import socket
     import uuid
@@ -97,7 +99,12 @@ def _lease(session: Session, context: Context) -> Lease | None:
     from applier.loop import Lease, Timing
     from grove_compiler.kube import duration
 
-    namespace = asked.get("resourceNamespace") or own_namespace(session)
     seconds = (duration.parse(asked[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-    return Lease(session.cluster, namespace, asked["resourceName"], identity, timing=Timing(*seconds))
+    return Lease(session.cluster, *name, identity, timing=Timing(*seconds))
+
+
+def _lease_name(session: Session, context: Context) -> tuple[str, str] | None:
+    """The namespace and the name of that lease."""
+    asked = context.config.manifest.get("leaderElection") or {}
+    return (asked.get("resourceNamespace") or own_namespace(session), asked["resourceName"]) if asked.get("enabled") else None

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from grove_operator.controller.operator import Operator
     from grove_operator.rulebook import Rulebook
 
+    Announce = Callable[["EventType", str, str, str], Awaitable[None]]
+
 PAUSE = 10.0
 """Seconds between two looks at the files. A kubelet takes up to a minute to bring a ConfigMap that has changed."""
 AT_ONCE = ("logLevel", "logFormat")
 """Fields of the configuration that count as soon as they change; all else does after a restart."""
 
 Outcome = Literal["taken", "refused"]
+EventType = Literal["Normal", "Warning"]
+
+
+async def _to_nobody(*_: str) -> None:
+    """Announces nothing."""
 
 
 @record
@@ -36,7 +43,8 @@ class Files:
 
 
 class Reload:
-    """Looks at the files of an operator as long as it runs. `count` hears what became of rules that had changed.
+    """Looks at the files of an operator as long as it runs. `count` hears what became of rules that had changed, and `announce` tells
+    people what was wrong with them: type, reason and message of an event, and the occurrence that it is about.
 
     Rules are built `aside`, in a thread: that may take a second, in which the lease has to be renewed.
     """
@@ -50,13 +58,15 @@ class Reload:
         log: Log,
         count: Callable[[Outcome], None],
         aside: Callable[[Callable[[], Program]], Awaitable[Program]] = asyncio.to_thread,
+        announce: Announce = _to_nobody,
     ) -> None:
-        self._aside = aside
+        self._aside, self._announce = aside, announce
         self._files, self._context, self._document, self._operator, self._log = files, context, document, operator, log
         self._count = count
         self._rules = self._key()
         self._config = document.value if document else None
         self._told = ""
+        self._is_refused = False
 
     async def run(self) -> None:
         """Looks until it is cancelled. Whatever is wrong with the files is told, once until they change again."""
@@ -70,7 +80,7 @@ class Reload:
             self._rules = key
             await self._take_rules()
         if self._files.config:
-            self._take_config()
+            await self._take_config()
 
     def _key(self) -> str:
         book = self._read()
@@ -95,29 +105,34 @@ class Reload:
 
         book = self._read()
         if isinstance(book, str):
-            return self._refuse(book)
+            return await self._refuse(book)
         try:
             program = await self._aside(lambda: book.program(VOCABULARY))
         except rulebook.UnreadableRules as error:
-            return self._refuse(str(error))
+            return await self._refuse(str(error))
         except InvalidRules as error:
-            return self._refuse("; ".join(f"{one.file}:{one.line}: {one.message}" for one in error.diagnostics))
+            return await self._refuse("; ".join(f"{one.file}:{one.line}: {one.message}" for one in error.diagnostics))
         program.name = book.name
         made = Context(program, self._context.settings, self._document)
         if has_errors(made.findings):
-            return self._refuse("; ".join(one.message for one in made.findings if one.severity == "error"))
+            return await self._refuse("; ".join(one.message for one in made.findings if one.severity == "error"))
         if harm := await first_harm(self._operator.cache, self._context, made, time.time):
-            return self._refuse(harm)
+            return await self._refuse(harm)
         self._operator.take_over(made)
         self._count("taken")
         self._log.line("rules taken", rules=len(program.rules))
+        if self._is_refused:
+            self._is_refused = False
+            await self._announce("Normal", "RulesTaken", f"the new rules count, {len(program.rules)} of them", self._rules)
         return None
 
-    def _refuse(self, why: str) -> None:
+    async def _refuse(self, why: str) -> None:
         self._count("refused")
+        self._is_refused = True
         self._log.line("rules refused", "error", why=why, meanwhile="the last good ones go on")
+        await self._announce("Warning", "RulesRefused", f"the last good rules go on, for the new ones are wrong: {why}", self._rules)
 
-    def _take_config(self) -> None:
+    async def _take_config(self) -> None:
         """Takes what counts at once, and names what waits for a restart."""
         from grove_compiler.step import Context
         from grove_operator.reading.files import UnreadableInput
@@ -127,24 +142,25 @@ class Reload:
         try:
             document = reader.configuration(self._files.config)
         except UnreadableInput as error:
-            return self._tell(str(error))
+            return await self._tell(str(error))
         if document is None:
-            return self._tell("; ".join(one.message for one in reader.problems))
+            return await self._tell("; ".join(one.message for one in reader.problems))
         if document.value == self._config:
-            return self._tell("")
+            return await self._tell("")
         made = Context(self._context.program, self._context.settings, document)
         errors = [f"{one.path}: {one.message}" if one.path else one.message for one in made.findings if one.severity == "error"]
         if errors:
-            return self._tell("; ".join(errors))
+            return await self._tell("; ".join(errors))
         before, self._config = self._config or {}, document.value
         changed = sorted(key for key in {*before, *self._config} if before.get(key) != self._config.get(key))
         self._log.configure(made.config.manifest)
         self._log.line("configuration read again", changed=", ".join(changed))
         if waits := [key for key in changed if key not in AT_ONCE]:
             self._log.line("a restart is needed", "error", because="they count from the start only", fields=", ".join(waits))
-        return self._tell("")
+        return await self._tell("")
 
-    def _tell(self, why: str) -> None:
-        if why and why != self._told:
+    async def _tell(self, why: str) -> None:
+        is_news, self._told = bool(why) and why != self._told, why
+        if is_news:
             self._log.line("configuration refused", "error", why=why, meanwhile="the last good one goes on")
-        self._told = why
+            await self._announce("Warning", "ConfigurationRefused", f"the last good one goes on, for the new one is wrong: {why}", why)
