@@ -14,6 +14,7 @@ from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted
+from applier.cache.versions import is_same
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Invalid, Unauthorized, UnknownKind, Unreachable
 from applier.ref import Manifest, Ref, resource_version_of
@@ -23,14 +24,16 @@ FATAL = (Forbidden, Unauthorized, CredentialsError)
 
 TOO_LARGE = "ResourceVersionTooLarge"
 BREATHER = 256  # events; a busy stream lets others run after so many
+LONG = 30.0  # seconds after which a stream that ends has been one, whatever it told: nobody is hammered by who comes back then
 
 
 class Source:
     """Keeps the objects of one kind, in one namespace or in all, as the server has them.
 
-    `stall` is after how many seconds of silence a stream counts as dead: servers send bookmarks about once a minute. `settled` is set
-    once the state is known, or once it is clear that it will not be; `complete` says which. `trouble` is what went wrong since the
-    server last spoke to us.
+    `stall` is after how many seconds of silence a stream counts as dead. Servers send bookmarks about once a minute, but of a kind to
+    which nothing happens only as often as etcd tells them that nothing does: every ten minutes (see `ask`). `settled` is set once the
+    state is known, or once it is clear that it will not be; `complete` says which. `trouble` is what went wrong since the server last
+    spoke to us.
     """
 
     def __init__(
@@ -46,6 +49,9 @@ class Source:
         self.lists = self.streams = self.events = 0
         self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # waits for a definition of a group: see `Definitions`
         self._is_served: bool | None = None  # none until the server was heard
+        self._deadline: asyncio.Timeout | None = None  # of the stream that is open
+        self._opened = float("inf")  # when the server took that stream
+        self._is_asked = False  # the stream is left for one that begins with the state
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
     @property
@@ -68,6 +74,17 @@ class Source:
         if asyncio.get_running_loop().time() - self.heard > self.stall:
             return f"nothing was heard of {kind} for more than {self.stall:g} s"
         return f"nothing was heard of {kind} since we lead" if self.heard < since else ""
+
+    def ask(self, since: float = float("-inf")) -> None:
+        """Has the server tell the whole state anew, where all that is to be said against what is known is that nothing was heard.
+
+        For who has to be sure now. A stream would tell as much with its next event or bookmark, of a kind to which nothing happens perhaps
+        in ten minutes; its state is mostly small, and told within a fraction of a second.
+        """
+        if self.trouble is None and self.version and self.doubt(since):
+            self.version, self._is_asked = "", True
+            if self._deadline is not None:
+                self._deadline.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
         """Listens until it is cancelled."""
@@ -94,13 +111,23 @@ class Source:
             self._backoff.reset()
 
     def _ended(self) -> float:
-        """How long to wait after a stream has ended as streams do: not at all, unless it told nothing."""
+        """How long to wait after a stream has ended as streams do: not at all, unless it was short and told nothing unasked."""
+        self._note_end()
+        if self._is_asked:
+            return 0.0
         if self._backoff.failures == 0:
             self._backoff.failures = 1
             return 0.0
         return self._backoff.next()
 
+    def _note_end(self) -> None:
+        """A stream has ended, if there was one."""
+        if asyncio.get_running_loop().time() - self._opened > LONG:
+            self._backoff.reset()
+        self._opened = float("inf")
+
     def _failed(self, error: Exception) -> float:
+        self._note_end()
         self.trouble = error
         if isinstance(error, UnknownKind):
             self._note_served(False)
@@ -129,18 +156,23 @@ class Source:
             self._listed([self._kept(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
-        """Takes over what a watch says. Raises `Unreachable` when it falls silent."""
+        """Takes over what a watch says, until it ends or the state is asked for. Raises `Unreachable` when it falls silent."""
         self.streams += 1
+        self._is_asked = False
         stream = self._cluster.watch(
             resource, self._namespace(resource), labels=self.wanted.labels, resource_version=self.version, initial=initial
         )
         try:
             async with asyncio.timeout(self.stall) as deadline, aclosing(stream) as events:
+                self._deadline = deadline
                 if initial:
                     await self._state(events, deadline)
                 await self._changes(events, deadline)
         except TimeoutError:
-            raise Unreachable(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
+            if not self._is_asked:
+                raise Unreachable(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
+        finally:
+            self._deadline = None
 
     async def _state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         """The state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
@@ -151,7 +183,9 @@ class Source:
             if event.type == "DELETED":
                 found.pop(Ref.of(event.object), None)
             elif event.type not in ("BOOKMARK", "OPENED"):
-                found[Ref.of(event.object)] = self._kept(event.object)
+                ref = Ref.of(event.object)
+                known = self._objects.get(ref)  # one that is known already is kept as it is: most are, of who only asks again
+                found[ref] = known if known is not None and is_same(known, event.object) else self._kept(event.object)
             elif event.initial_end:
                 return self._listed(list(found.values()), resource_version_of(event.object))
         raise Unreachable("the watch ended before it had told the state")
@@ -175,8 +209,10 @@ class Source:
                 await asyncio.sleep(0)
 
     def _listen_on(self, deadline: asyncio.Timeout) -> None:
-        """Puts off the deadline; not for each event, as every one would be a new timer."""
-        until = asyncio.get_running_loop().time() + self.stall
+        """Notes that the server speaks, and puts off the deadline; not for each event, as every one would be a new timer."""
+        now = asyncio.get_running_loop().time()
+        self._opened = min(self._opened, now)
+        until = now + self.stall
         if until - (deadline.when() or 0.0) > self.stall / 8:
             deadline.reschedule(until)
 

@@ -46,6 +46,7 @@ class WatchCache:
         self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
         self._sources: dict[tuple[str, str, str], Source] = {}
+        self._by_kind: dict[GroupKind, list[Source]] = {}  # the same
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
         self._definitions = Definitions(self._listener)
@@ -144,6 +145,16 @@ class WatchCache:
         """Why some kinds cannot be read or followed now: what the server said of each for which permission is missing."""
         return [source.trouble for source in self._sources.values() if isinstance(source.trouble, Forbidden)]
 
+    def ask(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> None:
+        """Has the server say again what there is of these kinds, as far as they are in doubt for its silence alone.
+
+        Of a kind to which nothing happens it says nothing, perhaps for ten minutes. Who has something to do meanwhile that must not rest
+        on old knowledge asks, and is told by a change, or looks again a moment later.
+        """
+        for kind in dict.fromkeys(kinds):
+            for source in self._of(kind):
+                source.ask(since)
+
     def unserved(self) -> set[Kind]:
         """The watched kinds that the server does not serve now."""
         return {source.wanted.kind for source in self._sources.values() if isinstance(source.trouble, UnknownKind)}
@@ -196,7 +207,9 @@ class WatchCache:
 
     def _of(self, kind: GroupKind) -> list[Source]:
         """Who watches a kind: the watch of all namespaces alone, once it knows all that the others do."""
-        sources = [source for key, source in self._sources.items() if key[:2] == kind]
+        sources = self._by_kind.get(kind, [])
+        if len(sources) < 2:
+            return sources
         return [source for source in sources if not source.wanted.namespace and source.is_known] or sources
 
     def _check(self, kind: GroupKind, namespace: str = "") -> None:
@@ -222,6 +235,7 @@ class WatchCache:
         source.when_served, source.until_defined = self._tell_served, self._definitions.change
         narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, wanted.namespace] = source
+        self._by_kind.setdefault((group, kind), []).append(source)
         self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")
         if narrower:
             source.when_complete = lambda: self._end(narrower)
@@ -236,4 +250,6 @@ class WatchCache:
 
     def _end(self, keys: list[tuple[str, str, str]]) -> None:
         for key in keys:
-            self._tasks.pop(self._sources.pop(key)).cancel()
+            source = self._sources.pop(key)
+            self._by_kind[key[:2]].remove(source)
+            self._tasks.pop(source).cancel()

@@ -51,7 +51,10 @@ class DeletionWriter:
             return []
         order = teardown(live.values())
         steps = {ref: _step(due[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
-        if failed or (doubts := view.doubts()):
+        doubts = [] if failed else view.doubts()
+        if doubts:
+            view.ask()
+        if failed or doubts:
             error = failed.error if failed else NotSynced(doubts[0])
             return [self._held(step, failed, error) for step in steps.values()]
 

@@ -38,8 +38,8 @@ class Result(Generic[K]):
 
 
 LONGEST_DOUBT = 5.0
-"""Seconds between two looks at a key that is held for want of knowledge. A broken watch of a quiet kind is known to be well again only
-with its next bookmark, up to a minute later; the back-off of failures would by then have grown beyond that."""
+"""Seconds between two looks at a key that is held for want of knowledge. What was asked for is mostly known a moment later, and nobody
+tells when a watch that was broken is well again; the back-off of failures would by then have grown beyond that."""
 
 LAST_MOMENT = 2.0
 """Seconds that requests in flight have to end once all the grace is over: a webhook may let them wait for much longer."""
@@ -211,13 +211,16 @@ class Loop(Generic[K]):
                 self.queue.add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
-        """What the function says. What it has asked about is noted before anything is awaited, so that no change is missed."""
+        """What the function says. What it has asked about is noted before anything is awaited, so that no change is missed, and so is
+        what of that is in doubt: a word that comes a moment later tells nothing of what was worked out by then."""
         desired: Graph | Gone | Hold = Gone()
         try:
             desired = self._desired(view, key)
             if not isinstance(desired, Graph | Gone | Hold):
                 raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
-            if isinstance(desired, Gone) and (doubts := view.doubts()):
+            doubts = view.doubts()
+            if doubts and isinstance(desired, Gone):
+                view.ask()
                 raise NotSynced(f"it is not known whether it is gone: {doubts[0]}")
         finally:
             self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())

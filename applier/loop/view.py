@@ -51,6 +51,7 @@ class View:
     def __init__(self, cache: WatchCache, since: float = float("-inf")) -> None:
         self.read = ReadSet()
         self._cache, self._since = cache, since
+        self._doubts: list[str] = []
 
     def get(self, ref: Ref) -> Manifest | None:
         """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
@@ -86,8 +87,16 @@ class View:
         return self._cache.changes(group, kind, label, value, namespace, since)
 
     def doubts(self) -> list[str]:
-        """Why what was read may not be what is there, a sentence for each kind; empty when it can be relied on."""
-        return self._cache.doubts(self.read.kinds, self._since)
+        """Why what was read may not be what is there, a sentence for each kind; empty when it can be relied on.
+
+        What was in doubt once stays so: what was worked out by then rests on what was read, whatever the server has said since.
+        """
+        self._doubts = self._doubts or self._cache.doubts(self.read.kinds, self._since)
+        return self._doubts
+
+    def ask(self) -> None:
+        """Has the server say again what only its silence keeps in doubt, for the next look."""
+        self._cache.ask(self.read.kinds, self._since)
 
     def unserved(self) -> set[Kind]:
         """The watched kinds that the server does not serve now."""

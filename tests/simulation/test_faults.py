@@ -71,6 +71,29 @@ def test_watches_that_fall_silent_are_renewed_after_two_minutes() -> None:
     assert_all_ready(simulation)
 
 
+def test_a_set_is_scaled_in_at_once_after_a_day_in_which_nothing_was_heard() -> None:
+    simulation = running(demo(replicas=2))
+    simulation.let_pass(24 * 60 * MINUTE)
+    simulation.edit(replicas(1))
+    simulation.let_pass(3)
+    assert simulation.world.pods("demo-1") == []
+    simulation.settle()
+    assert_no_orphan(simulation)
+
+
+def test_who_takes_over_scales_in_at_once() -> None:
+    simulation = running(demo(replicas=2), candidates=2)
+    simulation.let_pass(60 * MINUTE)
+    [old] = [one for one in simulation.operators if one.leads]
+    [new] = [one for one in simulation.operators if one is not old]
+    old.connection.cut_until = float("inf")
+    simulation.edit(replicas(1))
+    while not new.leads:
+        simulation.let_pass(1)
+    simulation.let_pass(3)
+    assert simulation.world.pods("demo-1") == []
+
+
 def test_a_leader_that_was_cut_off_writes_nothing_once_another_leads() -> None:
     """Not even what it had begun: that is given up before the lease is over."""
     simulation = running(candidates=2)

@@ -65,6 +65,7 @@ class World:
         self.cluster = MemoryCluster(
             schemas=FreeSchemas(), before=_at_once, now=lambda: datetime.fromtimestamp(self.now, UTC), history=100_000, collects=False
         )
+        self.cluster.store.has_progress = False  # of what nothing happens to nothing is told: so it is with some kinds of real servers
         self.cluster.seed(*_definitions())
 
     @property

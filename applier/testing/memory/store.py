@@ -29,7 +29,11 @@ class Change(NamedTuple):
 
 
 class Store:
-    """Objects by name, and a history of at most `history` changes. Stored objects are never changed in place."""
+    """Objects by name, and a history of at most `history` changes. Stored objects are never changed in place.
+
+    `has_progress`: etcd tells servers also that nothing has happened to a kind. It does so every ten minutes, or when it is asked; a
+    bookmark says nothing that is older than where its stream began, so that until then there is none of a kind to which nothing happens.
+    """
 
     def __init__(self, history: int) -> None:
         self.objects: dict[Ref, Manifest] = {}
@@ -37,6 +41,7 @@ class Store:
         self.changes: deque[Change] = deque(maxlen=history)
         self.oldest = FIRST_VERSION  # watches may begin at this version or later
         self.watchers: dict[Watcher, None] = {}
+        self.has_progress = True
         self._made = 0
 
     def new_uid(self) -> str:
@@ -101,6 +106,10 @@ class Watcher:
     @property
     def is_open(self) -> bool:
         return self in self._store.watchers
+
+    @property
+    def has_progress(self) -> bool:
+        return self._store.has_progress
 
     def close(self) -> None:
         self._store.watchers.pop(self, None)

@@ -60,14 +60,18 @@ class Wanted:
         shown = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"resourceVersion": str(version)}}
         return WatchEvent("BOOKMARK", shown, initial_end)
 
-    def _is_here(self, ref: Ref) -> bool:
+    def is_of_kind(self, ref: Ref) -> bool:
         kind = self.resource.kind
-        return ref[:2] == (kind.group, kind.kind) and (not self.namespace or ref.namespace == self.namespace)
+        return ref[:2] == (kind.group, kind.kind)
+
+    def _is_here(self, ref: Ref) -> bool:
+        return self.is_of_kind(ref) and (not self.namespace or ref.namespace == self.namespace)
 
 
 async def _stream(
     watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], version: int, initial: bool
 ) -> AsyncIterator[WatchEvent]:
+    happened = False
     try:
         yield WatchEvent("OPENED", {})
         for manifest in state:
@@ -83,26 +87,34 @@ async def _stream(
                 raise news
             if news is None:
                 yield wanted.bookmark(version)
+            elif isinstance(news, Minute):
+                if happened or watcher.has_progress:
+                    yield wanted.bookmark(version)
             else:
-                version = news.version
+                version, happened = news.version, happened or wanted.is_of_kind(news.ref)
                 for event in _events([news], wanted):
                     yield event
     finally:
         watcher.close()
 
 
-async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | None]:
-    """What a watch is told, for ever; every minute a bookmark (None), as servers send them, unless the stream is stalled."""
+class Minute:
+    """Says that it is time for a bookmark, if there is anything to say (see `Store.has_progress`)."""
+
+
+async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute | None]:
+    """What a watch is told, for ever; every minute that it is time for a bookmark, unless the stream is stalled."""
     clock = asyncio.get_running_loop().time
     due = clock() + BOOKMARKS
     while True:
-        news = None
         try:
             async with asyncio.timeout_at(due):
                 news = await watcher.queue.get()
         except TimeoutError:
             due = clock() + BOOKMARKS
-        if news is not None or watcher.is_open:
+            if watcher.is_open:
+                yield Minute()
+        else:
             yield news
 
 

@@ -189,6 +189,43 @@ async def test_streams_that_end_at_once_are_not_opened_at_once_for_ever() -> Non
 
 
 @in_virtual_time
+async def test_streams_that_have_told_nothing_for_minutes_are_opened_again_at_once() -> None:
+    """Else changes of a kind to which nothing had happened for hours were heard of half a minute late."""
+    cluster = MemoryCluster()
+    cluster.store.has_progress = False
+    async with watching(cluster) as cache:
+        for _ in range(20):
+            await asyncio.sleep(110)
+            cluster.end_watches()
+        cluster.seed(config_map())
+        await until(lambda: names(cache) == ["a"], 1)
+
+
+@in_virtual_time
+async def test_what_is_in_doubt_for_silence_alone_is_known_as_soon_as_somebody_asks() -> None:
+    cluster = MemoryCluster()
+    cluster.store.has_progress = False
+    cluster.seed(config_map())
+    kinds = [("", "ConfigMap")]
+    async with watching(cluster, stall=60.0) as cache:
+        await asyncio.sleep(600)
+        assert cache.doubts(kinds)
+        cache.ask(kinds)
+        await until(lambda: not cache.doubts(kinds), 1)
+        assert names(cache) == ["a"]
+
+
+@in_virtual_time
+async def test_who_asks_about_what_is_in_no_doubt_asks_the_server_nothing() -> None:
+    cluster = MemoryCluster()
+    async with watching(cluster) as cache:
+        await asyncio.sleep(30)
+        cache.ask([("", "ConfigMap")])
+        await asyncio.sleep(30)
+        assert cluster.requests["watch", "configmaps"] == 1
+
+
+@in_virtual_time
 async def test_it_waits_as_long_as_the_server_asks() -> None:
     cluster = MemoryCluster()
     async with watching(cluster) as cache:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from applier.cache import Wanted
-from applier.desired import Desired, Gone, Graph, Hold
+from applier.desired import Gone, Graph, Hold
 from applier.errors import ClusterError, Expired, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
@@ -211,23 +211,3 @@ async def test_whoever_loses_the_lease_between_look_and_deletion_deletes_nothing
         await asyncio.sleep(1)
         assert deletes(world) == []
         assert "the lease is lost" in world.told()
-
-
-@in_virtual_time
-async def test_a_new_leader_deletes_nothing_before_it_has_heard_of_what_the_old_one_did() -> None:
-    """The new one has seen the set with one member; the old one has scaled it to five since, of which no event has come yet."""
-    first = lab(lease="a")
-    second = Lab(first.cluster, lease="b")
-    first.cluster.seed(some("set", 5))
-    async with running(first, second):
-        await asyncio.sleep(70)
-        second.reconciler.members = members
-        second.desired = lambda view, key: Graph([Desired(config_map("set-0", {"value": "1"}))])
-        first.cluster.stall_watches()
-        first.loop.stop()
-        led = asyncio.ensure_future(second.lease.held.wait())  # type: ignore[union-attr]
-        await led
-        second.loop.enqueue("set")
-        await asyncio.sleep(1)
-        assert deletes(second) == []
-        assert "ConfigMap since we lead" in second.told()
