@@ -136,20 +136,6 @@ async def test_a_broken_stream_is_no_doubt_any_more_once_it_is_opened_again_thou
 
 
 @in_virtual_time
-async def test_who_has_just_begun_to_lead_waits_for_a_word_of_the_server_that_is_newer_than_that() -> None:
-    cluster = MemoryCluster()
-    cluster.seed(config_map())
-    async with watching(cluster, watch_list=False) as cache:
-        await asyncio.sleep(5)
-        leads_since = asyncio.get_running_loop().time()
-        cluster.end_watches()
-        await asyncio.sleep(5)
-        assert cache.doubts([("", "ConfigMap")], leads_since), "a watch that is taken says nothing of what others wrote before"
-        cluster.bookmark()
-        await until(lambda: not cache.doubts([("", "ConfigMap")], leads_since))
-
-
-@in_virtual_time
 async def test_a_silent_stream_is_left_for_a_new_one() -> None:
     cluster = MemoryCluster()
     async with watching(cluster, stall=60.0) as cache:
@@ -186,43 +172,6 @@ async def test_streams_that_end_at_once_are_not_opened_at_once_for_ever() -> Non
             cluster.end_watches()
             await asyncio.sleep(1)
         assert cluster.requests["watch", "configmaps"] < 20
-
-
-@in_virtual_time
-async def test_streams_that_have_told_nothing_for_minutes_are_opened_again_at_once() -> None:
-    """Else changes of a kind to which nothing had happened for hours were heard of half a minute late."""
-    cluster = MemoryCluster()
-    cluster.store.has_progress = False
-    async with watching(cluster) as cache:
-        for _ in range(20):
-            await asyncio.sleep(110)
-            cluster.end_watches()
-        cluster.seed(config_map())
-        await until(lambda: names(cache) == ["a"], 1)
-
-
-@in_virtual_time
-async def test_what_is_in_doubt_for_silence_alone_is_known_as_soon_as_somebody_asks() -> None:
-    cluster = MemoryCluster()
-    cluster.store.has_progress = False
-    cluster.seed(config_map())
-    kinds = [("", "ConfigMap")]
-    async with watching(cluster, stall=60.0) as cache:
-        await asyncio.sleep(600)
-        assert cache.doubts(kinds)
-        cache.ask(kinds)
-        await until(lambda: not cache.doubts(kinds), 1)
-        assert names(cache) == ["a"]
-
-
-@in_virtual_time
-async def test_who_asks_about_what_is_in_no_doubt_asks_the_server_nothing() -> None:
-    cluster = MemoryCluster()
-    async with watching(cluster) as cache:
-        await asyncio.sleep(30)
-        cache.ask([("", "ConfigMap")])
-        await asyncio.sleep(30)
-        assert cluster.requests["watch", "configmaps"] == 1
 
 
 @in_virtual_time
