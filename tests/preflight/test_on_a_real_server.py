@@ -7,9 +7,11 @@ import base64
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,6 +46,12 @@ class Admission(NamedTuple):
     plane: ControlPlane
     namespace: str
     configure: Callable[[str], None]
+    metrics_port: int
+
+    def metrics(self) -> str:
+        """What Prometheus is told."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=60) as answer:
+            return str(answer.read().decode())
 
     def create(self, name: str, *flags: str, owner: str = "Pod") -> str:
         return self.kubectl("-n", self.namespace, "create", "-f", "-", *flags, input=json.dumps(workload(name, owner)))
@@ -98,6 +106,12 @@ def workload(name: str, owner: str = "Pod") -> Manifest:
     return {"apiVersion": "batch/v1" if owner == "Job" else "apps/v1", "kind": owner, "metadata": {"name": name}, "spec": body}
 
 
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
 def wait_for(holds: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not holds():
@@ -115,10 +129,12 @@ def admission(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> It
     values = tmp_path / "values.yaml"
     values.write_text(json.dumps(VALUES | {"namespaces": [namespace]}))
     command = [sys.executable, "-m", "grove_operator", "preflight", "controller", "--port", "0", "--cert-dir", str(served)]
-    arguments = [*command, "--values", str(values), "--kubeconfig", str(control_plane.kubeconfig)]
+    metrics = free_port()
+    arguments = [*command, "--values", str(values), "--metrics-port", str(metrics), "--kubeconfig", str(control_plane.kubeconfig)]
     process = subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
     assert process.stderr is not None
     try:
+        assert process.stderr.readline() == f"metrics on port {metrics}\n"
         port = re.search(r"listening on port (\d+)", process.stderr.readline())
         assert port is not None
         assert process.stderr.readline() == "ready\n"
@@ -132,7 +148,7 @@ def admission(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> It
         wait_for(
             lambda: bool(control_plane.kubectl("-n", namespace, "get", "serviceaccount", "default", "--ignore-not-found")), "no account"
         )
-        there = Admission(process, control_plane, namespace, configure)
+        there = Admission(process, control_plane, namespace, configure, metrics)
         # An API server follows its configurations with some delay.
         wait_for(lambda: "preflight-" in there.create("probe", "--dry-run=server", "-o", "json"), "the webhook was never asked")
         yield there
@@ -215,6 +231,8 @@ def test_people_are_told_of_a_check_that_failed(admission: Admission) -> None:
         return [one["message"] for one in events]
 
     wait_for(lambda: told() != [], "nobody was told")
+    assert 'preflight_check_failures_total{check="nccl-allreduce",error_code="EXIT_1",node=""} 1.0' in admission.metrics()
+    assert 'preflight_injection_total{result="injected"}' in admission.metrics()
     assert told() == ["Check nccl-allreduce failed on node unknown (EXIT_1): 5 GB/s, less than 10"]
 
 

@@ -136,6 +136,21 @@ class TestedPod:
         ]
 
     @lazy
+    def has_failed(self) -> bool:
+        """Whether any of its checks did not pass the last time that it ran."""
+        return any(run.exit_code for run in self.last_runs)
+
+    @lazy
+    def running_check(self) -> str:
+        """The check that runs now; empty where none does."""
+        return next((str(one["name"]).removeprefix(PREFIX) for one in self._statuses if _running(one) is not None), "")
+
+    @lazy
+    def running_since(self) -> float:
+        """Since when it runs, in seconds since the epoch; 0 where none does."""
+        return next((_time(running.get("startedAt")) for one in self._statuses if (running := _running(one)) is not None), 0.0)
+
+    @lazy
     def last_runs(self) -> list[CheckRun]:
         """The last run of each check that has ended once."""
         return list({run.container: run for run in self.runs}.values())
@@ -160,6 +175,11 @@ class TestedPod:
     def _statuses(self) -> list[Manifest]:
         found = (self.manifest.get("status") or {}).get("initContainerStatuses") or []
         return [one for one in found if str(one.get("name")).startswith(PREFIX)]
+
+
+def _running(status: Manifest) -> Manifest | None:
+    found: Manifest | None = (status.get("state") or {}).get("running")
+    return found
 
 
 def _time(text: object) -> float:
