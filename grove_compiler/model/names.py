@@ -26,15 +26,17 @@ def replica_of(name: str, set_name: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def pod(clique_name: str, index: int, is_taken: Callable[[str], bool]) -> str:
-    """A pod's name: always the same for a clique, an index and the names that are taken.
+def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: int = 1) -> str:
+    """A pod's name: always the same for a clique, an index, the names that are taken, and the attempt of a training workload.
 
     The suffix has the length and the alphabet of Kubernetes' generated names. It does not depend on the clique's UID, so that the
-    name that was planned before the clique existed is still the name afterwards.
+    name that was planned before the clique existed is still the name afterwards. Pods of two attempts have two names: whoever ends, or
+    tells of, the one by its name alone does not hit the other.
     """
-    attempt = 0
-    while is_taken(name := f"{clique_name}-{_suffix(crc32(f'{clique_name}/{index}/{attempt}'.encode()))}"):
-        attempt += 1
+    rank = f"{clique_name}/{index}" if attempt == 1 else f"{clique_name}/{index}@{attempt}"
+    tried = 0
+    while is_taken(name := f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}"):
+        tried += 1
     return name
 
 

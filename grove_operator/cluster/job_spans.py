@@ -75,18 +75,18 @@ def _of_attempts(job: RecordedJob) -> Iterator[Span]:
         before[replica] = ended
         for clique in (each for each in job.cliques if _number((each["metadata"].get("labels") or {}).get(REPLICA_LABEL), 0) == replica):
             name, size = clique["metadata"]["name"], _number((clique.get("spec") or {}).get("replicas"), 0)
-            guilty = _index(name, size, str(one.get("pod") or "")) if one.get("podClique") == name else None
+            guilty = _index(name, size, str(one.get("pod") or ""), number) if one.get("podClique") == name else None
             for index in range(size):
                 state = "Failed" if index == guilty else "Succeeded" if one.get("cause") == "Succeeded" else "Ended"
                 yield Span(name, index, replica, number, min(made, ended), began, ended, state, str(one.get("cause")))
 
 
-def _index(clique: str, size: int, pod: str) -> int | None:
+def _index(clique: str, size: int, pod: str, attempt: int) -> int | None:
     """The index of a pod that is gone, which follows from its name."""
     for index in range(size):
         taken: list[str] = []
         while len(taken) < TAKEN_NAMES:
-            taken.append(names.pod(clique, index, taken.__contains__))
+            taken.append(names.pod(clique, index, taken.__contains__, attempt))
         if pod in (*taken, f"{clique}-{index}"):
             return index
     return None

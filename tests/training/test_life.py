@@ -78,6 +78,14 @@ def test_a_failure_restarts_all_pods_of_the_replica() -> None:
     assert phase(simulation) == "Succeeded"
 
 
+def test_pods_of_two_attempts_never_have_the_same_name() -> None:
+    """Whoever deletes a pod by its name alone, as some nodes do, would hit its successor."""
+    simulation = started(maxRestarts=1)
+    before = {pod["metadata"]["name"] for pod in simulation.world.pods()}
+    fail(simulation)
+    assert not before & {pod["metadata"]["name"] for pod in simulation.world.pods()}
+
+
 def test_the_status_keeps_what_goes_with_the_pods() -> None:
     simulation = started(maxRestarts=1)
     name = pod_of(simulation, WORKER, 2)["metadata"]["name"]

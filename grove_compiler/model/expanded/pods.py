@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.model import names
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted
@@ -103,6 +103,7 @@ def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
     snapshot, namespace = clique.set.snapshot, clique.set.namespace
     # Without a cluster nothing is there to ask about, and to ask for each of ten thousand pods would be a tenth of a compilation.
     is_taken = (lambda name: name in given or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else given.__contains__
-    name = names.pod(clique.name, index, is_taken)
+    attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
+    name = names.pod(clique.name, index, is_taken, attempt)
     given.add(name)
     return Pod(name, names.part_of(clique.name, index), index, False, True, clique.template, clique.template_hash)
