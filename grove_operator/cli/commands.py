@@ -30,6 +30,7 @@ SECTIONS = {
         "get": Entry("cluster.get.command", "Show sets, and trees of what they own"),
         "why": Entry("why.command", "Say what an object waits for, down to the last cause"),
         "events": Entry("events.command", "List what the operator told, in order"),
+        "serve": Entry("serve.command", "Show sets in a browser, with states and reasons, as they change"),
         "job": Entry("job.command", "Tell what happened to training jobs, suspend and restart them"),
         "diff": Entry("cluster.diff.command", "Show how manifests differ from what is there"),
         "plan": Entry("cluster.plan.command", "Print what an apply would do, and keep it"),

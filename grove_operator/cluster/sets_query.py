@@ -76,11 +76,11 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         gated=sum(bool(gates_of(one)) for one in there),
         gpus=sum(_gpus(one) for one in there if (one.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
-        why=_why(set),
+        why=why_of(set),
     )
 
 
-def _why(set: Manifest) -> str:
+def why_of(set: Manifest) -> str:
     if deletion := deletion_of(set):
         return deletion
     told = {one.get("type"): one for one in status_of(set).get("conditions") or [] if one.get("status") == "True"}

@@ -41,6 +41,8 @@ SCRIPTS = (
     "main.js",
 )
 """In this order they make one script; each may use what those before it define."""
+LIVE = ("live.js",)
+"""What comes behind them in a page that is served."""
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SLOT = re.compile(r"\{\{ (\w+) \}\}")
@@ -55,14 +57,20 @@ def as_html(
     Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
     only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
     """
+    return page_of(page_data(picture, docs, states or {}, lines or {}))
+
+
+def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
+    """Returns the page of what `page_data` gave. One that is `live` asks its own server, and nobody else, for what has changed."""
     style = _read("page.css")
-    script = "".join(_read(name) for name in SCRIPTS)
+    script = "".join(_read(name) for name in (*SCRIPTS, *(LIVE if live else ())))
+    policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
     filled = {
-        "title": html.escape(_title(picture)),
-        "policy": f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'",
+        "title": html.escape(data["title"]),
+        "policy": policy + ("; connect-src 'self'" if live else ""),
         "style": style,
         "script": script,
-        "data": embedded(_data(picture, docs, states or {}, lines or {})),
+        "data": embedded(data),
     }
     return _SLOT.sub(lambda slot: filled[slot[1]], _read("page.html"))
 
@@ -87,7 +95,7 @@ def _title(picture: Picture) -> str:
     return ", ".join(names[:3]) + ("…" if len(names) > 3 else "") if names else "objects"
 
 
-def _data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str], lines: Mapping[str, Lines]) -> dict[str, Any]:
+def page_data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str], lines: Mapping[str, Lines]) -> dict[str, Any]:
     """Returns what `graph.js` reads. Objects refer to each other by position; -1 is none."""
     position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
     rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))

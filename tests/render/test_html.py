@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.graph import Graph
 from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.render import as_html as module
-from grove_operator.render.as_html import SCRIPTS, as_html, embedded
+from grove_operator.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
 from grove_operator.render.packer import unpack
 from grove_operator.render.picture import draw, simplified
 
@@ -69,7 +69,7 @@ def data(graph: Graph | None = None) -> dict[str, Any]:
 
 
 def test_every_script_of_the_folder_is_in_the_page_once() -> None:
-    assert sorted(SCRIPTS) == sorted(path.name for path in FOLDER.glob("*.js"))
+    assert sorted([*SCRIPTS, *LIVE]) == sorted(path.name for path in FOLDER.glob("*.js"))
     text = page().texts["module"]
     assert all((FOLDER / name).read_text() in text for name in SCRIPTS)
 
@@ -99,8 +99,22 @@ def test_the_policy_allows_this_script_and_this_style_alone() -> None:
 
 
 def test_the_page_uses_neither_html_from_text_nor_code_from_text() -> None:
-    forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|fetch\(|XMLHttpRequest|import\(")
+    forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|XMLHttpRequest|import\(")
     assert not [path.name for path in FOLDER.glob("*.js") if forbidden.search(path.read_text())]
+
+
+def test_only_a_page_that_is_served_asks_for_anything() -> None:
+    asks = re.compile(r"fetch\(|EventSource")
+    assert [path.name for path in FOLDER.glob("*.js") if asks.search(path.read_text())] == [*LIVE]
+    assert "connect-src" not in as_html(for_people(), {})
+
+
+def test_a_page_that_is_served_may_ask_its_own_server_alone() -> None:
+    found = Page(page_of({**page_data(for_people(), {}, {}, {}), "live": "1", "notes": []}, live=True))
+    (policy,) = (str(each["content"]) for _, each in found.tags if each.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert policy.endswith("; connect-src 'self'")
+    assert "EventSource" in found.texts["module"]
 
 
 @pytest.mark.parametrize("name", NASTY)

@@ -25,7 +25,12 @@ def cluster(replicas: int = 2) -> list[dict[str, Any]]:
     set = {**pcs([clique("worker", 2)], replicas=replicas)}
     set["metadata"] = {**set["metadata"], "uid": "uid-of-the-set"}
     made = compile_inputs(Inputs([Document(set)], [set], settings=SETTINGS), shipped_program())
-    return stored([set, *(node.object for node in made.graph.nodes)])
+    objects = stored([set, *(node.object for node in made.graph.nodes)])
+    uids = {(one["kind"], one["metadata"]["name"]): one["metadata"]["uid"] for one in objects}
+    for one in objects:
+        for owner in one["metadata"].get("ownerReferences") or []:
+            owner["uid"] = uids[owner["kind"], owner["name"]]
+    return objects
 
 
 def taken(

@@ -115,8 +115,25 @@ class Cards {
     context.font = KIND_FONT;
     context.fillStyle = state.colours.muted;
     const kind = item.type === "stack" ? this.countOn(item) : node.kind;
-    context.fillText(node.state && item.type === "object" ? `${kind} · ${node.state}` : kind, x + 13, y + 16);
+    const texts = node.state && item.type === "object" ? [`${kind} · ${node.state}`, `${kind} · ${node.state.split(",")[0]}`, kind] : [kind];
+    const room = item.width - 36 - right;
+    context.fillText(texts.find((text) => context.measureText(text).width <= room) ?? kind, x + 13, y + 16);
     this.constraints(item, node);
+    this.moods(item, right);
+  }
+
+  /** How far the objects of a card have come, as dots: the worst of them first, and one for each mood. */
+  moods(item, right) {
+    const { context, state } = this;
+    const found = new Set(item.members.map((index) => state.graph.nodes[index].mood).filter((mood) => mood && mood !== "ready"));
+    const shown = MOODS.filter((mood) => found.has(mood));
+    if (!shown.length && item.members.some((index) => state.graph.nodes[index].mood)) shown.push("ready");
+    shown.forEach((mood, at) => {
+      context.fillStyle = state.colours[`mood-${mood}`];
+      context.beginPath();
+      context.arc(item.x + item.width - right - 10 - at * 11, item.y + CARD.height - 10, 4, 0, 2 * Math.PI);
+      context.fill();
+    });
   }
 
   namesOn(item, node) {

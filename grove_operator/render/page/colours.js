@@ -14,6 +14,7 @@ const FAMILIES = {
 };
 const DOMAIN_COLOURS = 8;
 const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "mark", "startup"];
+const MOODS = ["ready", "waiting", "failed", "going", "missing"];
 
 function kindVariable(kind) {
   return `kind-${Object.hasOwn(FAMILIES, kind) ? FAMILIES[kind] : "other"}`;
@@ -39,7 +40,7 @@ function readColours() {
   const probe = document.createElement("span");
   probe.style.forcedColorAdjust = "none"; // with forced colours, every text would say the same
   document.body.append(probe);
-  const names = [...PAGE_COLOURS, "kind-other", ...Object.values(FAMILIES).map((family) => `kind-${family}`)];
+  const names = [...PAGE_COLOURS, "kind-other", ...Object.values(FAMILIES).map((family) => `kind-${family}`), ...MOODS.map((mood) => `mood-${mood}`)];
   for (let number = 0; number < DOMAIN_COLOURS; number++) names.push(`domain-${number}`);
   const colours = {};
   for (const name of names) {

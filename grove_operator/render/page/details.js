@@ -7,6 +7,7 @@ class Details {
     this.graph = graph;
     this.go = go;
     this.panel = document.getElementById("details");
+    this.shown = () => {}; // called with each object that is shown
     this.part = (name) => document.getElementById(name);
     this.part("details-close").addEventListener("click", closed);
     this.part("copy").addEventListener("click", () => this.copy());
@@ -19,6 +20,7 @@ class Details {
     this.part("details-kind").textContent = node.kind;
     this.part("details-name").textContent = node.name;
     this.part("facts").replaceChildren(...this.facts(node));
+    this.shown(node);
     this.part("relations").replaceChildren(
       ...this.relation("Owns", node.owned),
       ...this.relation("Starts after", this.startup(node, "targets", "sources")),
@@ -31,6 +33,12 @@ class Details {
     this.part("copy").textContent = "Copy";
     this.part("yaml").replaceChildren(...(text ? colouredYaml(text, inputLinesOf(this.graph, node)) : ["Not in the input: only its name is known."]));
     this.part("yaml").scrollLeft = 0;
+  }
+
+  /** What changes of an object that is shown while it is. */
+  refresh(node) {
+    this.part("facts").replaceChildren(...this.facts(node));
+    this.shown(node);
   }
 
   hide() {

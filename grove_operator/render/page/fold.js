@@ -34,6 +34,19 @@ class Folds {
     return this.way.gangs ? this.opened.has(key) : !this.closed.has(key);
   }
 
+  /** Takes over into another graph which gangs are open; what else was opened there folds again. */
+  carry(before, after) {
+    const at = new Map(after.nodes.map((node) => [node.id, node.index]));
+    for (const keys of [this.opened, this.closed]) {
+      const gangs = [...keys].map((key) => /^gang (\d+)$/.exec(key)).filter(Boolean);
+      keys.clear();
+      for (const [, index] of gangs) {
+        const now = at.get(before.nodes[index].id);
+        if (now !== undefined) keys.add(gangKey(now));
+      }
+    }
+  }
+
   toggle(key) {
     const [from, to] = this.isOpen(key) ? [this.opened, this.closed] : [this.closed, this.opened];
     from.delete(key);

@@ -2,7 +2,7 @@
 
 const DECLARED = -1;
 
-/** Objects refer to each other by position in `nodes`; -1 is none. See `_data` in as_html.py for the form of `data`. */
+/** Objects refer to each other by position in `nodes`; -1 is none. See `page_data` in as_html.py for the form of `data`. */
 function readGraph(data) {
   const nodes = data.nodes.map(([kind, name, namespace, rule, level, owner, gang, text], index) => ({
     index, kind, name, namespace, level, owner, gang, text,
@@ -15,6 +15,7 @@ function readGraph(data) {
     domains: [],
     size: null, // of a gang: cliques, pods, gpus
     state: "", // a few words, where a snapshot knows the object
+    mood: "", // of a page that is served: ready, waiting, failed, going or missing
     lines: -1, // the part that says, line by line, what of the input is behind its YAML
   }));
   const edges = data.edges.map(([type, sources, targets]) => ({ type, sources, targets }));
@@ -25,7 +26,7 @@ function readGraph(data) {
   }
   for (const [index, cliques, pods, gpus] of data.gangs) nodes[index].size = { cliques, pods, gpus };
   for (const [index, part] of data.lines) nodes[index].lines = part;
-  for (const [index, state] of data.states) nodes[index].state = state;
+  for (const [index, state, mood = ""] of data.states) Object.assign(nodes[index], { state, mood });
   const startup = data.startup.map(([sources, targets]) => ({ type: "startup", sources, targets }));
   const domains = readDomains(data.domains, nodes);
   return { nodes, edges, startup, domains, parts: data.parts, title: data.title, kinds: countKinds(nodes) };

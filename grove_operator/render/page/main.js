@@ -61,15 +61,30 @@ class Page {
       this.painter.request();
     });
     this.connectSidebar();
+    this.offer();
     addEventListener("hashchange", () => this.fromAddress());
   }
 
   connectSidebar() {
-    const { graph, state } = this;
+    const { state } = this;
     byId("query").addEventListener("input", () => this.list());
     byId("in-yaml").addEventListener("change", () => this.list());
     byId("query").addEventListener("keydown", (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1));
-    offerKinds(byId("kinds"), graph.kinds, (kinds) => {
+    for (const [id, key] of [["show-owners", "owners"], ["show-order", "order"], ["show-startup", "startup"]]) {
+      byId(id).addEventListener("change", (event) => {
+        state[key] = event.target.checked;
+        this.painter.request();
+      });
+    }
+    if (matchMedia("(max-width: 900px)").matches) this.toggleSidebar();
+  }
+
+  /** Fills the sidebar with the kinds and domains that there are. Kinds in `off` are switched off. */
+  offer(off = new Set()) {
+    const { graph, state } = this;
+    byId("kinds").replaceChildren();
+    byId("domains").replaceChildren();
+    offerKinds(byId("kinds"), graph.kinds, off, (kinds) => {
       for (const node of graph.nodes) state.shown[node.index] = kinds.has(node.kind) ? 1 : 0;
       this.refold();
       this.list();
@@ -81,13 +96,42 @@ class Page {
     });
     byId("domains-section").hidden = !offered;
     byId("startup-choice").hidden = !graph.startup.length;
-    for (const [id, key] of [["show-owners", "owners"], ["show-order", "order"], ["show-startup", "startup"]]) {
-      byId(id).addEventListener("change", (event) => {
-        state[key] = event.target.checked;
-        this.painter.request();
-      });
-    }
-    if (matchMedia("(max-width: 900px)").matches) this.toggleSidebar();
+    this.count();
+  }
+
+  count() {
+    const { nodes } = this.graph;
+    const gangs = nodes.filter((node) => node.size);
+    const sum = (what) => gangs.reduce((all, gang) => all + gang.size[what], 0);
+    byId("numbers").textContent = [
+      counted(1 + Math.max(DECLARED, ...nodes.map((node) => node.level)), "level"),
+      counted(gangs.length, "gang"),
+      ...(sum("pods") ? [counted(sum("pods"), "pod")] : []),
+      ...(sum("gpus") ? [counted(sum("gpus"), "GPU")] : []),
+    ].join(" · ");
+  }
+
+  /** Shows another graph in place of the one that is there. What is chosen, opened and switched off stays so, as far as it is there. */
+  replace(graph) {
+    const { state, folds } = this;
+    const before = this.graph, wasEmpty = !before.nodes.length;
+    const chosen = state.selected >= 0 ? before.nodes[state.selected].id : "";
+    const off = new Set([...before.kinds.keys()].filter((kind) => before.nodes.every((node) => node.kind !== kind || !state.shown[node.index])));
+    colourDomains(graph.domains);
+    folds.carry(before, graph);
+    Object.assign(this, { graph, search: new Search(graph), group: null });
+    this.outline.graph = this.details.graph = state.graph = graph;
+    state.shown = new Uint8Array(graph.nodes.length).map((_, index) => (off.has(graph.nodes[index].kind) ? 0 : 1));
+    state.hovered = state.selected = this.outline.selected = -1;
+    this.offer(off);
+    if (wasEmpty) this.refold();
+    else this.arrange();
+    this.list();
+    if (wasEmpty) this.fit();
+    const again = chosen ? graph.nodes.findIndex((node) => node.id === chosen) : -1;
+    if (again >= 0) this.choose(again);
+    else if (chosen) this.details.hide();
+    this.settle();
   }
 
   /** Folds as little as lets texts be read, and lays that out. */
@@ -108,6 +152,7 @@ class Page {
     const of = (type) => collectLines(graph.edges.filter((edge) => edge.type === type), state.layout);
     state.lines = { owner: of("owner"), after: of("after") };
     byId("nothing").hidden = state.shown.includes(1);
+    byId("nothing").textContent = graph.nodes.length ? "Nothing to draw: every kind is switched off." : "Nothing to draw: there is no PodCliqueSet.";
     byId("fold").textContent = folds.way.gangs ? "Open all" : "Fold";
     byId("fold").hidden = !folds.way.gangs && !graph.kinds.has("PodGang");
     this.minimap.remake();
@@ -308,14 +353,6 @@ class Page {
 
 const graph = readGraph(JSON.parse(byId("data").textContent));
 const page = new Page(graph);
-const gangs = graph.nodes.filter((node) => node.size);
-const pods = gangs.reduce((sum, gang) => sum + gang.size.pods, 0), gpus = gangs.reduce((sum, gang) => sum + gang.size.gpus, 0);
-byId("numbers").textContent = [
-  counted(1 + Math.max(...graph.nodes.map((node) => node.level)), "level"),
-  counted(gangs.length, "gang"),
-  ...(pods ? [counted(pods, "pod")] : []),
-  ...(gpus ? [counted(gpus, "GPU")] : []),
-].join(" · ");
 window.grove = page; // for the browser's console, and for tests
 page.painter.draw();
 byId("not-running").hidden = true;

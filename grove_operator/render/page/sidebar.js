@@ -2,13 +2,13 @@
 
 const MANY_DOMAINS = 12; // more MNNVL domains than this are put behind a heading
 
-/** A checkbox for each kind. `changed` gets the Set of kinds that are switched on. */
-function offerKinds(list, kinds, changed) {
+/** A checkbox for each kind, without its mark for those in `off`. `changed` gets the Set of kinds that are switched on. */
+function offerKinds(list, kinds, off, changed) {
   const boxes = new Map();
   const tell = () => changed(new Set([...boxes].filter(([, box]) => box.checked).map(([kind]) => kind)));
   for (const [kind, count] of kinds) {
     const box = element("input", { type: "checkbox" });
-    box.checked = true;
+    box.checked = !off.has(kind);
     box.addEventListener("change", tell);
     boxes.set(kind, box);
     const only = element("button", { type: "button", class: "only", "aria-label": `Only ${kind}` }, "only");

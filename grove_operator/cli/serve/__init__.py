@@ -1,0 +1,1 @@
+"""`grove serve`: a page that shows what sets are and how far they have come, as it changes."""

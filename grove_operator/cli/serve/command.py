@@ -1,0 +1,158 @@
+"""`grove serve`: shows sets and how far they have come to a browser, as it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
+from grove_operator.cli.cluster.session import Failed, Reported, Session
+from grove_operator.cli.options import FILES, rules_option
+
+if TYPE_CHECKING:
+    from applier.cache import WatchCache
+    from grove_compiler.step import Context
+    from grove_operator.cli.serve.server import PageServer
+    from grove_operator.cli.serve.stage import Look
+
+WRONG = 2
+
+
+class At(NamedTuple):
+    """Where is listened, and by which names browsers may know it."""
+
+    address: str
+    port: int
+    names: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """The address as it stands in a URL."""
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+
+INSTALL = "pip install 'grove-compiler[cluster,observe]'"
+
+
+@click.command(
+    "serve",
+    epilog="""\b
+Examples:
+  grove serve                           the sets of a namespace, at http://127.0.0.1:8700/
+  grove serve qwen -n inference         one set
+  grove serve -A --port 9000            the sets of all namespaces
+  grove serve --snapshot now.yaml       recorded objects
+
+\b
+Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address cannot be listened on.""",
+)
+@click.argument("name", metavar="[NAME]", default="")
+@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Its namespace.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+@click.option("--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any.")
+@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
+@click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="A name that browsers may know this server by; repeatable.")
+@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in.")
+@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@click.option("--snapshot", metavar="FILE", type=FILES, help="Show objects in a file, as `kubectl get -o yaml` prints them.")
+@click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
+@rules_option
+def command(
+    name: str,
+    namespace: str,
+    all_namespaces: bool,
+    port: int,
+    bind: str,
+    allow_host: tuple[str, ...],
+    kubeconfig: str,
+    context: str,
+    snapshot: str | None,
+    config: str | None,
+    rules: tuple[str, ...],
+) -> int:
+    """Show PodCliqueSets to a browser: the page of `grove graph`, with states, gates and what waits for what, as it changes.
+
+    Nothing is ever written to the cluster. Whoever reaches the address sees what you may see; it is one of this machine alone unless told.
+    """
+    at = At(bind, port, allow_host)
+    if snapshot:
+        return _of_file(snapshot, name, namespace, config, rules, at)
+
+    async def work(session: Session) -> int:
+        from applier.cache import Wanted, WatchCache
+        from grove_operator.cli.operator.existing import EVENT
+        from grove_operator.cli.operator.given import read_given
+        from grove_operator.cli.serve.stage import watching
+        from grove_operator.controller.operator import settings_of, watched
+        from grove_operator.controller.served_shape import served_shape
+
+        given = read_given(config, rules)
+        shared = given.context(settings_of(await session.version(), await served_shape(session.cluster)))
+        place = "" if all_namespaces else session.namespace
+        wanted = [*watched(place, shared.settings), Wanted(EVENT, place)]
+        cache = WatchCache(session.cluster, wanted)
+        await cache.start()
+        try:
+            await cache.synced()
+            await _serve(watching(cache, wanted), shared, place, name, at, cache)
+        finally:
+            await cache.stop()
+        return 0
+
+    return sessions.run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=True)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: Sequence[str], at: At) -> int:
+    from grove_operator.cli.operator.existing import in_file
+    from grove_operator.cli.operator.given import read_given
+    from grove_operator.cli.operator.run import RECORDED_KUBE_VERSION
+    from grove_operator.cli.serve.scene import Seen
+    from grove_operator.cli.serve.stage import still
+    from grove_operator.controller.operator import settings_of
+
+    try:
+        shared = read_given(config, rules).context(settings_of(RECORDED_KUBE_VERSION, None))
+        existing = in_file(snapshot)
+        asyncio.run(_serve(still(Seen(existing.objects, frozenset(existing.unserved), is_whole=False)), shared, namespace, name, at))
+    except Failed as failed:
+        for line in failed.lines:
+            sessions.say(line)
+        return WRONG
+    except Reported:
+        return WRONG
+    return 0
+
+
+async def _serve(look: Look, context: Context, namespace: str, name: str, at: At, cache: WatchCache | None = None) -> None:
+    """Serves until it is cancelled. Raises `Failed` where that cannot be done."""
+    try:
+        from grove_operator.cli.serve.server import PageServer
+    except ModuleNotFoundError as error:
+        raise Failed(f"serving a page needs {error.name}, which is not installed: {INSTALL}") from None
+    from grove_operator.cli.serve.scene import draw_scene
+    from grove_operator.cli.serve.stage import Stage
+    from grove_operator.cli.serve.why import why
+
+    stage = Stage(look, partial(draw_scene, context=context, namespace=namespace, name=name))
+    if cache is not None:
+        cache.subscribe(stage.change)
+        cache.subscribe_served(stage.change)
+    server = PageServer(stage, lambda of: why(of, stage.seen, context), at.names)
+    try:
+        port = await _started(server, at)
+        sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")
+        await stage.run()
+    finally:
+        await server.stop()
+
+
+async def _started(server: PageServer, at: At) -> int:
+    try:
+        return await server.start(at.address, at.port)
+    except OSError as error:
+        raise Failed(f"cannot listen on {at.shown}:{at.port}: {error.strerror or error}") from None

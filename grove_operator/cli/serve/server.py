@@ -1,0 +1,117 @@
+"""Serves the page over HTTP: read-only, and only to browsers that know the server by an address, not by a name of somebody's.
+
+A page of a stranger can make a browser ask any address, also one of this machine, and read the answer where a name of the stranger's leads
+to it (DNS rebinding). So a request has to name an address, `localhost`, or a name that whoever started the server allows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+from collections.abc import Awaitable, Callable, Collection
+
+from aiohttp import web
+
+from grove_operator.cli.serve.scene import Row, Scene
+from grove_operator.cli.serve.stage import Stage
+from grove_operator.render.as_html import page_of
+
+HEARTBEAT = 15.0
+"""Seconds after which a browser hears something, so that a connection that is gone is noticed."""
+MOST_LISTENERS = 64
+"""Browsers that are told of changes at a time; others are asked to come back."""
+LAST_MOMENT = 1.0
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "grove",
+    "X-Content-Type-Options": "nosniff",
+}
+
+Why = Callable[[str], str]
+"""Says what the object of an id waits for, in lines."""
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class PageServer:
+    """Answers `/` with the page, `/graph` with its data, `/events` with what changes, and `/why?id=…`. `names` may stand in `Host`."""
+
+    def __init__(self, stage: Stage, why: Why, names: Collection[str] = ()) -> None:
+        self._stage, self._why = stage, why
+        self._names = {name.lower() for name in names}
+        self._listeners = 0
+        application = web.Application(middlewares=[self._guarded], client_max_size=0)
+        application.add_routes(
+            [web.get("/", self._page), web.get("/graph", self._graph), web.get("/events", self._events), web.get("/why", self._whys)]
+        )
+        application.on_response_prepare.append(self._with_headers)
+        self._runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=LAST_MOMENT)
+
+    async def start(self, host: str, port: int) -> int:
+        """Begins to listen and returns the port, which the system chooses for 0. Raises `OSError`."""
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        bound: int = self._runner.addresses[0][1]
+        return bound
+
+    async def stop(self) -> None:
+        """Ends all connections."""
+        await self._runner.cleanup()
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not is_known_host(request.headers.get("Host", ""), self._names):
+            raise web.HTTPForbidden(text="this server is not known by that name; --allow-host NAME lets it be\n")
+        return await handler(request)
+
+    async def _with_headers(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(HEADERS)
+
+    async def _page(self, _: web.Request) -> web.Response:
+        text = await asyncio.to_thread(page_of, self._stage.scene.page(), live=True)
+        return web.Response(text=text, content_type="text/html")
+
+    async def _graph(self, _: web.Request) -> web.Response:
+        text = await asyncio.to_thread(json.dumps, self._stage.scene.page())
+        return web.Response(text=text, content_type="application/json")
+
+    async def _whys(self, request: web.Request) -> web.Response:
+        text = await self._stage.aside(self._why, request.query.get("id", ""))
+        return web.Response(text=text, content_type="text/plain")
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        if self._listeners >= MOST_LISTENERS:
+            raise web.HTTPServiceUnavailable(text="too many browsers are listening\n")
+        self._listeners += 1
+        try:
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            before: Scene | None = None
+            async for scene in self._stage.scenes(HEARTBEAT):
+                await response.write(b": still here\n\n" if scene is None else _event(before, scene))
+                before = scene or before
+            return response
+        finally:
+            self._listeners -= 1
+
+
+def is_known_host(header: str, names: Collection[str]) -> bool:
+    """Whether a `Host` header is an address, `localhost` or one of the names, with or without a port."""
+    host, colon, port = header.lower().rpartition(":")
+    name = host if colon and port.isdecimal() else header.lower()
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return name == "localhost" or name in names
+    return True
+
+
+def _event(before: Scene | None, scene: Scene) -> bytes:
+    """What a page has to change: all states for one that was just opened or has another graph by now, else those that differ."""
+    known: list[Row] = before.rows if before is not None and before.id == scene.id else []
+    told = {row[0]: row for row in known}
+    states = [row for row in scene.rows if told.get(row[0]) != row]
+    return f"data: {json.dumps({'live': scene.id, 'states': states, 'notes': scene.notes})}\n\n".encode()
