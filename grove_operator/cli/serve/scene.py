@@ -126,7 +126,8 @@ def _state(live: Manifest | None, judge: Judge) -> tuple[str, str]:
         return "missing", "missing"
     said = judge(live)
     mood = MOODS.get(said.state, "waiting")
-    return ", ".join(facts(live)) or said.reason or mood, mood
+    told = sorted(facts(live), key=lambda fact: not fact.startswith("gated"))  # a card has room for few words
+    return ", ".join(told) or said.reason or mood, mood
 
 
 def _declared(set: Manifest) -> Manifest:

@@ -77,7 +77,7 @@ class Cards {
   gang(item, right) {
     const { state } = this;
     item.lines ??= gangLines(item, state.graph);
-    this.lines(item, item.lines.filter(([text]) => text), right, TITLE_SIZE);
+    this.lines(item, item.lines.filter(([text]) => text), right + this.moods(item, right, item.height / 2), TITLE_SIZE);
   }
 
   /** As many lines as there is room for; the first in ink. */
@@ -105,7 +105,8 @@ class Cards {
     const size = Math.min(sizeAt(this.view.scale), CARD.height * 0.75);
     if (size * this.view.scale < UNREADABLE) return;
     const font = `${size}px ${FONT}`;
-    const name = this.labels.fit(this.namesOn(item, node), item.width - 20 - right, font);
+    const dots = this.moods(item, right, withKind ? 33 - size / 3 : CARD.height / 2);
+    const name = this.labels.fit(this.namesOn(item, node), item.width - 20 - right - dots, font);
     context.fillStyle = state.colours.ink;
     context.font = font;
     context.textBaseline = withKind ? "alphabetic" : "middle";
@@ -115,25 +116,27 @@ class Cards {
     context.font = KIND_FONT;
     context.fillStyle = state.colours.muted;
     const kind = item.type === "stack" ? this.countOn(item) : node.kind;
-    const texts = node.state && item.type === "object" ? [`${kind} · ${node.state}`, `${kind} · ${node.state.split(",")[0]}`, kind] : [kind];
+    const [first] = node.state.split(",");
+    const states = node.state && item.type === "object" ? [node.state, first, first.split(" by ")[0]] : [];
+    const texts = [...states.map((state) => `${kind} · ${state}`), kind];
     const room = item.width - 36 - right;
     context.fillText(texts.find((text) => context.measureText(text).width <= room) ?? kind, x + 13, y + 16);
     this.constraints(item, node);
-    this.moods(item, right);
   }
 
-  /** How far the objects of a card have come, as dots: the worst of them first, and one for each mood. */
-  moods(item, right) {
+  /** How far the objects of a card have come: a dot for each mood but ready, or one for that. Returns the room that they take. */
+  moods(item, right, down) {
     const { context, state } = this;
-    const found = new Set(item.members.map((index) => state.graph.nodes[index].mood).filter((mood) => mood && mood !== "ready"));
-    const shown = MOODS.filter((mood) => found.has(mood));
-    if (!shown.length && item.members.some((index) => state.graph.nodes[index].mood)) shown.push("ready");
+    const found = new Set(item.members.map((index) => state.graph.nodes[index].mood));
+    const shown = MOODS.filter((mood) => found.has(mood) && (mood !== "ready" || found.size === 1));
+    const radius = Math.min(7, Math.max(4, 3 / this.view.scale));
     shown.forEach((mood, at) => {
       context.fillStyle = state.colours[`mood-${mood}`];
       context.beginPath();
-      context.arc(item.x + item.width - right - 10 - at * 11, item.y + CARD.height - 10, 4, 0, 2 * Math.PI);
+      context.arc(item.x + item.width - right - 4 - radius - at * 2.5 * radius, item.y + down, radius, 0, 2 * Math.PI);
       context.fill();
     });
+    return shown.length ? 4 + shown.length * 2.5 * radius : 0;
   }
 
   namesOn(item, node) {
