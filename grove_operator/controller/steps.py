@@ -35,13 +35,19 @@ class Steps:
         return desired
 
     def members(self, view: View, key: Key) -> list[Manifest]:
-        """Returns what exists because of a key: what it no longer wants of it goes."""
+        """Returns what exists because of a key: what it no longer wants of it goes.
+
+        A set that is going wants nothing, also while somebody keeps it there, so that none of its keys has to be heard first.
+        """
         if key.kind in TOPOLOGY_KINDS:
             return topology_members(view, key)
         set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
-        members = self._membership.of(view, key, replicas_of(set) if set else 0)
+        if set is None or self._is_going(view, key.namespace):
+            return self._membership.of(view, key, 0)
+        if not is_being_deleted(set):
+            return self._membership.of(view, key, replicas_of(set))
         # A set that the shipped operator has seen bears its finalizer, and would never go.
-        return [*members, *([set] if set is not None and key.replica is None and is_being_deleted(set) else [])]
+        return [*self._membership.of(view, key, 0), *([set] if key.replica is None else [])]
 
     def _is_going(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:
