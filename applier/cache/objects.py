@@ -8,7 +8,7 @@ from applier.cache.index import KindIndex
 from applier.cache.own_writes import OwnWrites
 from applier.cache.selectors import Selector
 from applier.cache.versions import Tombstones, as_of, is_older, is_same
-from applier.ref import GroupKind, Manifest, Ref, uid_of
+from applier.ref import GroupKind, Manifest, Ref, resource_version_of, uid_of
 
 Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 
@@ -31,11 +31,11 @@ class Objects:
         return sum(len(kind.objects) for kind in self._kinds.values())
 
     def seen(self, manifest: Manifest) -> None:
-        """A watch shows an object. An older state than the one that is known, and whoever is known to be dead, are passed over."""
+        """A watch shows an object. A state that is older than the one that is known, or than the object's end, is passed over."""
         ref = Ref.of(manifest)
         self.own.told(ref, manifest)
         known = self.get(ref)
-        if uid_of(manifest) in self._dead or (known is not None and (is_older(manifest, known) or is_same(manifest, known))):
+        if self._dead.holds(manifest) or (known is not None and (is_older(manifest, known) or is_same(manifest, known))):
             return
         self._set(ref, known, manifest)
 
@@ -50,7 +50,7 @@ class Objects:
             is_news = is_older(manifest, as_of(version)) is not True  # else it is deleted by now, perhaps in a gap of the history
         else:
             is_news = is_older(known, manifest) is True
-        if uid_of(manifest) in self._dead or not is_news:
+        if self._dead.holds(manifest) or not is_news:
             return
         self.own.wrote(ref, manifest)
         self._set(ref, known, manifest)
@@ -63,12 +63,15 @@ class Objects:
             self._dead.bury(uid)
             self._set(ref, known, None)
 
-    def gone(self, manifest: Manifest) -> None:
-        """A watch shows that an object is deleted. Another one that has its name by now stays."""
+    def gone(self, manifest: Manifest, version: str = "") -> None:
+        """A watch shows that an object is deleted, or selected no more. Another one that has its name by now stays.
+
+        `version` is when, unless the object says so itself.
+        """
         ref = Ref.of(manifest)
         self.own.told(ref, manifest, gone=True)
         known = self.get(ref)
-        self._dead.bury(uid_of(manifest))
+        self._dead.bury(uid_of(manifest), version or resource_version_of(manifest))
         if known is not None and uid_of(known) == uid_of(manifest):
             self._set(ref, known, None)
 
@@ -81,7 +84,7 @@ class Objects:
         listed = {Ref.of(manifest): manifest for manifest in manifests}
         for ref, known in list(self._kind(group, kind).objects.items()):
             if namespace in ("", ref.namespace) and ref not in listed and not self.own.is_newer(ref, known, version):
-                self.gone(known)
+                self.gone(known, version)
         for ref, manifest in listed.items():
             before = self.get(ref)
             if self.own.has_deleted(uid_of(manifest)):

@@ -29,15 +29,19 @@ def as_of(version: str) -> Manifest:
 
 
 class Tombstones:
-    """UIDs of objects that are gone for good, the last `limit` of them: a UID never comes back."""
+    """UIDs of objects that are gone, the last `limit` of them, each with the version as of which it is.
+
+    A UID never comes back. But whoever watches a selection is told so also of what has left it, and that may enter it again.
+    """
 
     def __init__(self, limit: int = 4096) -> None:
         self._limit = limit
-        self._dead: OrderedDict[str, None] = OrderedDict()
+        self._dead: OrderedDict[str, str] = OrderedDict()
 
-    def bury(self, uid: str) -> None:
+    def bury(self, uid: str, version: str = "") -> None:
+        """Notes that an object is gone as of a version; without one for good."""
         if uid:
-            self._dead[uid] = None
+            self._dead[uid] = version
             if len(self._dead) > self._limit:
                 self._dead.popitem(last=False)
 
@@ -45,5 +49,7 @@ class Tombstones:
         """Says that we were wrong: a list is the last word."""
         self._dead.pop(uid, None)
 
-    def __contains__(self, uid: str) -> bool:
-        return uid in self._dead
+    def holds(self, manifest: Manifest) -> bool:
+        """Whether this is a state of an object that is gone: one from before it went."""
+        version = self._dead.get(uid_of(manifest))
+        return version is not None and not (version and is_older(as_of(version), manifest) is True)

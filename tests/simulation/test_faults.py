@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from grove_operator.controller.membership import MANAGED_BY
 from tests.simulation.sets import demo, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, label
-from tests.simulation.world import POD
+from tests.simulation.world import POD, SERVICE
 
 MINUTE = 60.0
 INDEX = "grove.io/podclique-pod-index"
@@ -79,6 +80,19 @@ def test_a_set_is_scaled_in_at_once_after_a_day_in_which_nothing_was_heard() -> 
     assert simulation.world.pods("demo-1") == []
     simulation.settle()
     assert_no_orphan(simulation)
+
+
+def test_what_somebody_takes_our_label_from_gets_it_back_and_goes_with_its_replica() -> None:
+    """Whoever watches a selection is told that what leaves it is deleted, and must not believe that for ever."""
+    simulation = running(demo(replicas=2))
+    simulation.let_pass(1)
+    name = "demo-1"
+    simulation.edit(lambda one: one["metadata"]["labels"].pop(MANAGED_BY), kind=SERVICE, name=name)
+    simulation.settle()
+    assert MANAGED_BY in simulation.world.get(SERVICE, name)["metadata"]["labels"]
+    simulation.edit(replicas(1))
+    simulation.settle()
+    assert simulation.world.find(SERVICE, name) is None
 
 
 def test_who_takes_over_scales_in_at_once() -> None:
