@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 
 from applier.cache import WatchCache
+from applier.errors import Unreachable
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
@@ -127,3 +128,18 @@ async def test_people_are_told_once_that_a_check_has_failed_also_by_two_controll
     assert [(one["reason"], one["involvedObject"]["name"], one["message"]) for one in told] == [
         ("PreflightCheckFailed", "pod-0", "Check nccl-allreduce failed on node unknown (EXIT_1): slow")
     ]
+
+
+@in_virtual_time
+async def test_a_gang_forms_once_an_api_server_is_back_that_was_away() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD)
+    async with running(cluster):
+        cluster.fail(lambda _: True, Unreachable("connection refused"), times=-1)
+        cluster.end_watches(Unreachable("connection reset"))
+        cluster.seed(pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
+        await asyncio.sleep(300)
+        assert found(cluster) is None
+        cluster.faults.clear()
+        await asyncio.sleep(120)
+        assert peers(cluster) == ["pod-0:10.0.1.5", "pod-1:10.0.1.6"]

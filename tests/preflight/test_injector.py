@@ -9,9 +9,12 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from applier.cache import WatchCache
+from applier.testing.memory import MemoryCluster
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
 from grove_operator.preflight.injector import Injector
+from grove_operator.preflight.process import AdmissionServer
 from grove_operator.webhooks.review import NoReview
 
 from ..shipped import program
@@ -68,3 +71,33 @@ def test_whoever_makes_a_pod_hears_what_it_does_not_get() -> None:
 def test_what_is_no_review_is_none() -> None:
     with pytest.raises(NoReview):
         Injector(values_of(VALUES), program(), ObjectList()).review({"kind": "Pod"})
+
+
+def test_nobody_is_answered_before_the_cluster_is_known() -> None:
+    counted: list[str] = []
+    admission = AdmissionServer(WatchCache(MemoryCluster(), ()), values_of(VALUES), program(), lambda result, _: counted.append(result))
+    with pytest.raises(Unknown):
+        admission.review(asked(pod_of(GPUS)))
+    assert counted == []
+
+
+REFUSED = GPUS | {"volumes": [{"name": "platform-connector-socket", "emptyDir": {}}]}
+RESULTS: dict[str, Manifest] = {"injected": GPUS, "skipped": {"containers": [{"name": "main"}]}, "refused": REFUSED}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_each_answer_is_counted_by_what_it_makes_of_the_pod(result: str) -> None:
+    counted: list[str] = []
+    admission = AdmissionServer(WatchCache(MemoryCluster(), ()), values_of(VALUES), program(), lambda result, _: counted.append(result))
+    admission.is_ready = True
+    admission.review(asked(pod_of(RESULTS[result])))
+    assert counted == [result]
+
+
+def test_what_is_no_review_counts_as_an_error() -> None:
+    counted: list[str] = []
+    admission = AdmissionServer(WatchCache(MemoryCluster(), ()), values_of(VALUES), program(), lambda result, _: counted.append(result))
+    admission.is_ready = True
+    with pytest.raises(NoReview):
+        admission.review({"kind": "Pod"})
+    assert counted == ["error"]

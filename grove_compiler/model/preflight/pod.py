@@ -140,6 +140,11 @@ class CheckedPod:
     def _resources_of(self, classes: list[str]) -> list[str]:
         return extended_resources(self.snapshot, classes) if classes else []
 
+    @lazy
+    def init_container_names(self) -> list[str]:
+        """The names of its init containers."""
+        return [str(one.get("name")) for one in self.spec.get("initContainers") or []]
+
     # -- checks ------------------------------------------------------------------------------------------------------------
 
     @lazy
@@ -161,8 +166,7 @@ class CheckedPod:
     @lazy
     def checks(self) -> list[Check]:
         """The checks that it gets: chosen, not skipped, not there already."""
-        present = {str(one.get("name")) for one in self.spec.get("initContainers") or []}
-        return [check for check in self.chosen if check.container_name not in present and not self.why_skipped(check)]
+        return [check for check in self.chosen if check.container_name not in self.init_container_names and not self.why_skipped(check)]
 
     @lazy
     def has_gang_check(self) -> bool:
