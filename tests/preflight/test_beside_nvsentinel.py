@@ -383,3 +383,11 @@ def test_only_config_maps_of_gangs_may_be_written() -> None:
     made = manifests(chosen([], ["preflight-injector.enabled=true"]), "grove-system")
     (policy,) = (one for one in made if one["kind"] == "ValidatingAdmissionPolicy")
     assert policy["spec"]["validations"][0]["expression"] == "request.name.startsWith('preflight-')"
+
+
+@row("names of variables", "better")
+def test_checks_are_told_by_the_design_s_names_and_by_the_shipped_ones() -> None:
+    (container,) = gang_pod("pod-0")["spec"]["initContainers"]
+    found = {one["name"] for one in container["env"]}
+    assert {"GANG_TIMEOUT", "MY_POD_NAME", "NCCL_ALLREDUCE_THRESHOLD_GBPS"} <= found
+    assert {"GANG_ID", "GANG_CONFIG_DIR", "GANG_TIMEOUT_SECONDS", "MASTER_PORT", "POD_NAME", "POD_IP", "BW_THRESHOLD_GBPS"} <= found

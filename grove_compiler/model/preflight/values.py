@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.duration import seconds
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.record import record
@@ -91,6 +92,11 @@ class Preflight:
     def allreduce_threshold(self) -> float:
         """`nccl.allreduceThresholdGBps`, in GB/s."""
         return float((self.manifest.get("nccl") or {}).get("allreduceThresholdGBps") or 0)
+
+    @property
+    def gang_timeout_seconds(self) -> int:
+        """`gangTimeout` in seconds."""
+        return int(seconds(self.gang_timeout or "0s"))
 
     @property
     def namespace_selector(self) -> Manifest | None:
