@@ -201,6 +201,8 @@ class PreflightValues(Section):
     """Which topology file NCCL is given where the user gives none."""
     volume_mount_patterns: list[str] = []
     """Globs of volumes whose mounts checks of the network take over, such as those of a provider's libraries."""
+    shared_memory: Annotated[str, Field(pattern="^([0-9]+(Mi|Gi))?$")] = ""
+    """Memory at /dev/shm, such as `8Gi`, for NCCL checks of pods that bring none; its ranks may need more than containers have."""
     namespaces: list[str] = ["training"]
     """Namespaces whose GPU pods are checked."""
     namespace_selector: Annotated[LabelSelector | None, Field()] = None

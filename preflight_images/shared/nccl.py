@@ -24,7 +24,11 @@ FATAL = {"NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_REMOTE_ERROR"}
 BANDWIDTH = "NCCL_BW_DEGRADED"
 """Our own beside the design's: a link that works and is slow. It stops the pod and blames no hardware for sure, so nothing is remedied."""
 
+SHARED_MEMORY = "NCCL_SHARED_MEMORY"
+"""Our own as well: NCCL says `system error` where a container has too little of /dev/shm, which is no fault of its node."""
+
 PATTERNS = (
+    (SHARED_MEMORY, r"no space left on device|/dev/shm"),
     ("NCCL_INVALID_USAGE", r"invalid (usage|argument)|ncclInvalid(Usage|Argument)"),
     ("NCCL_REMOTE_ERROR", r"remote (process|error)|ncclRemoteError|connection (closed|reset) by (remote )?peer|peer closed"),
     ("NCCL_TIMEOUT", r"timeout|timed out"),

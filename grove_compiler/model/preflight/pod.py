@@ -173,6 +173,11 @@ class CheckedPod:
         """Whether any of its checks runs across its gang."""
         return any(self.decisions.of(runs_in_gang)(check) for check in self.checks)
 
+    @lazy
+    def has_network_check(self) -> bool:
+        """Whether any of its checks needs the network's devices and settings."""
+        return any(self.decisions.of(uses_network)(check) for check in self.checks)
+
     def why_skipped(self, check: Check) -> str:
         """Returns why the pod does not get a check, by the rule `skip_reason`; empty when it does."""
         return self.decisions.of(skip_reason)(check, self)

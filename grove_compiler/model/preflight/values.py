@@ -66,6 +66,7 @@ class Preflight:
     mount_patterns = declared(list[str], "volumeMountPatterns")
     instance_type_label = declared(str, "ncclTopology.instanceTypeLabel")
     topology_files = declared(dict[str, str], "ncclTopology.instanceTypeMapping")
+    shared_memory = declared(str, "sharedMemory", "Empty for what containers have anyway.")
     namespaces = declared(list[str], "namespaces")
     excluded_namespaces = declared(list[str], "excludeNamespaces")
     placement = declared(str, "initContainerPlacement", "prepend or append.")

@@ -103,6 +103,10 @@ FAILURES = {
     "node: Test NCCL failure common.cu:958 'invalid usage (run with NCCL_DEBUG=WARN) / '": ("NCCL_INVALID_USAGE", False),
     "node: Test NCCL failure common.cu:958 'remote process exited or there was a network error / '": ("NCCL_REMOTE_ERROR", True),
     "node: Test timeout (120s) common.cu:400": ("NCCL_TIMEOUT", False),
+    "node: Test NCCL failure common.cu:958 'unhandled system error / shared memory segment /dev/shm/nccl-x: No space left on device'": (
+        "NCCL_SHARED_MEMORY",
+        False,
+    ),
 }
 
 
