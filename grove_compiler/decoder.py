@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from grove_compiler.engine.runtime.failure import RuleFailure
@@ -14,7 +15,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
-from grove_compiler.kube.structure import Finding, check_and_prune, original_path
+from grove_compiler.kube.structure import FaultTree, Finding, check_and_prune, fault_tree, original_path
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
 
@@ -25,7 +26,7 @@ AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
-@record
+@record(slots=False)
 class Decoded:
     """A manifest whose structure was checked, without its faulty parts, after defaulting.
 
@@ -40,10 +41,15 @@ class Decoded:
     findings: list[Diagnostic] = field(default_factory=list)
     is_defaulted: bool = True
 
-    @property
+    @cached_property
     def faults(self) -> list[FieldPath]:
         """The paths that were left out because of their type, and not just because nobody knows them."""
         return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
+
+    @cached_property
+    def _clouds(self) -> frozenset[FieldPath]:
+        """What stands around them: a finding beside or below may only follow from them."""
+        return frozenset(fault[:-1] for fault in self.faults)
 
     @property
     def kind(self) -> str:
@@ -55,6 +61,10 @@ class Decoded:
         metadata = self.manifest.get("metadata") or {}
         return self.kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
 
+    @cached_property
+    def _fault_tree(self) -> FaultTree | None:
+        return fault_tree(self.structural)
+
     def locate(self, finding: Diagnostic) -> Diagnostic:
         """The finding with the file, line and column of its path."""
         finding.file = self.document.file
@@ -64,14 +74,22 @@ class Decoded:
     def restore(self, finding: Diagnostic) -> Diagnostic:
         """The finding about `manifest` as one about the document, where parts that were left out still count as list items."""
         if self.structural:
-            finding.path = render(original_path(parse(finding.path), self.structural))
-            finding.at = render(original_path(parse(finding.at), self.structural)) if finding.at else ""
+            finding.path = render(original_path(parse(finding.path), self._fault_tree))
+            finding.at = render(original_path(parse(finding.at), self._fault_tree)) if finding.at else ""
         return self.locate(finding)
 
     def is_clouded(self, finding: Diagnostic) -> bool:
         """Whether a structural error beside or above the finding may be all that is behind it. Paths are those of the document."""
         path = parse(finding.at or finding.path)
-        return any(not fault or path[: len(fault) - 1] == fault[:-1] for fault in self.faults)
+        return bool(self._clouds) and any(path[:length] in self._clouds for length in range(len(path) + 1))
+
+
+def _head(manifest: Manifest) -> Manifest:
+    """Returns what tells an object from others: nothing else of it is looked at."""
+    metadata = manifest.get("metadata")
+    found = metadata if isinstance(metadata, dict) else {}
+    names = {key: found[key] for key in ("name", "namespace") if isinstance(found.get(key), str)}
+    return {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "metadata": names}
 
 
 class Decoder:
@@ -118,9 +136,14 @@ class Decoder:
 
     def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
         structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
-        entry = Decoded(apply_defaults(cleaned, dict(schema), DEFINITIONS), document, at, structural)
+        is_readable = cleaned is not None  # more is wrong with it than is told
+        entry = Decoded(apply_defaults(cleaned if is_readable else _head(value), dict(schema), DEFINITIONS), document, at, structural)
         for _, finding in structural:
             self.report(entry.locate(finding), entry)
+        if not is_readable:
+            entry.is_defaulted = False
+            self.decoded.append(entry)
+            return
         try:
             entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
         except RuleFailure as failure:

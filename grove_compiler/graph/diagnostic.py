@@ -8,6 +8,9 @@ from grove_compiler.record import record
 
 Severity = Literal["error", "warning"]
 
+MOST_FINDINGS = 1_000
+"""So many are told of one object, then no more is looked at: a list of a million wrong items would cost a gigabyte, and nobody reads on."""
+
 
 @record
 class Diagnostic:
@@ -37,6 +40,11 @@ class Diagnostic:
     def place(self) -> str:
         """`file:line:column` as far as known, the form that editors and terminals make clickable."""
         return ":".join(str(part) for part in (self.file, self.line, self.column if self.line else 0) if part)
+
+
+def too_many_findings(most: int) -> Diagnostic:
+    """Returns the finding that stands for all that are not told."""
+    return Diagnostic("limit/findings", "error", f"more than {most:,} things are wrong; no more is looked at", type="Too many")
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

@@ -25,15 +25,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.kube.structure_findings import Findings
+from grove_compiler.kube.structure_findings import Findings, TooManyFindings
 from grove_compiler.kube.structure_scalars import SCALARS
 
 Schema = dict[str, Any]
 Definitions = dict[str, Schema]
 Finding = tuple[FieldPath, Diagnostic]
-_Tree = dict[str | int, Any]
+FaultTree = dict[str | int, Any]
 
 DEEPEST = 100
 """Levels below the start; Kubernetes' own types reach about twenty. Bounds recursion where definitions refer to themselves."""
@@ -42,10 +42,14 @@ DEEPEST = 100
 def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
     """Returns everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
 
+    Of very many findings it returns the first, and one that says so about `value` as a whole (`limit/findings`).
     `path` is where `value` stands in its document. File and line are left for the caller, who knows them. Never raises.
     """
     findings = Findings(definitions, len(path))
-    _value(value, schema, path, findings)
+    try:
+        _value(value, schema, path, findings)
+    except TooManyFindings:
+        return [*findings.collected, (path, too_many_findings(MOST_FINDINGS))]
     return findings.collected
 
 
@@ -86,6 +90,8 @@ def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> 
     if not isinstance(value, dict):
         findings.wrong_type(path, value, "an object")
         return
+    if findings.is_too_large(path, value):
+        return
     fields = schema["fields"]
     for name, item in value.items():
         field = fields.get(name)
@@ -102,6 +108,8 @@ def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> Non
     if not isinstance(value, dict):
         findings.wrong_type(path, value, "an object")
         return
+    if findings.is_too_large(path, value):
+        return
     values = schema.get("values")
     for name, item in value.items():
         if not isinstance(name, str):
@@ -113,6 +121,8 @@ def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> Non
 def _list(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
     if not isinstance(value, list):
         findings.wrong_type(path, value, "a list")
+        return
+    if findings.is_too_large(path, value):
         return
     findings.count(path, value, schema)
     items = schema["items"]
@@ -155,15 +165,15 @@ def prune(value: Any, findings: Sequence[Finding], path: FieldPath = ()) -> Any:
     Fields are dropped from their object and items from their list, which moves later items: `original_path` says from where.
     Warnings drop nothing; a required field that is missing stays missing. None when the value itself is at fault.
     """
-    tree = _faults(findings, len(path))
+    tree = fault_tree(findings, len(path))
     if tree is None:
         return None
     return _without(value, tree) if tree else value
 
 
-def original_path(path: FieldPath, findings: Sequence[Finding]) -> FieldPath:
+def original_path(path: FieldPath, faults: FaultTree | None) -> FieldPath:
     """Returns where a value of the pruned copy stood before items were dropped from the lists above it."""
-    tree: _Tree | None = _faults(findings, 0)
+    tree = faults
     steps: list[str | int] = []
     for step in path:
         if isinstance(step, int) and tree:
@@ -174,9 +184,9 @@ def original_path(path: FieldPath, findings: Sequence[Finding]) -> FieldPath:
     return tuple(steps)
 
 
-def _faults(findings: Sequence[Finding], start: int) -> _Tree | None:
+def fault_tree(findings: Sequence[Finding], start: int = 0) -> FaultTree | None:
     """Returns the paths of errors as a tree whose leaves are None; None when the root itself is at fault."""
-    tree: _Tree = {}
+    tree: FaultTree = {}
     for path, diagnostic in findings:
         if diagnostic.severity != "error":
             continue
@@ -194,7 +204,7 @@ def _faults(findings: Sequence[Finding], start: int) -> _Tree | None:
     return tree
 
 
-def _without(value: Any, tree: _Tree) -> Any:
+def _without(value: Any, tree: FaultTree) -> Any:
     if isinstance(value, dict):
         return {
             key: _without(item, tree[key]) if key in tree else item for key, item in value.items() if tree.get(str(key), True) is not None

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
-from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 
 INVALID = "Invalid value"
+MOST_ITEMS = 10_000
+"""Of a list or a map. An object of more is larger than etcd takes, and what looks at each item may take as long as somebody wishes."""
 SUGGESTIONS = 100
 """So many unknown words are compared with the known ones; in a document with more faults the later ones go without."""
+
+
+class TooManyFindings(Exception):
+    """Ends a check that has found enough."""
 
 
 class Findings:
@@ -34,7 +41,9 @@ class Findings:
         severity: Severity = "error",
         hint: str = "",
     ) -> None:
-        """Notes one finding; `check` is the part of the code after `schema/`."""
+        """Notes one finding; `check` is the part of the code after `schema/`. Raises `TooManyFindings` where there are enough."""
+        if len(self.collected) >= MOST_FINDINGS:
+            raise TooManyFindings
         text = render(path)
         self.collected.append(
             (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
@@ -102,6 +111,13 @@ class Findings:
         elif number > schema.get("max_items", number):
             message = f"has {plural(number, 'item')}, at most {schema['max_items']} are allowed"
             self.add(path, "too-many", message, "Too many", number)
+
+    def is_too_large(self, path: FieldPath, value: Sized) -> bool:
+        """Tells whether a list or a map has more items than anybody looks at, and notes it."""
+        if len(value) <= MOST_ITEMS:
+            return False
+        self.add(path, "too-many", f"has {len(value):,} items, at most {MOST_ITEMS:,} are allowed", "Too many", len(value))
+        return True
 
     def nearest(self, word: str, known: Any) -> str:
         """Returns the known word that was probably meant, while there are not too many faults to care."""

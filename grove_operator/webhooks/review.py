@@ -24,6 +24,8 @@ API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
 LONGEST_WARNING, LONGEST_WARNINGS = 256, 4096
 """Characters of one warning and of all. What is longer an API server cuts off or leaves out (KEP-1693)."""
+MOST_ERRORS = 100
+"""That an answer tells. All that is wrong with a set of a thousand mistakes is more than anybody reads in a terminal."""
 JUDGED = ("spec", "labels", "annotations")
 """What rules of validation look at. An edit of anything else, such as a finalizer, is nobody's to refuse."""
 
@@ -167,11 +169,14 @@ def answer(
 
     Warnings begin with the `effects`.
     """
-    errors = list(dict.fromkeys(sentence(finding) for finding in findings if finding.severity == "error"))
+    wrong = [finding for finding in findings if finding.severity == "error"]
+    more = [f"and {len(wrong) - MOST_ERRORS:,} more, which grove lint tells"] if len(wrong) > MOST_ERRORS else []
+    errors = [*dict.fromkeys(map(sentence, wrong[:MOST_ERRORS])), *more]
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
         # kubectl prints these, one on a line with its field, and other clients the message.
-        causes = [{"message": _without_field(one), "field": one.path} for one in findings if one.severity == "error"]
+        causes = [{"message": _without_field(one), "field": one.path} for one in wrong[:MOST_ERRORS]]
+        causes += [{"message": text, "field": wrong[MOST_ERRORS].path} for text in more]
         code, reason = refusal
         status = {"code": code, "reason": reason, "message": _message(errors), "details": {"causes": causes}}
         response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import parse
-from grove_compiler.kube.structure import DEEPEST, check, check_and_prune, original_path
+from grove_compiler.kube.structure import DEEPEST, check, check_and_prune, fault_tree, original_path
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
     "Clique": {
@@ -277,7 +277,7 @@ def test_pruning_a_part_of_a_document_goes_by_the_paths_of_the_whole() -> None:
 def test_a_pruned_item_s_followers_can_be_traced_to_where_they_stood() -> None:
     value = [1, {"name": "a"}, 2, {"name": "b", "spec": {"startsAfter": [0, "c"]}}]
     findings = check(value, CLIQUES, DEFINITIONS, ("cliques",))
-    traced = original_path(("cliques", 1, "spec", "startsAfter", 0), findings)
+    traced = original_path(("cliques", 1, "spec", "startsAfter", 0), fault_tree(findings))
     assert traced == ("cliques", 3, "spec", "startsAfter", 1)
 
 

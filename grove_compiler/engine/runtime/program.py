@@ -17,7 +17,7 @@ from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.engine.sources import Vocabulary
-from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
@@ -32,6 +32,10 @@ Items = Callable[[], Sequence[Any]]
 
 Scope = Mapping[str, Any]
 """The values of the roots, by name. What is not there is none; `now` is 0 where nobody says what time it is."""
+
+
+class _Enough(Exception):
+    """Ends the validations of an input of which enough was found."""
 
 
 class TooManyObjects(Exception):
@@ -118,9 +122,13 @@ class Program:
                 manifest = self._guarded(rule, apply_default, manifest, path, value, owned, rule.details["absent"])
         return manifest
 
-    def validate(self, scope: Scope, operation: str, about: str = "") -> list[Diagnostic]:
-        """Every finding of the validations of a kind for `create` or `update`. Files and lines are the caller's to add."""
+    def validate(self, scope: Scope, operation: str, about: str = "", most: int = MOST_FINDINGS) -> list[Diagnostic]:
+        """Every finding of the validations of a kind for `create` or `update`. Files and lines are the caller's to add.
+
+        After so many the rules are stopped, and a last finding says so.
+        """
         findings: list[Diagnostic] = []
+        enough = most - 1
 
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
@@ -130,10 +138,16 @@ class Program:
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
+            if len(findings) > enough:
+                raise _Enough
+
         arguments = self._arguments(scope)
-        for index, rule in self._rules_of("validate", about):
-            if operation in rule.details["operations"]:
-                self._run(index, rule, arguments, report)
+        try:
+            for index, rule in self._rules_of("validate", about):
+                if operation in rule.details["operations"]:
+                    self._run(index, rule, arguments, report)
+        except _Enough:
+            findings.append(too_many_findings(most))
         return findings
 
     def generate(self, scope: Scope, limit: int, position: tuple[int, ...] = (), about: str = "", part: Part = "all") -> list[Node]:
