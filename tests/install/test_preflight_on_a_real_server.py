@@ -23,6 +23,14 @@ from tests.preflight.test_gang_config import pod
 pytestmark = pytest.mark.cluster("kube-controller-manager")
 NAMESPACE, ACCOUNT = "grove-system", "preflight-injector"
 PATIENCE = 120.0
+FAILED = {
+    "name": "preflight-nccl-allreduce",
+    "image": "a",
+    "imageID": "",
+    "ready": False,
+    "restartCount": 0,
+    "state": {"terminated": {"exitCode": 1, "containerID": "c://1"}},
+}
 
 Manifest = dict[str, Any]
 
@@ -116,9 +124,11 @@ def test_its_rights_are_enough(cluster: Installed) -> None:
         name = f"pod-{number}"
         made = pod(name)
         cluster.apply({**made, "metadata": {key: made["metadata"][key] for key in ("name", "namespace", "labels")}, "spec": runnable(made)})
-        patch = {"status": {"phase": "Pending", "podIP": f"10.0.1.{number}", "podIPs": [{"ip": f"10.0.1.{number}"}]}}
+        addresses = {"podIP": f"10.0.1.{number}", "podIPs": [{"ip": f"10.0.1.{number}"}]}
+        patch = {"status": {"phase": "Pending", "initContainerStatuses": [FAILED], **addresses}}
         cluster.plane.kubectl("-n", "training", "patch", "pod", name, "--subresource=status", "--type=merge", "-p", json.dumps(patch))
     cluster.until(lambda: peers(cluster) == ["pod-0:10.0.1.0", "pod-1:10.0.1.1"])
+    cluster.until(lambda: len(cluster.get("events", "-n", "training", "--field-selector", "reason=PreflightCheckFailed")["items"]) == 2)
     assert "forbidden" not in cluster.log.read_text()
 
 

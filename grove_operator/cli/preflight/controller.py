@@ -74,6 +74,7 @@ async def _control(session: Session, told: Options) -> int:
     from grove_operator.cli.preflight.values import values_of
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.process import ADMISSION, serve
+    from grove_operator.preflight.troubles import Troubles
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()
@@ -86,7 +87,7 @@ async def _control(session: Session, told: Options) -> int:
     program = program_of(told.rules, may_be_empty=True)
     served = _served(session, told)
     cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
-    controller, stop = GangController(session.cluster, preflight, program, cache), Stop()
+    controller, stop = GangController(session.cluster, preflight, program, cache, Troubles(say)), Stop()
     with ended_by_signal(stop):
         try:
             await serve(session.cluster, controller, preflight, program, served, stop, say)

@@ -1,0 +1,52 @@
+"""What the gang controller tells people who run it."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.errors import Forbidden, NotSynced
+from applier.loop import Result
+from applier.outcome import Action, Outcome, Step
+from applier.ref import Ref
+from grove_compiler.preflight_gang import GangKey
+from grove_operator.preflight.gangs import Key, PodKey
+from grove_operator.preflight.troubles import Troubles
+
+GANG = GangKey("training", "preflight-g", "preflight-g")
+REFUSED = Outcome(
+    Step(Ref("", "ConfigMap", "training", "preflight-g"), Action.CREATED, ""), Action.FAILED, error=Forbidden(403, "Forbidden", "no rights")
+)
+
+
+def told(*results: Result[Key]) -> list[str]:
+    lines: list[str] = []
+    troubles = Troubles(lines.append)
+    for result in results:
+        troubles(result)
+    return lines
+
+
+CASES: dict[str, tuple[list[Result[Key]], list[str]]] = {
+    "a look that ends well is no news": ([Result(GANG)], []),
+    "a rule that is wrong": ([Result(GANG, held="rule r: no")], ["gang training/preflight-g: rule r: no"]),
+    "the same trouble once": ([Result(GANG, held="no"), Result(GANG, held="no")], ["gang training/preflight-g: no"]),
+    "another trouble as well": (
+        [Result(GANG, held="a"), Result(GANG, held="b")],
+        ["gang training/preflight-g: a", "gang training/preflight-g: b"],
+    ),
+    "its end": ([Result(GANG, held="a"), Result(GANG)], ["gang training/preflight-g: a", "gang training/preflight-g: all is well again"]),
+    "of a pod as of a gang": ([Result(PodKey("training", "p"), held="no")], ["pod training/p: no"]),
+    "what is not known yet": ([Result(GANG, held="pods", error=NotSynced("pods"))], []),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_people_hear_of_each_trouble_once(what: str) -> None:
+    results, lines = CASES[what]
+    assert told(*results) == lines
+
+
+def test_a_write_that_is_refused_is_told_with_its_object() -> None:
+    (line,) = told(Result(GANG, [REFUSED]))
+    assert "preflight-g" in line
+    assert "no rights" in line
