@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from grove_compiler.kube.timestamp import timestamp
+from tests.model.sets import clique
 from tests.simulation.simulation import Simulation
 
-from .jobs import WORKER, attempts, fail, last_attempt, phase, pod_of, started
+from .jobs import WORKER, attempts, fail, job, last_attempt, phase, pod_of, started, uids
 from .test_register_ends import begun
 
 
 def fail_check(simulation: Simulation, index: int = 0) -> None:
     """The preflight check of a pod fails, and with it the pod."""
     ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": timestamp(simulation.world.now)}}}
-    simulation.world.report(pod_of(simulation, WORKER, index), phase="Failed", initContainerStatuses=[ended], containerStatuses=[])
+    simulation.world.report(
+        pod_of(simulation, WORKER, index), phase="Failed", conditions=[], initContainerStatuses=[ended], containerStatuses=[]
+    )
 
 
 def test_a_check_that_fails_while_others_have_not_started_is_judged_at_once() -> None:
@@ -45,3 +50,26 @@ def test_checks_and_programs_share_one_budget() -> None:
     simulation.settle()
     fail(simulation)
     assert (phase(simulation), simulation.status()["restartCount"]) == ("Failed", 1)
+
+
+def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later() -> None:
+    worker = clique("worker", 3, 2)
+    worker["spec"]["podSpec"]["initContainers"] = [{"name": "preflight-dcgm-diag", "image": "d"}]
+    simulation = started(job([worker]))
+    pauses = [pause(simulation) for _ in range(6)]
+    assert simulation.status()["restartCount"] == 0
+    assert pauses[0] <= 15
+    assert all(later >= 1.5 * earlier for earlier, later in pairwise(pauses[2:])), pauses
+
+
+def pause(simulation: Simulation) -> int:
+    """How many seconds it takes until a worker whose check has just failed is replaced, in steps of five."""
+    fail_check(simulation)
+    failed, waited = pod_of(simulation, WORKER, 0)["metadata"]["uid"], 0
+    while failed in uids(simulation) or len(uids(simulation)) < 3:
+        assert waited < 3000
+        simulation.let_pass(5)
+        simulation.machines.tick()
+        simulation.run_operator()
+        waited += 5
+    return waited

@@ -8,6 +8,7 @@ from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt
 from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well, is_ours
+from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique
@@ -82,7 +83,7 @@ def replaced_pods(clique: Clique, now: float) -> list[LivePod]:
     one = clique_attempt(clique)
     if not one.replaces_pods or not one.attempt.may_run:
         return []
-    return [pod for pod in one.failed if now >= _end(pod) + PAUSE_SECONDS]
+    return [pod for pod in one.failed if now >= _replaced_at(clique, pod)]
 
 
 def next_look(clique: Clique, now: float) -> float | None:
@@ -90,7 +91,7 @@ def next_look(clique: Clique, now: float) -> float | None:
     one = clique_attempt(clique)
     if one.attempt.is_over or one.old.get("failure"):
         return None
-    due = [_end(pod) + PAUSE_SECONDS for pod in one.failed] if one.replaces_pods else []
+    due = [_replaced_at(clique, pod) for pod in one.failed] if one.replaces_pods else []
     if lost_indices(clique):
         due.append(lost_since(clique, now) + LOST_SECONDS)
     if one.delay > 0 and (since := _breached_since(clique)) is not None:
@@ -137,6 +138,12 @@ def _breached_since(clique: Clique) -> float | None:
 
 def _shortage(one: CliqueAttempt) -> str:
     return f"{one.holding} of the {one.clique.min_available} pods that it needs"
+
+
+def _replaced_at(clique: Clique, pod: LivePod) -> float:
+    """When a failed pod is replaced by itself: ever later, where it is a check that fails, for that may never end."""
+    check = next((one for one in failed_checks(clique) if one.pod.name == pod.name), None)
+    return _end(pod) + PAUSE_SECONDS if check is None else check.retry_at
 
 
 def _end(pod: LivePod) -> float:
