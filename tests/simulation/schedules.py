@@ -7,11 +7,13 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from applier.errors import Expired, Unreachable
+from applier.ref import is_being_deleted
+from grove_operator.controller.membership import MANAGED_BY
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GROUP, POD, SET
+from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SERVICE, SET
 
 LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
 
@@ -52,6 +54,38 @@ class Scale(NamedTuple):
         kind, name = {"set": (SET, NAME), "clique": (CLIQUE, f"{NAME}-0-front"), "group": (GROUP, f"{NAME}-0-sg")}[self.what]
         if simulation.world.find(kind, name) is not None:
             simulation.edit(replicas(self.number), kind=kind, name=name)
+
+
+class MakeAnew(NamedTuple):
+    """A set is deleted, with all that is of it, and is there again at once or after a moment."""
+
+    tenths: int
+
+    def happen(self, simulation: Simulation) -> None:
+        made = {key: value for key, value in simulation.world.get(SET, NAME).items() if key != "status"}
+        metadata = {"name": NAME, "namespace": made["metadata"]["namespace"]}
+        simulation.world.delete(SET, NAME)
+        simulation.let_pass(self.tenths / 10)
+        simulation.world.apply({**made, "metadata": metadata})
+
+
+class Meddle(NamedTuple):
+    """Somebody deletes one of the objects that were made, or takes our label from it."""
+
+    kind: str
+    which: int
+    takes_label: bool
+
+    def happen(self, simulation: Simulation) -> None:
+        kind = {"clique": CLIQUE, "group": GROUP, "gang": GANG, "service": SERVICE}[self.kind]
+        found = [one for one in simulation.world.all(kind) if not is_being_deleted(one) and one["metadata"].get("ownerReferences")]
+        if found:
+            one = found[self.which % len(found)]
+            if self.takes_label:
+                labels = {key: value for key, value in one["metadata"]["labels"].items() if key != MANAGED_BY}
+                simulation.world.put({**one, "metadata": {**one["metadata"], "labels": labels}})
+            else:
+                simulation.world.delete(kind, one["metadata"]["name"])
 
 
 class Lose(NamedTuple):
@@ -150,7 +184,7 @@ def _operator(simulation: Simulation, number: int) -> Operator:
     return simulation.operators[number % len(simulation.operators)]
 
 
-Action = Pass | Tick | Edit | Scale | Lose | Fail | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 _passes = st.builds(Pass, st.integers(0, 30))
 _ticks = st.builds(Tick)
@@ -161,6 +195,8 @@ schedules = st.lists(
         _passes, _passes, _passes, _ticks, _ticks, _ticks,
         st.builds(Edit, st.sampled_from(["second", "third", "broken", "busybox"]), st.sampled_from([(), (0,), (1,), (0, 1)])),
         st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(1, 4)),
+        st.builds(Scale, st.just("set"), st.integers(0, 2)), st.builds(MakeAnew, st.integers(0, 5)),
+        st.builds(Meddle, st.sampled_from(["clique", "group", "gang", "service"]), st.integers(0, 30), st.booleans()),
         st.builds(Lose, _pods), st.builds(Fail, _pods),
         st.builds(Die, st.integers(0, 20), st.integers(0, 1)),
         st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
