@@ -100,8 +100,17 @@ def _job(limits: Manifest, status: Manifest) -> Facts:
         yield f"attempt {max(attempts)}"
     if limits.get("maxRestarts") or status.get("restartCount"):
         yield f"{status.get('restartCount') or 0} of {limits.get('maxRestarts') or 0} restarts spent"
-    if limits.get("maxRuntime") and status.get("startTime") and not status.get("completionTime"):
-        yield f"until {timestamp((time(status['startTime']) or 0.0) + seconds(limits['maxRuntime']))}"
+    due = deadline(limits, status)
+    if due is not None:
+        yield f"until {timestamp(due)}"
+
+
+def deadline(limits: Manifest, status: Manifest) -> float | None:
+    """Returns when a job's time is up; none before its start, without a limit, while it is suspended, and once it has ended."""
+    limit, began = limits.get("maxRuntime"), time(status.get("startTime") or None)
+    if not limit or began is None or status.get("suspendTime") or status.get("completionTime"):
+        return None
+    return began + seconds(limit) + (status.get("suspendedSeconds") or 0)
 
 
 def _gang(spec: Manifest, status: Manifest) -> Facts:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from grove_compiler.kube.timestamp import time
 from grove_operator.age import age
-from grove_operator.cluster.job_moments import deadline
+from grove_operator.cluster.job_moments import deadline_of
 from grove_operator.cluster.job_query import RecordedJob
 from grove_operator.cluster.job_spans import Span, spans
 from grove_operator.render.as_timeline import Bar, Chart, Mark, Row
@@ -40,7 +40,7 @@ def _marks(job: RecordedJob, end: float) -> list[Mark]:
     times = {"first start": time(status.get("startTime") or None), "suspended": time(status.get("suspendTime") or None)}
     if status.get("completionTime"):
         times[str(status.get("phase"))] = end
-    due = deadline(job.set)
+    due = deadline_of(job.set)
     marks = [Mark(at, words) for words, at in times.items() if at is not None]
     return [*marks, *([Mark(end, f"deadline in {age(due - end)}")] if due is not None else [])]
 

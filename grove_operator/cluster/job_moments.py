@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from applier.ref import Manifest
-from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.training.job import failure_words
 from grove_compiler.record import record
+from grove_operator.cluster.facts import deadline
 from grove_operator.cluster.job_query import RecordedJob
 
 ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "Restarted": "somebody asked for new attempts"}
@@ -32,13 +32,9 @@ def moments(job: RecordedJob) -> list[Moment]:
     return sorted((one for one in found if one is not None), key=lambda one: one.at)
 
 
-def deadline(set: Manifest) -> float | None:
-    """Returns when its time is up; none before its start, without a limit, while it is suspended, and once it has ended."""
-    status = set.get("status") or {}
-    limit, began = (set["spec"].get("trainingSpec") or {}).get("maxRuntime"), time(status.get("startTime") or None)
-    if not limit or began is None or status.get("suspendTime") or status.get("completionTime"):
-        return None
-    return began + seconds(limit) + (status.get("suspendedSeconds") or 0)
+def deadline_of(set: Manifest) -> float | None:
+    """Returns when the time of a set is up; none where it is not known, or stands still."""
+    return deadline(set["spec"].get("trainingSpec") or {}, set.get("status") or {})
 
 
 def _of_status(set: Manifest) -> Iterator[Moment | None]:

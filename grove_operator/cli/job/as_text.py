@@ -8,7 +8,7 @@ from typing import Any
 
 from grove_compiler.kube.timestamp import timestamp
 from grove_operator.age import age
-from grove_operator.cluster.job_moments import Moment, deadline, moments
+from grove_operator.cluster.job_moments import Moment, deadline_of, moments
 from grove_operator.cluster.job_query import RecordedJob
 from grove_operator.cluster.job_spans import Span, spans
 from grove_operator.render.as_tree import SHORTEST, shortened
@@ -37,7 +37,7 @@ def timeline_value(job: RecordedJob) -> dict[str, Any]:
         "phase": status.get("phase"),
         "restartCount": status.get("restartCount") or 0,
         "maxRestarts": (job.set["spec"].get("trainingSpec") or {}).get("maxRestarts") or 0,
-        "deadline": _stamp(deadline(job.set)),
+        "deadline": _stamp(deadline_of(job.set)),
         "moments": [_moment(one) for one in moments(job)],
         "pods": [_span(one) for one in spans(job)],
     }

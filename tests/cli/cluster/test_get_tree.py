@@ -74,6 +74,17 @@ def test_a_training_workload_tells_its_attempt_budget_and_deadline(bench: Bench)
     assert "until 2026-11-23T09:30:00Z" in first
 
 
+@pytest.mark.parametrize(
+    ("stood", "told"), [({"suspendedSeconds": 600}, "until 2026-11-23T09:40:00Z"), ({"suspendTime": "2026-11-23T08:10:00Z"}, "")]
+)
+def test_the_deadline_of_a_job_stands_still_while_it_is_suspended(bench: Bench, stood: dict[str, Any], told: str) -> None:
+    spec = {"replicas": 1, "workloadType": "Training", "trainingSpec": {"maxRuntime": "90m"}}
+    bench.cluster.seed(live("PodCliqueSet", "sft", api=GROVE, spec=spec, status={"startTime": "2026-11-23T08:00:00Z", **stood}))
+    first = bench.run("get", "tree", "sft", "-n", "shop").out.splitlines()[0]
+    assert told in first
+    assert ("until" in first) is bool(told)
+
+
 def test_the_gates_of_a_pod_are_named(bench: Bench) -> None:
     assert "gated by grove.io/podgang-pending-creation" in bench.run("get", "tree", "qwen", "-n", "shop").out
 
