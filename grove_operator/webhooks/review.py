@@ -5,7 +5,7 @@ Pure but for the view, which answers from a cache: nothing is asked of a cluster
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -216,9 +216,33 @@ def _warnings(texts: list[str]) -> list[str]:
 def _patch(before: Manifest, after: Manifest) -> bytes:
     import json
 
-    import jsonpatch
+    return json.dumps(list(_operations(before, after, "")), separators=(",", ":")).encode()
 
-    return json.dumps(jsonpatch.make_patch(before, after).patch, separators=(",", ":")).encode()
+
+def _operations(before: Any, after: Any, path: str) -> Iterator[Manifest]:
+    """Yields what makes one of the other (RFC 6902). Parts that are shared, which is nearly all, cost nothing: a library's comparison of
+    all values took longer than to find the defaults. Lists keep their items, which have other fields at most.
+    """
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before:
+            if key not in after:
+                yield {"op": "remove", "path": _below(path, key)}
+        for key, value in after.items():
+            if key not in before:
+                yield {"op": "add", "path": _below(path, key), "value": value}
+            else:
+                yield from _operations(before[key], value, _below(path, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _operations(old, new, f"{path}/{index}")
+    elif type(before) is not type(after) or before != after:
+        yield {"op": "replace", "path": path, "value": after}
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 def _judged_parts(manifest: Manifest) -> list[Any]:

@@ -10,12 +10,15 @@ from typing import Any
 
 import jsonpatch
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
+from grove_operator.webhooks import review
 from grove_operator.webhooks.review import LONGEST_WARNING, Judge, NoReview, read_request
 from tests.validation.case_files import FILES, name_of, read_case
 from tests.webhooks.conftest import Manifest, asked
@@ -180,3 +183,16 @@ def _name(manifest: Manifest) -> tuple[str, str]:
 
 def _cpu() -> Manifest:
     return {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab~/", max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(before=st.dictionaries(st.text("ab~/", max_size=2), JSON), after=st.dictionaries(st.text("ab~/", max_size=2), JSON))
+def test_a_patch_makes_of_one_object_the_other_as_others_read_it(before: Manifest, after: Manifest) -> None:
+    operations = json.loads(review._patch(before, after))
+    assert json.dumps(jsonpatch.apply_patch(before, operations), sort_keys=True) == json.dumps(after, sort_keys=True)
