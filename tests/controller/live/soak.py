@@ -18,8 +18,11 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
+from grove_compiler.replay.bundle import Taken
 from grove_compiler.step import Context, Key
+from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_operator.controller.recorder import Keeping, Why
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, sample, sampled
 from tests.features.compiling import shipped_program
@@ -95,14 +98,16 @@ class People:
 class Keeper:
     """The operator's process, as often as it is started. Errors that nobody has foreseen are `wrong`."""
 
-    def __init__(self, cluster: Cluster, namespace: str, account: Account) -> None:
-        self.cluster, self.namespace, self.account = cluster, namespace, account
+    def __init__(self, cluster: Cluster, namespace: str, account: Account, bundles: BundleFolder | None = None) -> None:
+        self.cluster, self.namespace, self.account, self.bundles = cluster, namespace, account, bundles
         self.last: dict[Key, Result[Key]] = {}
         self.start()
 
     def start(self) -> None:
         context = Context(shipped_program(), settings_of("1.35"))
-        self.operator = Operator(self.cluster, context, time.time, Options(namespace=self.namespace, on_result=self._look_at))
+        keeping = Keeping(every=self.bundles is not None, keep=self._keep)
+        options = Options(namespace=self.namespace, on_result=self._look_at, keeping=keeping)
+        self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 
     async def kill(self) -> None:
@@ -121,6 +126,10 @@ class Keeper:
             key: one.held or [f"{each.step.ref} {each.action}: {each.reason}" for each in one.outcomes] for key, one in self.last.items()
         }
         return [state, *(f"{key}: {end}" for key, end in ends.items() if end)]
+
+    def _keep(self, taken: Taken, why: Why) -> None:
+        if self.bundles is not None:
+            self.bundles.write(taken, why)
 
     def _look_at(self, result: Result[Key]) -> None:
         self.last[result.key] = result
@@ -174,8 +183,15 @@ async def churn(people: People, keeper: Keeper, proxy: Faults, until: float) -> 
         await asyncio.sleep(0.2)
 
 
-async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Callable[[Sample], None] = lambda _: None) -> Account:
-    """Runs an operator behind a hostile server for so long, then lets it settle, and closes everything.
+async def soak(
+    plane: ControlPlane,
+    seconds: float,
+    *,
+    seed: int = 1,
+    tell: Callable[[Sample], None] = lambda _: None,
+    bundles: BundleFolder | None = None,
+) -> Account:
+    """Runs an operator behind a hostile server for so long, then lets it settle, and closes everything. `bundles` gets each of its looks.
 
     In the end each set is compared with what an operator makes of it in a namespace where nothing has ever happened.
     """
@@ -187,7 +203,7 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
             people = People(calm, namespace, Random(seed), account)
             for number in range(SETS):
                 await people.declare(number)
-            async with kept(cluster, namespace, account) as keeper:
+            async with kept(cluster, namespace, account, bundles) as keeper:
                 sampling = asyncio.create_task(sampled(account, tell))
                 await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds)
                 sampling.cancel()
@@ -212,9 +228,9 @@ async def rested(start: Sample) -> Sample:
 
 
 @asynccontextmanager
-async def kept(cluster: Cluster, namespace: str, account: Account) -> AsyncIterator[Keeper]:
+async def kept(cluster: Cluster, namespace: str, account: Account, bundles: BundleFolder | None = None) -> AsyncIterator[Keeper]:
     """An operator at work in a namespace."""
-    keeper = Keeper(cluster, namespace, account)
+    keeper = Keeper(cluster, namespace, account, bundles)
     try:
         yield keeper
     finally:
