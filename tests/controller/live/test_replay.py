@@ -16,11 +16,12 @@ from .process import operator_process
 from .world import AGENT, World, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+IN_MEMORY = 4
 
 
 async def test_every_look_at_a_set_that_comes_up_replays_equal(grove_plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    config = {"replay": {"folder": str(kept), "bundles": 500, "inMemory": 5}}
+    config = {"replay": {"folder": str(kept), "bundles": 500, "inMemory": IN_MEMORY}}
     async with (
         connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster,
         operator_process(grove_plane, namespace, tmp_path / "operator", config) as process,
@@ -29,15 +30,16 @@ async def test_every_look_at_a_set_that_comes_up_replays_equal(grove_plane: Cont
         await world.apply(pod_clique_set(clique("front")))
         await world.until_ready("chat-0-front-0")
 
-        async def asked() -> int:
-            return len(await asyncio.to_thread(lambda: list(kept.glob("asked-*.json"))))
+        async def kept_so_far(why: str) -> int:
+            return min(IN_MEMORY, len(await asyncio.to_thread(lambda: list(kept.glob(f"{why}-*.json")))))
 
+        await world.until(lambda: kept_so_far("step"), IN_MEMORY)
         process.send(signal.SIGUSR1)
-        await world.until(asked, 5)
+        await world.until(lambda: kept_so_far("asked"), IN_MEMORY)
     files = sorted(map(str, kept.glob("*.json")))
     ended = await asyncio.to_thread(run, "replay", *files)
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
-    assert len(lines) == len(files) > 10
+    assert len(lines) == len(files) >= 2 * IN_MEMORY
     assert {line.split()[0] for line in lines} == {"same"}
     assert {line.split()[1] for line in lines} >= {f"PodCliqueSet/{namespace}/chat", f"PodCliqueSet/{namespace}/chat[0]"}
