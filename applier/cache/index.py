@@ -79,7 +79,8 @@ class KindIndex:
 
 def _owners(manifest: Manifest | None) -> set[str]:
     references = manifest["metadata"].get("ownerReferences") if manifest else None
-    return {owner["uid"] for owner in references or ()}
+    # A manifest that no server has stored may name an owner of which nobody knows the UID yet.
+    return {uid for owner in references or () if (uid := owner.get("uid"))}
 
 
 def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tuple[str, str] | None:

@@ -54,6 +54,14 @@ def test_what_waits_for_nothing_says_so(tmp_path: Path) -> None:
     assert why("pg/chat-0", snapshot=tmp_path / "now.yaml") == Ended(0, "PodGang chat-0 waits for nothing\n", "")
 
 
+def test_what_a_compilation_prints_can_be_asked_about_beside_its_set(tmp_path: Path) -> None:
+    """Its objects name owners whose UID no server has given yet."""
+    example = ROOT / "examples/minimal.yaml"
+    made = run("compile", str(example), "--pods", "-o", "yaml").out
+    (tmp_path / "now.yaml").write_text(f"{example.read_text()}\n---\n{made}")
+    assert why("minimal", snapshot=tmp_path / "now.yaml") == Ended(0, "PodCliqueSet minimal waits for nothing\n", "")
+
+
 WRONG = {
     "pod/none": "there is no Pod 'none'",
     "svc/chat": "'svc' is nothing that waits: expected one of PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod",
