@@ -86,7 +86,8 @@ from grove_compiler.model.expanded.training.clique_failure import (
     next_look,
     replaced_pods,
 )
-from grove_compiler.model.expanded.training.job import failure_is_counted, failure_words, job_outcome, restart_wait, training_job
+from grove_compiler.model.expanded.training.failure_words import failure_words
+from grove_compiler.model.expanded.training.job import failure_is_counted, job_outcome, restart_wait, training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration

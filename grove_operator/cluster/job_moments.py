@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.expanded.training.job import failure_words
+from grove_compiler.model.expanded.training.failure_words import failure_words
 from grove_compiler.record import record
 from grove_operator.cluster.facts import deadline
 from grove_operator.cluster.job_query import RecordedJob

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.conditions import condition_in, is_true_in
+from grove_compiler.kube.conditions import condition_in
 from grove_compiler.kube.duration import SECOND, parse
-from grove_compiler.kube.timestamp import time, timestamp
+from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
+from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
+from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.training.failure_words import failure_words
+from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
-
-KEPT_ATTEMPTS = 10
-INIT_CONTAINER = "init container "
 
 
 def job_outcome(job: Job, at: float) -> str:
@@ -125,7 +125,7 @@ class Job:
     @lazy
     def has_succeeded(self) -> bool:
         """Whether all pods of all replicas have finished well."""
-        return bool(self.attempts) and all(map(_is_done, self.attempts))
+        return bool(self.attempts) and all(is_done(one.replica) for one in self.attempts)
 
     @lazy
     def all_pods_have_succeeded(self) -> bool:
@@ -216,7 +216,9 @@ class Job:
     @lazy
     def failures(self) -> list[ReplicaFailure]:
         """The replicas that have failed in their current attempts, the first to fail first."""
-        found = [ReplicaFailure(self, one, *report) for one in self.attempts if not _is_done(one) and (report := _first_failure(one))]
+        found = [
+            ReplicaFailure(self, one, *report) for one in self.attempts if not is_done(one.replica) and (report := _first_failure(one))
+        ]
         return sorted(found, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
 
     @lazy
@@ -264,87 +266,11 @@ def backing_off(set: ExpandedSet, now: float) -> frozenset[int]:
     return frozenset(one["index"] for one in entries if (until := time(one.get("backoffUntil") or None)) is not None and now < until)
 
 
-def deciding_cliques(replica: Replica) -> list[Clique]:
-    """Returns the cliques with whose success a replica is done: all of them, unless the set names some."""
-    named = replica.set.training_limits.get("successCliques")
-    return [one for one in replica.all_cliques if not named or one.template.name in named]
-
-
-@remembered
-def is_done(replica: Replica) -> bool:
-    """Tells whether all pods of a replica have finished well."""
-    return _is_done(replica_attempt(replica))
-
-
-def start_of(attempt: ReplicaAttempt) -> float | None:
-    """Returns when all pods of a replica that start together ran in this attempt; none while they do not, and once it has failed."""
-    recorded = time(attempt.entry.get("startTime") or None)
-    if recorded is not None:
-        return recorded
-    starts = [time(recorded_attempt(clique).get("startTime") or None) for clique in _starting_together(attempt.replica)]
-    known = [start for start in starts if start is not None]
-    return max(known) if known and len(known) == len(starts) else None
-
-
-def failure_words(clique: str, report: Manifest) -> str:
-    """Returns what happened to a PodClique in a few words."""
-    cause, pod, message = report.get("cause"), report.get("pod") or clique, report.get("message")
-    if cause == "PodFailed":
-        container = f", {_named(report['container'])}," if report.get("container") else ""
-        code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
-        return f"pod {pod}{container}{code}"
-    words = {
-        "PodDeleted": f"somebody deleted pod {pod}",
-        "PodDisrupted": f"the cluster took pod {pod} away",
-        "PodLost": f"pod {pod} is gone without a trace",
-        "MinAvailableBreached": f"PodClique {clique} has been short of pods for longer than terminationDelay",
-        "PodCliqueDeleted": f"somebody deleted PodClique {clique}",
-    }.get(str(cause), f"PodClique {clique} failed")
-    return f"{words} ({message})" if message else words
-
-
 def _seconds(duration: str | None) -> float:
     return parse(duration) / SECOND if duration else 0.0
-
-
-def _named(container: str) -> str:
-    return container if container.startswith(INIT_CONTAINER) else f"container {container}"
-
-
-def _is_done(attempt: ReplicaAttempt) -> bool:
-    if attempt.has_succeeded:
-        return True
-    cliques = deciding_cliques(attempt.replica)
-    return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
-
-
-def _has_succeeded(clique: Clique) -> bool:
-    return is_true_in(recorded_attempt(clique), "Succeeded")
 
 
 def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
     reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in attempt.replica.all_cliques)
     found = [(name, report) for name, report in reports if report]
     return min(found, key=lambda one: (str(one[1].get("time") or ""), not one[1].get("disruption"), one[0]), default=None)
-
-
-def _starting_together(replica: Replica) -> list[Clique]:
-    """The cliques of the base gang; all of them where each replica of a scaling group is a gang of its own."""
-    return [clique for clique in replica.all_cliques if clique.gang_name == replica.name] or replica.all_cliques
-
-
-def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
-    """Returns what the status keeps of an attempt that is over: its pods, and what they wrote, go with it."""
-    start = start_of(attempt)
-    report = failure.report if failure else {}
-    body = {
-        "replica": attempt.replica.index,
-        "attempt": attempt.number,
-        "startTime": None if start is None else timestamp(start),
-        "endTime": report.get("time") or timestamp(now),
-        "cause": report.get("cause") or cause,
-        "podClique": failure.clique if failure else None,
-        **{key: report.get(key) for key in ("pod", "container", "exitCode", "message")},
-        "counted": failure.is_counted if failure else None,
-    }
-    return {key: value for key, value in body.items() if value is not None}

@@ -7,10 +7,12 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt
-from grove_compiler.model.expanded.training.job import KEPT_ATTEMPTS, Job, ReplicaFailure, ended_attempt, is_done, start_of
+from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
+from grove_compiler.model.expanded.training.replica_course import is_done, start_of
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
+KEPT_ATTEMPTS = 10
 ENDED_BY_FAILURE = ("MaxRestartsExceeded", "FailureRule")
 """How a workload ends because a replica has failed, and not because its time is over or all is done."""
 
@@ -152,3 +154,20 @@ class JobStatus:
 def job_status(job: Job, now: float) -> JobStatus:
     """Returns what the status of a training workload says at a time."""
     return JobStatus(job, now)
+
+
+def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
+    """Returns what the status keeps of an attempt that is over: its pods, and what they wrote, go with it."""
+    start = start_of(attempt)
+    report = failure.report if failure else {}
+    body = {
+        "replica": attempt.replica.index,
+        "attempt": attempt.number,
+        "startTime": None if start is None else timestamp(start),
+        "endTime": report.get("time") or timestamp(now),
+        "cause": report.get("cause") or cause,
+        "podClique": failure.clique if failure else None,
+        **{key: report.get(key) for key in ("pod", "container", "exitCode", "message")},
+        "counted": failure.is_counted if failure else None,
+    }
+    return {key: value for key, value in body.items() if value is not None}

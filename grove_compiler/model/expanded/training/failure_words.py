@@ -1,0 +1,27 @@
+"""Says in a few words what happened to a PodClique of a training workload, from what it reports."""
+
+from __future__ import annotations
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
+
+
+def failure_words(clique: str, report: Manifest) -> str:
+    """Returns what happened to a PodClique in a few words."""
+    cause, pod, message = report.get("cause"), report.get("pod") or clique, report.get("message")
+    if cause == "PodFailed":
+        container = f", {_named(report['container'])}," if report.get("container") else ""
+        code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
+        return f"pod {pod}{container}{code}"
+    words = {
+        "PodDeleted": f"somebody deleted pod {pod}",
+        "PodDisrupted": f"the cluster took pod {pod} away",
+        "PodLost": f"pod {pod} is gone without a trace",
+        "MinAvailableBreached": f"PodClique {clique} has been short of pods for longer than terminationDelay",
+        "PodCliqueDeleted": f"somebody deleted PodClique {clique}",
+    }.get(str(cause), f"PodClique {clique} failed")
+    return f"{words} ({message})" if message else words
+
+
+def _named(container: str) -> str:
+    return container if container.startswith(INIT_CONTAINER) else f"container {container}"
