@@ -23,7 +23,7 @@ from grove_compiler.model.expanded.check_failures import check_back_off, checks_
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts, status_waits
 from grove_compiler.model.expanded.context import (
     gang_scheduler,
     kai_queue,
@@ -171,6 +171,7 @@ DECISIONS = _by_name(
     scale_in_order,
     scheduler_of,
     shared_claim_name,
+    status_waits,
     skip_reason,
     topology_is_wanted,
     update_order,

@@ -61,6 +61,11 @@ def pod_counts(clique: Clique) -> PodCounts:
     return counts
 
 
+def status_waits(clique: Clique) -> bool:
+    """Decides whether a step says nothing of a clique, neither fields nor conditions: what it says is the whole status, or none of it."""
+    raise NotImplementedError
+
+
 @remembered
 def lifts_gates(clique: Clique) -> bool:
     """Tells whether this step takes the gate off a pod of the clique."""
