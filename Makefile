@@ -10,7 +10,7 @@ BIN = $(VENV)/bin
 COMPILE = $(BIN)/python -m compileall -q applier grove_compiler grove_operator
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test control-plane lint format bench bench-applier wheel clean
+.PHONY: help demo test control-plane lint format bench bench-applier bench-operator wheel clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,14 @@ bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, be
 	$(BIN)/python -m tests.benchmarks.applier_decisions
 	$(BIN)/python -m tests.benchmarks.applier_decisions --pairs 20000 --of nothing
 	$(BIN)/python -m tests.benchmarks.applier_compare
+
+bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, beside the shipped one's figures and JobSet
+	$(BIN)/python -m tests.benchmarks.operator_small
+	$(BIN)/python -m tests.benchmarks.operator
+	$(BIN)/python -m tests.benchmarks.operator_sets 100
+	$(BIN)/python -m tests.benchmarks.jobs
+	$(BIN)/python -m tests.benchmarks.preflight_admission
+	$(BIN)/python -m tests.benchmarks.jobset
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
