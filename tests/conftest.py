@@ -1,6 +1,8 @@
-"""What holds for all tests: how long properties may take, and which tests get a second chance."""
+"""What holds for all tests: how long properties may take, what an interrupt does, and which tests get a second chance."""
 
 from __future__ import annotations
+
+import signal
 
 import pytest
 from hypothesis import settings
@@ -8,6 +10,10 @@ from hypothesis import settings
 # Properties have no time limit: a busy machine is no counterexample.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+# A shell has its background jobs ignore interrupts, and whatever a test starts would do so, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

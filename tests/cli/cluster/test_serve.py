@@ -29,7 +29,10 @@ def test_it_says_where_it_serves_and_ends_with_an_interrupt() -> None:
         with urllib.request.urlopen(found[1]) as answer:
             assert "<title>chat · grove graph</title>" in answer.read().decode()
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        try:
+            assert process.wait(60) == 130
+        finally:
+            process.kill()  # or the test would wait for ever for one that does not end
         assert process.stderr.read() == ""
 
 
