@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
+from grove_compiler.model.expanded.structure import Replica
+from grove_compiler.model.expanded.whole_statuses import without_waiting
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects, too_many
@@ -100,7 +103,7 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
         return result
     try:
         result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
-        result.conditions = program.conditions(subject.scope, subject.kind, part)
+        result.conditions = without_waiting(program.conditions(subject.scope, subject.kind, part), _replicas(subject, part))
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
         findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []
     except TooManyObjects:
@@ -113,6 +116,13 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
         for finding in [finding for finding in findings if finding.severity == "error"]:
             _hold(result, finding)
     return result
+
+
+def _replicas(subject: Subject, part: Part) -> Sequence[Replica]:
+    """The replicas of a part of a set."""
+    if subject.set is None or part == "rest":
+        return ()
+    return subject.set.replicas if part == "all" else [subject.set.replicas[part]]
 
 
 def waits_of(program: Program) -> After:

@@ -22,13 +22,13 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.clique_state import status_waits
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
-from grove_compiler.model.expanded.structure import ExpandedSet, Replica
+from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.tally import KeptTally, keep_tally
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
+from grove_compiler.model.expanded.whole_statuses import without_waiting
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
@@ -243,24 +243,12 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
         return Gone(f"the set has {expanded.replica_count} replicas")
     outcome = _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
     if isinstance(outcome, Step) and key.replica is not None:
-        _leave_out_waiting(outcome, expanded.replicas[key.replica])
+        outcome.statuses = without_waiting(outcome.statuses, [expanded.replicas[key.replica]])
     if isinstance(outcome, Hold) and len(held_by) > len(subject.findings):
         # A rule that fails does so over what is missing in the template, which says more than how the rule fails.
         subject.findings = held_by
         return Hold(subject.hold, held_by)
     return outcome
-
-
-def _leave_out_waiting(outcome: Step, replica: Replica) -> None:
-    """Takes out all that is said of cliques whose status waits, by the rule `status_waits`.
-
-    A server takes away what an apply no longer names: of a status of which only a condition is written, the counts would be gone.
-    """
-    decisions = replica.set.decisions
-    waiting = {clique.ref for clique in replica.all_cliques if decisions.of(status_waits)(clique)}
-    if waiting:
-        outcome.statuses = [one for one in outcome.statuses if one.of not in waiting]
-        outcome.conditions = [one for one in outcome.conditions if one.of not in waiting]
 
 
 def _holding(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:

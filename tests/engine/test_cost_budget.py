@@ -18,7 +18,7 @@ from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.engine.tracing.provenance import Tracer
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources
 
@@ -124,6 +124,11 @@ def test_a_template_that_loops_over_loops_ends_in_the_template() -> None:
 
 def test_findings_without_end_end() -> None:
     rule = {"rule": "mine", "validate": "create", "forEach": {"a": LONG}, "assert": "false", "path": "a", "message": "b"}
+    assert len(of_a_user(rule).validate(shop(), "create")) <= MOST_FINDINGS + 1  # the last says how many more there are
+
+
+def test_findings_that_each_take_long_end() -> None:
+    rule = {"rule": "mine", "validate": "create", "forEach": {"a": LONG, "b": LONG}, "assert": "b < 100000", "path": "a", "message": "b"}
     assert "steps" in failure(of_a_user(rule)).message
 
 
