@@ -6,10 +6,9 @@ from functools import partial
 
 from applier.ref import Manifest
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import Moment
 from tests.training.jobs import attempts, away, causes, events, exit_pod, fail, finish, job, phase, started, uids
 from tests.training.test_suspend import suspend
-from tests.training.watch import watched_job
+from tests.training.watch import moments_of, watched_job
 
 
 def restart(simulation: Simulation, at: str = "2026-11-23T10:00:00Z") -> None:
@@ -86,14 +85,7 @@ def test_a_failure_that_is_seen_together_with_a_request_ends_one_attempt() -> No
 
 def test_a_crash_after_any_write_changes_nothing_about_the_end() -> None:
     simulation = watched_job(started())
-    moments: list[Moment] = []
-    check = simulation.operator.after_write
-
-    def remember(reason: str) -> None:
-        check(reason)
-        moments.append(simulation.world.moment())
-
-    simulation.operator.after_write = remember
+    moments = moments_of(simulation)
     restart(simulation)
     simulation.settle()
     assert len(moments) >= 5

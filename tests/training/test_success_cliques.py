@@ -8,9 +8,8 @@ from applier.ref import Manifest
 from tests.features.compiling import compile_manifest
 from tests.model.sets import clique, group
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import Moment
 from tests.training.jobs import attempts, exit_pod, fail, finish, job, phase, started
-from tests.training.watch import watched_job
+from tests.training.watch import moments_of, watched_job
 
 
 def led(replicas: int = 1, **limits: Any) -> Manifest:
@@ -64,14 +63,7 @@ def test_workers_that_fail_once_their_leader_is_done_have_not_failed() -> None:
 
 def test_a_crash_after_any_write_changes_nothing_about_the_end() -> None:
     simulation = watched_job(started(led(replicas=2)))
-    moments: list[Moment] = []
-    check = simulation.operator.after_write
-
-    def remember(reason: str) -> None:
-        check(reason)
-        moments.append(simulation.world.moment())
-
-    simulation.operator.after_write = remember
+    moments = moments_of(simulation)
     finish(simulation, "demo-0-lead")
     assert len(moments) >= 5
     for number, moment in enumerate(moments, 1):
