@@ -32,6 +32,13 @@ OBJECT: Shape = {
     "spec": {"replicas": int, "minAvailable": int, "hostname": str, "nodeName": str, "schedulingGates": [{"name": str}]},
     "status": {"phase": str, "conditions": [{"type": str, "status": str, "reason": str}]},
 }
+EVENT: Shape = {
+    **OBJECT,
+    "involvedObject": {"kind": str, "namespace": str, "name": str, "uid": str},
+    "source": {"component": str},
+    "count": int,
+}
+"""What `grove events` reads besides. Objects of other kinds may have anything in fields of these names."""
 REQUIRED = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"))
 WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
 
@@ -40,13 +47,21 @@ def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> li
     """Returns the objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
     objects = []
     for at, item in objects_in(document.value):
-        wrong = list(_faults(item, OBJECT, ())) or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1] or _misfits(item)
+        wrong = (
+            list(_faults(item, _shape_of(item), ()))
+            or [(path, "is missing") for path in REQUIRED if not _has(item, path)][:1]
+            or _misfits(item)
+        )
         if not wrong:
             objects.append(item)
         for path, message in wrong:
             line, column = document.place((*at, *path))
             report(Diagnostic("snapshot/not-an-object", "error", message, render((*at, *path)), document.file, line, column))
     return objects
+
+
+def _shape_of(item: Any) -> Shape:
+    return EVENT if isinstance(item, dict) and (item.get("apiVersion"), item.get("kind")) == ("v1", "Event") else OBJECT
 
 
 def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:

@@ -26,6 +26,7 @@ from ..running import ROOT, run
 
 SET = "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nmetadata: {name: other, namespace: ml}\nspec: "
 GANG = "apiVersion: scheduler.grove.io/v1alpha1\nkind: PodGang\nmetadata: {name: g, namespace: ml}\nspec: "
+EVENT = "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: ml}\n"
 MALFORMED = {
     "a set's cliques": (SET + "{template: {cliques: 5}}", "spec.template.cliques", "PodCliqueSet 'other'"),
     "a clique of a set": (SET + "{template: {cliques: [x]}}", "spec.template.cliques[0]", "PodCliqueSet 'other'"),
@@ -36,6 +37,8 @@ MALFORMED = {
     ),
     "the groups of a gang": (GANG + "{podgroups: [x]}", "spec.podgroups[0]", "PodGang 'g'"),
     "the pods of a gang": (GANG + "{podgroups: [{name: a, podReferences: [5]}]}", "spec.podgroups[0].podReferences[0]", "PodGang 'g'"),
+    "what an event is about": (EVENT + "involvedObject: 5", "involvedObject", "no object as an API server stores it"),
+    "who tells an event": (EVENT + "source: here", "source", "no object as an API server stores it"),
     "a name": ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}", "metadata.name", "no object as an API server stores it"),
 }
 
@@ -54,6 +57,19 @@ def test_what_another_version_may_have_stored_is_taken() -> None:
         "kind": "PodCliqueSet",
         "metadata": {"name": "a"},
         "spec": {"new": 1, "template": {"more": {}}},
+    }
+    problems: list[Diagnostic] = []
+    assert (read_objects(Document(value), problems.append), problems) == ([value], [])
+
+
+def test_fields_that_only_events_have_may_hold_anything_in_other_kinds() -> None:
+    value = {
+        "apiVersion": "example.org/v1",
+        "kind": "Event",
+        "metadata": {"name": "a"},
+        "involvedObject": 5,
+        "source": "git",
+        "count": "two",
     }
     problems: list[Diagnostic] = []
     assert (read_objects(Document(value), problems.append), problems) == ([value], [])
