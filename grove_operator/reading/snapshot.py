@@ -40,6 +40,8 @@ EVENT: Shape = {
 }
 """What `grove events` reads besides. Objects of other kinds may have anything in fields of these names."""
 REQUIRED = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"))
+MISFITS = ("schema/wrong-type", "schema/time")
+"""Codes of findings about values that no API server stores, whatever its version."""
 WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
 
 
@@ -65,16 +67,14 @@ def _shape_of(item: Any) -> Shape:
 
 
 def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
-    """Values that have another type than the fields of our kinds: rules read them as what an API server would have stored.
+    """Values that have another type or form than the fields of our kinds: rules read them as what an API server would have stored.
 
     What is missing, or not known, may well be so in a cluster of another version.
     """
     schema = KINDS.get((manifest["apiVersion"], manifest["kind"]))
     result = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
     name = f"{manifest['kind']} {manifest['metadata']['name']!r}"
-    return [
-        (path, f"{one.message}; {name} is no object as an API server stores it") for path, one in result if one.code == "schema/wrong-type"
-    ]
+    return [(path, f"{one.message}; {name} is no object as an API server stores it") for path, one in result if one.code in MISFITS]
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:

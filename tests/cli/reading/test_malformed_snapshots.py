@@ -37,6 +37,11 @@ MALFORMED = {
     ),
     "the groups of a gang": (GANG + "{podgroups: [x]}", "spec.podgroups[0]", "PodGang 'g'"),
     "the pods of a gang": (GANG + "{podgroups: [{name: a, podReferences: [5]}]}", "spec.podgroups[0].podReferences[0]", "PodGang 'g'"),
+    "a time of a set": (
+        SET + "{}\nstatus: {startTime: soon}",
+        "status.startTime",
+        "PodCliqueSet 'other' is no object as an API server stores it",
+    ),
     "what an event is about": (EVENT + "involvedObject: 5", "involvedObject", "no object as an API server stores it"),
     "who tells an event": (EVENT + "source: here", "source", "no object as an API server stores it"),
     "a name": ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}", "metadata.name", "no object as an API server stores it"),
