@@ -73,11 +73,11 @@ WRONG = {
 def test_what_is_not_there_is_an_error(words: str, told: str) -> None:
     ended = why(words)
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == f"grove: error: {told}\n"
+    assert ended.err == f"grove: {told}\n"
 
 
 def test_an_object_in_another_namespace_is_not_there() -> None:
-    assert why("chat", "-n", "other").err == "grove: error: there is no PodCliqueSet 'chat' in the namespace other\n"
+    assert why("chat", "-n", "other").err == "grove: there is no PodCliqueSet 'chat' in the namespace other\n"
 
 
 def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) ->
     objects["items"].append(twin)
     (tmp_path / "now.yaml").write_text(yaml.safe_dump(objects))
     ended = why("chat", snapshot=tmp_path / "now.yaml")
-    assert (ended.code, ended.err) == (2, "grove: error: there are several PodCliqueSets 'chat': say which with -n team-b or -n team-a\n")
+    assert (ended.code, ended.err) == (2, "grove: there are several PodCliqueSets 'chat': say which with -n team-b or -n team-a\n")
     assert why("chat", "-n", "team-b", snapshot=tmp_path / "now.yaml").code == 1
 
 
 def test_a_pod_of_no_set_is_told_as_such(tmp_path: Path) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "team-b"}, "spec": {}}
     (tmp_path / "now.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [pod]}))
-    assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: error: Pod 'alone' is of no PodCliqueSet that is there\n"
+    assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: Pod 'alone' is of no PodCliqueSet that is there\n"
 
 
 @pytest.mark.parametrize("text", ["", "kind: [", "apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n"])

@@ -130,16 +130,11 @@ def _optional_version(context: click.Context, parameter: click.Parameter, value:
     return _kube_version(context, parameter, value) if value else ""
 
 
-_TARGET = (
-    click.option(
-        "-n",
-        "--namespace",
-        default="",
-        metavar="NAME",
-        type=GIVEN,
-        callback=optional_namespace,
-        help="Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none.",
-    ),
+def _namespace_option(help: str) -> Callable[[F], F]:
+    return click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help=help)
+
+
+_CONNECTION = (
     click.option("--context", default="", metavar="NAME", type=GIVEN, help="A context of the kubeconfig other than the current one."),
     click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
     click.option(
@@ -169,6 +164,11 @@ _TARGET = (
         callback=_verbosity,
         help=f"From {REQUESTS} on, tell each request on standard error: method, URL, status and time, never what is in it.",
     ),
+)
+
+_LOGIN = (
+    click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account."),
+    click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context."),
 )
 
 _INPUT = (
@@ -258,8 +258,19 @@ def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
     return add
 
 
-target_options = adding(_TARGET)
-"""Which cluster and namespace; gives `Target`'s fields."""
+login_options = adding(_LOGIN)
+"""How processes that run in a cluster log in; gives `kubeconfig` and `context`."""
+target_options = adding(
+    (
+        _namespace_option(
+            "Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none."
+        ),
+        *_CONNECTION,
+    )
+)
+"""Which cluster and namespace manifests are for; gives `Target`'s fields."""
+query_options = adding((_namespace_option("Its namespace. Unless told: the context's."), *_CONNECTION))
+"""Which cluster, and the namespace of what is named; gives `Target`'s fields."""
 input_options = adding(_INPUT)
 """What is to exist; gives what `take_asked` takes."""
 manager_options = adding(_MANAGER)
@@ -268,6 +279,12 @@ journal_option = click.option(
     "--journal", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event."
 )
 """For commands that write."""
+all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+snapshot_option = click.option(
+    "--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them."
+)
+"""For commands that take recorded objects in place of a cluster."""
+operator_config_option = click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
 
 
 def take_target(given: dict[str, Any]) -> Target:

@@ -108,7 +108,8 @@ def run(
     """Carries out a command's work with a connection and gives its exit code. `long` is for work that may take minutes."""
     if long:
         gc.enable()  # the program starts without it, for work that is over in a moment
-    try:
+
+    def connected() -> int:
         from applier.transport import Terminated  # heavy: only for commands that talk to a cluster
         from applier.transport import run as run_loop
 
@@ -116,6 +117,14 @@ def run(
             return run_loop(_within(work, target, sink))
         except Terminated:
             return TERMINATED
+
+    return attempt(connected, findings=findings)
+
+
+def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
+    """Carries out a command's work and gives its exit code; says in a line each what it fails of, and gives `findings` after findings."""
+    try:
+        return work()
     except Failed as failed:
         for line in failed.lines:
             say(line)

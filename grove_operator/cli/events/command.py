@@ -12,15 +12,14 @@ import click
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import take_target, target_options
-from grove_operator.cli.cluster.session import Reported, Session
-from grove_operator.cli.options import FILES, text_or_json_option
+from grove_operator.cli.cluster.options import all_namespaces_option, query_options, snapshot_option, take_target
+from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from grove_operator.cluster.events_query import Told
 
 TYPES = ("Normal", "Warning")
-WRONG = 2
 
 
 def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
@@ -48,11 +47,11 @@ Examples:
 Exit codes: 0 shown, 2 something is wrong.""",
 )
 @click.argument("name", metavar="[[KIND/]NAME]", default="")
-@target_options
-@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+@query_options
+@all_namespaces_option
 @click.option("-w", "--watch", is_flag=True, help="Go on with what comes, until interrupted.")
 @click.option("--types", default="", metavar="TYPE[,TYPE]", callback=_types, help="Only events of these types: Normal, Warning.")
-@click.option("--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them.")
+@snapshot_option
 @text_or_json_option
 def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str], snapshot: str | None, output: str, **given: Any) -> int:
     """List what the operator told, in order. What it told of an object for one reason is one line, with how often and since when.
@@ -63,7 +62,7 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
     if snapshot:
         if watch:
             raise click.UsageError("Objects in a file do not change: leave out --watch or --snapshot.")
-        return _of_file(snapshot, name, target.namespace, types, output)
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, types, output))
 
     async def work(session: Session) -> int:
         from grove_operator.cli.events.read import asked_about, follow, read_events
@@ -71,28 +70,19 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
         asked = await asked_about(session.cluster, name, "" if all_namespaces else session.namespace, types)
         if watch:
             return await follow(session.cluster, asked, output)
-        _tell(await read_events(session.cluster, asked), output, with_namespaces=not asked.namespace)
-        return 0
+        return _tell(await read_events(session.cluster, asked), output, with_namespaces=not asked.namespace)
 
     return sessions.run(work, target, long=watch)
 
 
 def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], output: str) -> int:
-    from applier.errors import ApplierError
     from grove_operator.cli.events.read import events_in
     from grove_operator.cli.operator.existing import in_file
 
-    try:
-        _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
-    except ApplierError as error:
-        sessions.say(str(error))
-        return WRONG
-    except Reported:
-        return WRONG
-    return 0
+    return _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
 
 
-def _tell(told: list[Told], output: str, *, with_namespaces: bool) -> None:
+def _tell(told: list[Told], output: str, *, with_namespaces: bool) -> int:
     from grove_operator.cli.events.as_text import event_value, events_text
     from grove_operator.terminal import terminal_of
 
@@ -102,3 +92,4 @@ def _tell(told: list[Told], output: str, *, with_namespaces: bool) -> None:
         outputs.write([outputs.encoded(events_text(told, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
     else:
         sessions.say("the operator has told nothing of that; servers forget events after an hour")
+    return 0

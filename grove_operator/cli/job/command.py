@@ -12,10 +12,10 @@ import click
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import dry_run_option, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Failed, Session
+from grove_operator.cli.cluster.options import dry_run_option, query_options, snapshot_option, take_target
+from grove_operator.cli.cluster.session import Failed, Session
 from grove_operator.cli.group import Group
-from grove_operator.cli.options import FILES, output_option
+from grove_operator.cli.options import output_option
 
 if TYPE_CHECKING:
     from grove_operator.cluster.job_query import RecordedJob
@@ -44,8 +44,8 @@ Examples:
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
 @click.argument("name", metavar="NAME")
-@target_options
-@click.option("--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them.")
+@query_options
+@snapshot_option
 @output_option("text", "json", "svg", help="A table, all of it for programs, or a picture of ranks over time.")
 def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     """Print what happened to a training workload, and when.
@@ -54,45 +54,37 @@ def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     """
     target = take_target(given)
     if snapshot:
-        return _of_file(snapshot, name, target.namespace, output)
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, output))
 
     async def work(session: Session) -> int:
         from grove_operator.cluster.job_query import read_job
 
-        _show(await read_job(session.cluster, name, session.namespace), output)
-        return 0
+        return _show(await read_job(session.cluster, name, session.namespace), output)
 
     return sessions.run(work, target)
 
 
 def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
-    from applier.errors import ApplierError
     from grove_operator.cli.operator.existing import in_file
     from grove_operator.cluster.job_query import job_in
 
-    try:
-        _show(job_in(in_file(snapshot).objects, name, namespace), output)
-    except ApplierError as error:
-        sessions.say(f"error: {error}")
-        return ERROR
-    except sessions.Reported:
-        return ERROR
-    return 0
+    return _show(job_in(in_file(snapshot).objects, name, namespace), output)
 
 
-def _show(job: RecordedJob, output: str) -> None:
+def _show(job: RecordedJob, output: str) -> int:
     if output == "svg":
         from grove_operator.cluster.job_chart import chart
         from grove_operator.render.as_timeline import svg
 
         outputs.write([outputs.encoded(svg(chart(job, time.time())))])
-        return
+        return 0
     from grove_operator.cli.job.as_text import timeline_text, timeline_value
     from grove_operator.terminal import terminal_of
 
     outputs.write(
         [outputs.json_report(timeline_value(job)) if output == "json" else outputs.encoded(timeline_text(job, terminal_of(sys.stdout)))]
     )
+    return 0
 
 
 def _edits(name: str, example: str) -> Callable[[F], click.Command]:
@@ -101,7 +93,7 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 refused, not there, or something is wrong."
         options = dry_run_option("Write nothing: say what would be done, or have the server try it.")(function)
-        named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(target_options(options))
+        named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(query_options(options))
         return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(named)
 
     return decorate

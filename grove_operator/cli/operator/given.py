@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.source.document import Document
     from grove_compiler.step import Context
+    from grove_operator.cli.cluster.session import Session
+
+RECORDED_KUBE_VERSION = "1.35"
+"""Kubernetes' version where only its objects are known: the newest that this program is tested with."""
 
 
 @record
@@ -49,6 +53,21 @@ def read_given(config: str | None, folders: Sequence[str], *, may_be_empty: bool
     """
     document = _document(config) if config else None
     return Given(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
+
+
+async def live_context(given: Given, session: Session, mnnvl_shape: str | None = None) -> Context:
+    """Returns what the operator of that cluster would share among steps. Raises `ClusterError`, and `Reported` as `Given.context` does."""
+    from grove_operator.controller.operator import settings_of
+    from grove_operator.controller.served_shape import served_shape
+
+    return given.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
+
+
+def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> Context:
+    """Returns the same for recorded objects, of a cluster that cannot be asked. Raises `Reported` after findings were printed."""
+    from grove_operator.controller.operator import settings_of
+
+    return read_given(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
 
 
 def _document(path: str) -> Document:

@@ -6,17 +6,15 @@ import gc
 
 import click
 
-from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
-from grove_operator.cli.cluster.session import ERROR, Reported, Session, run
-from grove_operator.cli.operator.given import read_given
+from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option, optional_namespace
+from grove_operator.cli.cluster.session import ERROR, Session, attempt, run
+from grove_operator.cli.operator.given import live_context, read_given, recorded_context
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.options import FILES, rules_option
 
 COLLECT_AFTER = 50_000
 """Allocations between two collections of garbage. What the cache holds stays, and to look through it every 700 allocations, as Python does
 unless told, takes time for nothing."""
-RECORDED_KUBE_VERSION = "1.35"
-"""Kubernetes' version where only its objects are known: the newest that this program is tested with."""
 
 
 @click.command(
@@ -32,13 +30,12 @@ Examples:
 Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster that cannot be read.
 With --once as those of `grove diff`: 0 nothing to do, 1 something to do, 2 something is wrong.""",
 )
-@click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
+@operator_config_option
 @rules_option
 @click.option(
     "-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Look after one namespace only."
 )
-@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
-@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@login_options
 @click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),
@@ -68,16 +65,17 @@ def command(
         raise click.UsageError("--snapshot and --output go with --once: a look that writes nothing")
     gc.set_threshold(COLLECT_AFTER, 20, 100)
     if snapshot:
-        return _once_recorded(snapshot, config, rules, namespace, mnnvl_shape, output)
+        from grove_operator.cli.operator.once import of_a_snapshot
+
+        return attempt(lambda: of_a_snapshot(snapshot, recorded_context(config, rules, mnnvl_shape), namespace, output))
 
     async def work(session: Session) -> int:
         from grove_operator.cli.operator.operate import operate
-        from grove_operator.controller.operator import WORKERS, settings_of
-        from grove_operator.controller.served_shape import served_shape
+        from grove_operator.controller.operator import WORKERS
 
         # What is wrong with files is told before anything is asked of a server, which may not be there.
         given = read_given(config, rules, may_be_empty=True)
-        shared = given.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
+        shared = await live_context(given, session, mnnvl_shape)
         if once:
             from grove_operator.cli.operator.once import of_a_cluster
 
@@ -86,14 +84,3 @@ def command(
 
     heard = Relay()
     return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), heard, long=not once, findings=ERROR)
-
-
-def _once_recorded(snapshot: str, config: str | None, rules: tuple[str, ...], namespace: str, mnnvl_shape: str | None, output: str) -> int:
-    from grove_operator.cli.operator.once import of_a_snapshot
-    from grove_operator.controller.operator import settings_of
-
-    try:
-        shared = read_given(config, rules).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
-        return of_a_snapshot(snapshot, shared, namespace, output)
-    except Reported:
-        return ERROR

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from grove_operator.cli.cluster.options import GIVEN, Target
+from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option
 from grove_operator.cli.cluster.session import ERROR, Session, run
 from grove_operator.cli.operator.given import read_given
 from grove_operator.cli.operator.run import COLLECT_AFTER
@@ -24,12 +24,11 @@ Examples:
 \b
 Exit codes: 0 stopped by a signal, 2 a wrong configuration, rule or certificate, or a cluster that cannot be read.""",
 )
-@click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
+@operator_config_option
 @rules_option
 @click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Where tls.crt and tls.key are, in place of the configuration's.")
 @click.option("--port", default=None, type=click.IntRange(0, 65535), metavar="N", help="In place of the configuration's; 0 for any.")
-@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
-@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@login_options
 def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int | None, kubeconfig: str, context: str) -> int:
     """Answer what an API server asks before it takes a PodCliqueSet or a topology.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_compiler.record import record
-from grove_operator.cli.cluster.options import GIVEN, Target
+from grove_operator.cli.cluster.options import GIVEN, Target, login_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
 from grove_operator.cli.options import preflight_values_option, rules_option
 
@@ -39,8 +39,7 @@ Exit codes: 0 stopped by a signal, 2 wrong values, rules or certificates, or a c
 @click.option(
     "--metrics-port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port of /metrics, over plain HTTP; 0 for none."
 )
-@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
-@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@login_options
 def command(kubeconfig: str, context: str, **options: Any) -> int:
     """Put checks into pods that are created, and keep the ConfigMaps by which the pods of a gang find one another.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.options import GIVEN, Target
+from grove_operator.cli.cluster.options import GIVEN, Target, login_options
 from grove_operator.cli.cluster.session import ERROR, Session, run
 from grove_operator.cli.options import text_or_json_option
 
@@ -28,8 +28,7 @@ Examples:
 Exit codes: 0 no gang has failed, 1 one has, 2 the cluster cannot be read.""",
 )
 @click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Gangs of one namespace only.")
-@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account.")
-@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
+@login_options
 @text_or_json_option
 def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
     """Tell which gangs wait for pods, run their checks, passed or failed, with peers, times and bandwidths."""

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.options import GIVEN, Target, optional_namespace
-from grove_operator.cli.cluster.session import Failed, Reported, Session
-from grove_operator.cli.options import FILES, rules_option
+from grove_operator.cli.cluster.options import (
+    GIVEN,
+    all_namespaces_option,
+    operator_config_option,
+    query_options,
+    snapshot_option,
+    take_target,
+)
+from grove_operator.cli.cluster.session import Failed, Session
+from grove_operator.cli.options import rules_option
 
 if TYPE_CHECKING:
     from applier.cache import WatchCache
     from grove_compiler.step import Context
     from grove_operator.cli.serve.server import PageServer
     from grove_operator.cli.serve.stage import Look
-
-WRONG = 2
 
 
 class At(NamedTuple):
@@ -52,47 +56,41 @@ Examples:
 Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address cannot be listened on.""",
 )
 @click.argument("name", metavar="[NAME]", default="")
-@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Its namespace.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+@query_options
+@all_namespaces_option
 @click.option("--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any.")
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
 @click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="A name that browsers may know this server by; repeatable.")
-@click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in.")
-@click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context.")
-@click.option("--snapshot", metavar="FILE", type=FILES, help="Show objects in a file, as `kubectl get -o yaml` prints them.")
-@click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
+@snapshot_option
+@operator_config_option
 @rules_option
 def command(
     name: str,
-    namespace: str,
     all_namespaces: bool,
     port: int,
     bind: str,
     allow_host: tuple[str, ...],
-    kubeconfig: str,
-    context: str,
     snapshot: str | None,
     config: str | None,
     rules: tuple[str, ...],
+    **given: Any,
 ) -> int:
     """Show PodCliqueSets to a browser: the page of `grove graph`, with states, gates and what waits for what, as it changes.
 
     Nothing is ever written to the cluster. Whoever reaches the address sees what you may see; it is one of this machine alone unless told.
     """
-    at = At(bind, port, allow_host)
+    target, at = take_target(given), At(bind, port, allow_host)
     if snapshot:
-        return _of_file(snapshot, name, namespace, config, rules, at)
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, at))
 
     async def work(session: Session) -> int:
         from applier.cache import Wanted, WatchCache
         from grove_operator.cli.operator.existing import EVENT
-        from grove_operator.cli.operator.given import read_given
+        from grove_operator.cli.operator.given import live_context, read_given
         from grove_operator.cli.serve.stage import watching
-        from grove_operator.controller.operator import settings_of, watched
-        from grove_operator.controller.served_shape import served_shape
+        from grove_operator.controller.operator import watched
 
-        given = read_given(config, rules)
-        shared = given.context(settings_of(await session.version(), await served_shape(session.cluster)))
+        shared = await live_context(read_given(config, rules), session)
         place = "" if all_namespaces else session.namespace
         wanted = [*watched(place, shared.settings), Wanted(EVENT, place)]
         cache = WatchCache(session.cluster, wanted)
@@ -104,27 +102,17 @@ def command(
             await cache.stop()
         return 0
 
-    return sessions.run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), long=True)
+    return sessions.run(work, target, long=True)
 
 
-def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: Sequence[str], at: At) -> int:
+def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: At) -> int:
     from grove_operator.cli.operator.existing import in_file
-    from grove_operator.cli.operator.given import read_given
-    from grove_operator.cli.operator.run import RECORDED_KUBE_VERSION
+    from grove_operator.cli.operator.given import recorded_context
     from grove_operator.cli.serve.scene import Seen
     from grove_operator.cli.serve.stage import still
-    from grove_operator.controller.operator import settings_of
 
-    try:
-        shared = read_given(config, rules).context(settings_of(RECORDED_KUBE_VERSION, None))
-        existing = in_file(snapshot)
-        asyncio.run(_serve(still(Seen(existing.objects, frozenset(existing.unserved), is_whole=False)), shared, namespace, name, at))
-    except Failed as failed:
-        for line in failed.lines:
-            sessions.say(line)
-        return WRONG
-    except Reported:
-        return WRONG
+    shared, existing = recorded_context(config, rules), in_file(snapshot)
+    asyncio.run(_serve(still(Seen(existing.objects, frozenset(existing.unserved), is_whole=False)), shared, namespace, name, at))
     return 0
 
 

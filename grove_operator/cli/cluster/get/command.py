@@ -9,13 +9,15 @@ import click
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import take_target, target_options
+from grove_operator.cli.cluster.options import all_namespaces_option, query_options, take_target
 from grove_operator.cli.cluster.session import Session, program_of
 from grove_operator.cli.group import Group
 from grove_operator.cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:
     from grove_operator.cli.cluster.get.watch import Read
+
+watch_option = click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
 
 
 @click.group("get", cls=Group)
@@ -38,8 +40,8 @@ Examples:
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
 @click.argument("name", metavar="[KIND/]NAME")
-@target_options
-@click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+@query_options
+@watch_option
 @click.option("--ignore-not-found", is_flag=True, help="Where the object is not there, show nothing; that is fine.")
 @rules_option
 @text_or_json_option
@@ -84,9 +86,9 @@ Examples:
 \b
 Exit codes: 0 shown, 2 something is wrong.""",
 )
-@target_options
-@click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
-@click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+@query_options
+@all_namespaces_option
+@watch_option
 @text_or_json_option
 def sets(all_namespaces: bool, watch: bool, output: str, **given: Any) -> int:
     """List PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits."""
