@@ -18,7 +18,6 @@ GROUP = "grove.io/podcliquescalinggroup"
 GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
 GANG_LABEL = "grove.io/podgang"
 BASE_GANG = "grove.io/base-podgang"
-TEMPLATE_HASH = "grove.io/pod-template-hash"
 GPU, MIG = "GPU", "MIG device"
 """Whole GPUs of any vendor, and the slices of them. Seven slices may be one GPU, so both are never added up."""
 

@@ -5,6 +5,8 @@ They are counted in nanoseconds, as Go does.
 
 from __future__ import annotations
 
+from grove_compiler.kube.digits import leading_number
+
 LONGEST_TEXT = 100
 LARGEST = 2**63 - 1
 
@@ -20,7 +22,6 @@ _UNITS = {
     "h": 3600 * SECOND,
 }
 _EXAMPLES = 'write one such as "30s", "10m" or "1h30m"'
-_DIGITS = "0123456789"
 
 
 class DurationError(ValueError):
@@ -91,12 +92,7 @@ def _decimal(amount: int, unit: int) -> str:
 
 def _leading_part(rest: str, text: str) -> tuple[int, str]:
     """Returns the nanoseconds of the first number with its unit, and what follows."""
-    after = rest.lstrip(_DIGITS)
-    whole, fraction = rest[: len(rest) - len(after)], ""
-    if after[:1] == ".":
-        behind = after[1:].lstrip(_DIGITS)
-        fraction = after[1 : len(after) - len(behind)]
-        after = behind
+    whole, fraction, after = leading_number(rest)
     if not whole and not fraction:
         raise DurationError(f'"{text}" is no duration; {_EXAMPLES}')
     end = 0

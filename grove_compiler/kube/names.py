@@ -6,19 +6,23 @@ Each function says what is wrong with a value and what would be right, in words 
 
 from __future__ import annotations
 
-LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+from grove_compiler.kube.digits import DIGITS
+
+LOWER = "abcdefghijklmnopqrstuvwxyz"
 UPPER = LOWER.upper()
 LONGEST_LABEL, LONGEST_SUBDOMAIN, LONGEST_PORT = 63, 253, 15
 _DNS = frozenset(LOWER + DIGITS + "-")
+_DNS_WORDS = 'lower-case letters, digits and "-"'
 _PRINTABLE_BUT_EQUALS = frozenset(map(chr, range(0x20, 0x7F))) - {"="}
 _ALPHANUMERIC = frozenset(LOWER + UPPER + DIGITS)
 _LABEL = _ALPHANUMERIC | frozenset("-_.")
+_LABEL_WORDS = 'letters, digits, "-", "_" and "."'
 _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
 
 
 def dns1123_label(value: str) -> str:
     """Judges names that become part of a host name: pods' containers, volumes, ports' services, namespaces."""
-    return _dns(value, LONGEST_LABEL, _DNS, 'lower-case letters, digits and "-"')
+    return _dns(value, LONGEST_LABEL, _DNS, _DNS_WORDS)
 
 
 def dns1123_subdomain(value: str) -> str:
@@ -26,14 +30,6 @@ def dns1123_subdomain(value: str) -> str:
     wrong = _dns(value, LONGEST_SUBDOMAIN, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
     if not wrong and not all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in value.split(".")):
         return 'must begin and end with a letter or digit on both sides of every "."'
-    return wrong
-
-
-def dns1035_label(value: str) -> str:
-    """Judges the names of Services: as a DNS-1123 label, but beginning with a letter."""
-    wrong = dns1123_label(value)
-    if not wrong and value[0] not in LOWER:
-        return f'must begin with a letter, not "{value[0]}"'
     return wrong
 
 
@@ -75,10 +71,8 @@ def environment_variable_name(value: str) -> str:
     """Judges the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
     if not value:
         return "must not be empty"
-    allowed = _ALPHANUMERIC | frozenset("-_.")
-    strange = _strange(value, allowed)
-    if strange:
-        return f'must consist of letters, digits, "_", "-" and ".", and has {strange}'
+    if wrong := _characters(value, _LABEL, _LABEL_WORDS):
+        return wrong
     if value[0] in DIGITS:
         return f'must not begin with a digit such as "{value[0]}"'
     if value == "." or value.startswith(".."):
@@ -90,17 +84,13 @@ def relaxed_environment_variable_name(value: str) -> str:
     """Judges the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
     if not value:
         return "must not be empty"
-    strange = _strange(value, _PRINTABLE_BUT_EQUALS)
-    return f'must consist of printable ASCII characters other than "=", and has {strange}' if strange else ""
+    return _characters(value, _PRINTABLE_BUT_EQUALS, 'printable ASCII characters other than "="')
 
 
 def port_name(value: str) -> str:
     """Judges the names of ports: IANA's service names (RFC 6335)."""
-    if len(value) > LONGEST_PORT:
-        return f"has {len(value)} characters, at most {LONGEST_PORT} are allowed"
-    strange = _strange(value, _DNS)
-    if strange:
-        return f'must consist of lower-case letters, digits and "-", and has {strange}'
+    if wrong := _characters(value, _DNS, _DNS_WORDS, LONGEST_PORT):
+        return wrong
     if not any(character in LOWER for character in value):
         return "must contain at least one letter"
     if "--" in value or not _edges_are(value, _LOWER_ALPHANUMERIC):
@@ -110,11 +100,10 @@ def port_name(value: str) -> str:
 
 def config_key(value: str) -> str:
     """Judges the keys of ConfigMaps and Secrets, which become names of files."""
-    if len(value) > LONGEST_SUBDOMAIN:
-        return f"has {len(value)} characters, at most {LONGEST_SUBDOMAIN} are allowed"
-    strange = _strange(value, _LABEL)
-    if strange or not value:
-        return f'must consist of letters, digits, "-", "_" and "."{f", and has {strange}" if strange else ""}'
+    if not value:
+        return f"must consist of {_LABEL_WORDS}"
+    if wrong := _characters(value, _LABEL, _LABEL_WORDS, LONGEST_SUBDOMAIN):
+        return wrong
     return 'must not be "." and not begin with ".."' if value == "." or value.startswith("..") else ""
 
 
@@ -149,33 +138,29 @@ def name_wrong(value: str, syntax: str) -> str:
 def _dns(value: str, longest: int, allowed: frozenset[str], words: str) -> str:
     if not value:
         return "must not be empty"
-    if len(value) > longest:
-        return f"has {len(value)} characters, at most {longest} are allowed"
-    strange = _strange(value, allowed)
-    if strange:
-        return f"must consist of {words}, and has {strange}{_instead(value, allowed)}"
+    if wrong := _characters(value, allowed, words, longest):
+        return wrong if len(value) > longest else wrong + _instead(value, allowed)
     if not _edges_are(value, _LOWER_ALPHANUMERIC):
         return "must begin and end with a letter or digit"
     return ""
 
 
 def _label(value: str) -> str:
-    if len(value) > LONGEST_LABEL:
-        return f"has {len(value)} characters, at most {LONGEST_LABEL} are allowed"
-    strange = _strange(value, _LABEL)
-    if strange:
-        return f'must consist of letters, digits, "-", "_" and ".", and has {strange}'
+    if wrong := _characters(value, _LABEL, _LABEL_WORDS, LONGEST_LABEL):
+        return wrong
     if not _edges_are(value, _ALPHANUMERIC):
         return "must begin and end with a letter or digit"
     return ""
 
 
-def _strange(value: str, allowed: frozenset[str]) -> str:
-    """Returns the first characters that are not allowed, quoted."""
+def _characters(value: str, allowed: frozenset[str], words: str, longest: int | None = None) -> str:
+    """Judges length and characters, which `words` tell; names the first three that are not allowed."""
+    if longest is not None and len(value) > longest:
+        return f"has {len(value)} characters, at most {longest} are allowed"
     if allowed.issuperset(value):
         return ""
-    result = [character for character in dict.fromkeys(value) if character not in allowed]
-    return ", ".join(map(_shown, result[:3]))
+    strange = [character for character in dict.fromkeys(value) if character not in allowed]
+    return f"must consist of {words}, and has {', '.join(map(_shown, strange[:3]))}"
 
 
 def _shown(character: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from grove_compiler.kube.digits import DIGITS, leading_number
+
 DECIMAL_SI, BINARY_SI, DECIMAL_EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
 NANO = -9
 """The smallest unit: finer amounts are rounded up, away from zero."""
@@ -15,7 +17,6 @@ LARGEST_INT64 = 2**63 - 1
 LONGEST_TEXT, LARGEST_EXPONENT = 200, 1000
 """Our bounds, far beyond any machine, so that no text can cost much to compute with."""
 
-_DIGITS = "0123456789"
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_OF = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
@@ -152,12 +153,7 @@ def _quantity(value: QuantityValue | Quantity) -> Quantity:
 def _split(text: str) -> tuple[bool, str, str, str]:
     """Returns sign, digits before and after the point, and suffix."""
     body = text[1:] if text[:1] in ("+", "-") else text
-    rest = body.lstrip(_DIGITS)
-    whole, fraction = body[: len(body) - len(rest)], ""
-    if rest[:1] == ".":
-        suffix = rest[1:].lstrip(_DIGITS)
-        fraction = rest[1 : len(rest) - len(suffix)]
-        rest = suffix
+    whole, fraction, rest = leading_number(body)
     if not whole and not fraction:
         raise QuantityError(f'{_quoted(text)} does not begin with a number; write one such as "8", "500m" or "2Gi"')
     if len(text) > LONGEST_TEXT:
@@ -173,7 +169,7 @@ def _interpret(suffix: str, text: str) -> tuple[int, int, str]:
         return 2, _BINARY[suffix], BINARY_SI
     if suffix[:1] in ("e", "E"):
         power = suffix[2:] if suffix[1:2] in ("+", "-") else suffix[1:]
-        if power and not power.strip(_DIGITS):
+        if power and not power.strip(DIGITS):
             exponent = int(suffix[1:])
             if abs(exponent) > LARGEST_EXPONENT:
                 raise QuantityError(f"{_quoted(text)} has an exponent beyond {LARGEST_EXPONENT}")

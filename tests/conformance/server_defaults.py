@@ -46,13 +46,6 @@ def as_stored(manifest: Manifest) -> Manifest:
     return result
 
 
-def pod_spec_as_stored(spec: Manifest) -> Manifest:
-    """The spec of a pod with all defaults of the Pod API."""
-    spec = copy.deepcopy(spec)
-    _pod_spec(spec)
-    return spec
-
-
 def _metadata(metadata: Manifest) -> None:
     for key in GENERATED_METADATA:
         metadata.pop(key, None)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-import yaml
-
-from applier.testing.control_plane import ControlPlane
-from tests.conformance.cases import CONFIGURATION
-
 from .cluster import Cluster
-from .recorded import FOLDER, case, put
-from .scenario import install, others, settings
-from .test_taken_over import settled
+from .recorded import case
+from .still_cluster import NEEDED, cluster, settled, store
 
-pytestmark = [
-    pytest.mark.cluster("kube-controller-manager"),
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="no recorded cases: set GROVE_CONFORMANCE"),
-]
+pytestmark = NEEDED
+
+__all__ = ["cluster"]
+
 Manifest = dict[str, Any]
 MANAGED = "app.kubernetes.io/managed-by=grove-operator"
 CASES = ("simple2-explicit-startup-order", "multi-node-disaggregated", "workload-ondelete", "m-mnnvl-gpu-default")
@@ -33,14 +24,6 @@ OURS = {"computeDomains", "hpaPodSelector"}
 PASSING = {"scheduleGatedReplicas"}
 """Counts pods that wait at the moment: of these cases it was recorded before the last gates went."""
 OUR_CONDITIONS = {"ResourceClaimTemplatesUnavailable", "ComputeDomainsUnavailable", "WhyPending", "Stalled"}
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Nothing moves in it by itself: there are neither nodes nor a scheduler, as there were none when the cases were recorded."""
-    (tmp_path / "cluster").mkdir()
-    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
-        yield Cluster(plane, tmp_path / "cluster")
 
 
 def objects(cluster: Cluster) -> dict[str, Manifest]:
@@ -80,13 +63,7 @@ def differences(before: dict[str, Manifest], after: dict[str, Manifest], look: C
 
 
 def test_the_shipped_operator_finds_what_it_left(cluster: Cluster) -> None:
-    others(cluster)
-    config = [f"config.{key}={json.dumps(CONFIGURATION[key])}" for key in ("scheduler", "topologyAwareScheduling", "network")]
-    install(cluster, [*settings(with_topologies=False), *config, "webhooks.enabled=false", "config.leaderElection.enabled=false"])
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
-    cluster.apply(*yaml.safe_load_all((FOLDER / "topologies.yaml").read_text("utf-8")))
-    for name in CASES:
-        put(cluster.plane, case(name))
+    store(cluster, CASES)
     before = objects(cluster)
     with cluster.operator():
         cluster.until(lambda: len(cluster.items("controllerrevisions", "-A", "-l", MANAGED)) == len(CASES), True)
@@ -97,8 +74,5 @@ def test_the_shipped_operator_finds_what_it_left(cluster: Cluster) -> None:
     assert differences(before, after, declared) == {}
     assert differences(before, after, reported) == {}
     # Finalizers of its own it puts on again; there must be none that it would wait for.
-    more = {
-        name: set(one["metadata"].get("finalizers") or ()) - set(before[name]["metadata"].get("finalizers") or ())
-        for name, one in after.items()
-    }
+    more = {name: finalizers(one) - finalizers(before[name]) for name, one in after.items()}
     assert {name: one for name, one in more.items() if one} == {}

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-import yaml
-
-from applier.testing.control_plane import ControlPlane
 from tests.cli.running import run
-from tests.conformance.cases import CONFIGURATION
 
 from .cluster import ACCOUNT, Cluster
-from .recorded import FOLDER, case, put
-from .scenario import install, others, settings
+from .still_cluster import NEEDED, cluster, settled, store
 
-pytestmark = [
-    pytest.mark.cluster("kube-controller-manager"),
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="no recorded cases: set GROVE_CONFORMANCE"),
-]
+pytestmark = NEEDED
+
+__all__ = ["cluster"]
+
 CASES = (
     "simple1",
     "simple2-explicit-startup-order",
@@ -40,14 +31,6 @@ CASES = (
 HASHES = ("grove.io/pod-template-hash", "grove.io/podcliqueset-generation-hash")
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Nothing moves in it by itself: there are neither nodes nor a scheduler, as there were none when the cases were recorded."""
-    (tmp_path / "cluster").mkdir()
-    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
-        yield Cluster(plane, tmp_path / "cluster")
-
-
 def state(cluster: Cluster) -> dict[str, Any]:
     """What must not change: which pods there are and what they are, the gangs, and the hashes by which updates are known."""
     found: dict[str, Any] = {}
@@ -60,22 +43,8 @@ def state(cluster: Cluster) -> dict[str, Any]:
     return found
 
 
-def settled(cluster: Cluster) -> None:
-    """Waits until the operator has written nothing for some seconds."""
-    before = -1
-    while (writes := (cluster.folder / "operator.log").read_text().count('"decided"')) != before:
-        before = writes
-        time.sleep(5.0)
-
-
 def test_what_the_shipped_operator_stored_is_taken_over_as_it_is(cluster: Cluster) -> None:
-    others(cluster)
-    config = [f"config.{key}={json.dumps(CONFIGURATION[key])}" for key in ("scheduler", "topologyAwareScheduling", "network")]
-    install(cluster, [*settings(with_topologies=False), *config, "webhooks.enabled=false", "config.leaderElection.enabled=false"])
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
-    cluster.apply(*yaml.safe_load_all((FOLDER / "topologies.yaml").read_text("utf-8")))
-    for name in CASES:
-        put(cluster.plane, case(name))
+    store(cluster, CASES)
     before = state(cluster)
     adopted = run("adopt", "--from", "grove-operator", "--kubeconfig", str(cluster.plane.kubeconfig))
     assert adopted.code == 0, adopted.err

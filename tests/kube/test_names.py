@@ -13,7 +13,6 @@ from grove_compiler.kube import names
 ALL = [
     names.dns1123_label,
     names.dns1123_subdomain,
-    names.dns1035_label,
     names.label_value,
     names.label_key,
     names.qualified_name,
@@ -25,7 +24,6 @@ ALL = [
 RIGHT = [
     (names.dns1123_label, ["a", "0", "a-b", "1a", "a" * 63]),
     (names.dns1123_subdomain, ["a", "a.b", "1.2.3", "a-b.c-d", ("a" * 63 + ".") * 3 + "a" * 61]),
-    (names.dns1035_label, ["a", "a1", "a-1"]),
     (names.label_value, ["", "A", "1", "A_b.c-D", "a" * 63]),
     (names.qualified_name, ["gpu", "nvidia.com/gpu", "A_b.c", "a.b/C"]),
     (names.annotation_key, ["Nvidia.COM/Gpu", "grove.io/mnnvl-group"]),
@@ -44,7 +42,6 @@ WRONG = [
     (names.dns1123_subdomain, "a..b", 'must begin and end with a letter or digit on both sides of every "."'),
     (names.dns1123_subdomain, "a.-b", 'must begin and end with a letter or digit on both sides of every "."'),
     (names.dns1123_subdomain, "a" * 254, "has 254 characters, at most 253 are allowed"),
-    (names.dns1035_label, "1a", 'must begin with a letter, not "1"'),
     (names.label_value, "a b", 'must consist of letters, digits, "-", "_" and ".", and has a space'),
     (names.label_value, "\u200b", 'must consist of letters, digits, "-", "_" and ".", and has \'\\u200b\''),
     (names.label_value, "é", "must consist of letters, digits, \"-\", \"_\" and \".\", and has 'é' (U+00E9)"),
@@ -55,7 +52,7 @@ WRONG = [
     (names.qualified_name, "/a", 'has a prefix, the part before "/", that must not be empty'),
     (names.environment_variable_name, "", "must not be empty"),
     (names.environment_variable_name, "1A", 'must not begin with a digit such as "1"'),
-    (names.environment_variable_name, "A=B", "must consist of letters, digits, \"_\", \"-\" and \".\", and has '='"),
+    (names.environment_variable_name, "A=B", "must consist of letters, digits, \"-\", \"_\" and \".\", and has '='"),
     (names.environment_variable_name, ".", 'must not be "." and not begin with ".."'),
     (names.environment_variable_name, "..a", 'must not be "." and not begin with ".."'),
     (names.relaxed_environment_variable_name, "", "must not be empty"),

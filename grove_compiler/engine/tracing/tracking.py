@@ -128,9 +128,6 @@ class TrackedList(list[Any]):
     recorder: Recorder
 
 
-TRACKED_CONTAINERS = (TrackedDict, TrackedList)
-
-
 def _note_one(container: Any, key: Any) -> None:
     if isinstance(key, slice):
         return _note_all(container)
