@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
+from grove_operator.cli.operator.run import COLLECT_AFTER
 from grove_operator.cli.options import preflight_values_option, rules_option
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def command(kubeconfig: str, context: str, **options: Any) -> int:
     The webhook answers at /mutate-pod, with a certificate from files or of our own; without either no pods are admitted. Any number of
     replicas may run: they admit alike, and write the same.
     """
+    gc.set_threshold(COLLECT_AFTER, 20, 100)  # an answer must not wait while all pods with checks are looked through
 
     async def work(session: Session) -> int:
         return await _control(session, Options(**options))
