@@ -18,11 +18,11 @@ class Backoff:
         self._chance = chance or CHANCE
 
     def next(self) -> float:
-        """Seconds to wait after one more failure."""
+        """Returns the seconds to wait after one more failure."""
         wait = min(self.longest, self.first * 2.0 ** min(self.failures, 32))
         self.failures += 1
         return wait * self._chance.uniform(0.5, 1.0)
 
     def reset(self) -> None:
-        """All went well: the next failure is the first."""
+        """Starts over, since all went well: the next failure is the first."""
         self.failures = 0

@@ -26,7 +26,7 @@ class Resource(NamedTuple):
     metadata_only: bool = False
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of a collection, an object or a subresource."""
+        """Returns the URL path of a collection, an object or a subresource."""
         start = f"/apis/{self.kind.group}/{self.kind.version}" if self.kind.group else f"/api/{self.kind.version}"
         scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         return f"{start}{scope}/{self.plural}" + (f"/{name}" if name else "") + (f"/{subresource}" if subresource else "")
@@ -55,22 +55,22 @@ class Cluster(Protocol):
     """A cluster that is asked and written to, on raw dicts. Every method raises `ClusterError` (see `applier.errors`)."""
 
     async def resource(self, kind: Kind) -> Resource:
-        """How the server serves a kind. Raises `UnknownKind`."""
+        """Returns how the server serves a kind. Raises `UnknownKind`."""
 
     async def resources(self) -> list[Resource]:
-        """Everything that the server serves, in each group's preferred version."""
+        """Returns everything that the server serves, in each group's preferred version."""
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
         """Returns once these kinds are served, whose definitions were just written. Raises `UnknownKind` after `timeout` seconds."""
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        """The `applier.decision.Schemas` of these kinds. A kind whose schema cannot be had is missing in it."""
+        """Returns the `applier.decision.Schemas` of these kinds. A kind whose schema cannot be had is missing in it."""
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """One object. Raises `NotFound`."""
+        """Returns one object. Raises `NotFound`."""
 
     async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
-        """All objects of a kind, of one namespace or of all; in pages, joined."""
+        """Returns all objects of a kind, of one namespace or of all; in pages, joined."""
 
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
@@ -91,7 +91,7 @@ class Cluster(Protocol):
         subresource: str = "",
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
-        """Server-side apply; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest.
+        """Applies on the server's side; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest.
 
         `on_created` is called when this very request has made the object, or nobody can say: an apply makes and changes with one verb.
         With a resourceVersion in the manifest only this version is written over; else `WriteConflict`. `status` as the `subresource`
@@ -104,7 +104,7 @@ class Cluster(Protocol):
     async def patch(
         self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
     ) -> Manifest:
-        """A JSON patch when `patch` is a list, a merge patch when it is a map."""
+        """Sends a JSON patch when `patch` is a list, a merge patch when it is a map."""
 
     async def delete(
         self,
@@ -156,7 +156,7 @@ class DeleteOptions(TypedDict, total=False):
 
 
 async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest | None:
-    """One object; None when there is none."""
+    """Returns one object; None when there is none."""
     try:
         return await cluster.get(resource, namespace, name)
     except NotFound:
@@ -223,4 +223,4 @@ class Live(Protocol):
     """What is known of a cluster without asking it."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, its values of Secrets as hashes; None when there is none. Raises KeyError when its kind was not read."""
+        """Returns the live object, its values of Secrets as hashes; None when there is none. Raises KeyError when its kind was not read."""

@@ -60,7 +60,7 @@ class ObjectReference(NamedTuple):
 
     @classmethod
     def of(cls, live: Manifest) -> ObjectReference:
-        """The reference to a live object."""
+        """Returns the reference to a live object."""
         return cls(Kind.of(live), Ref.of(live), uid_of(live))
 
 
@@ -171,6 +171,6 @@ class Graph:
                 raise Twice(first, desired)
 
     def before(self, desired: Desired) -> list[Ref]:
-        """The objects of the graph that come first, each once: its owner, then what `after` names."""
+        """Returns the objects of the graph that come first, each once: its owner, then what `after` names."""
         named = desired.after if desired.owner is None else (desired.owner, *desired.after)
         return [ref for ref in dict.fromkeys(named) if ref in self.objects]

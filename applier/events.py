@@ -89,14 +89,14 @@ Sink = Callable[[Event], None]
 
 
 def nowhere(event: Event) -> None:
-    """A sink for whoever does not listen."""
+    """Drops events: a sink for whoever does not listen."""
 
 
 Requests = Counter[tuple[str, str]]
 
 
 def requests_of(cluster: Cluster) -> Requests:
-    """How many requests a cluster has sent so far, by verb and plural; one that does not count them has sent none."""
+    """Returns how many requests a cluster has sent so far, by verb and plural; one that does not count them has sent none."""
     return Counter(getattr(cluster, "requests", {}))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package. `homes` says which of its modules has which names."""
+    """Returns the `__getattr__` of a package. `homes` says which of its modules has which names."""
     modules = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def get(name: str) -> Any:

@@ -18,7 +18,7 @@ class ItemKey(NamedTuple):
     fields: tuple[tuple[str, Any], ...]
 
     def __str__(self) -> str:
-        """`[name=main]`, as kubectl and field managers are read by people."""
+        """Returns `[name=main]`, as kubectl and field managers are read by people."""
         return "[" + ",".join(f"{name}={value}" if name else f"={value}" for name, value in self.fields) + "]"
 
 
@@ -80,7 +80,7 @@ ABSENT = _Absent()
 
 
 def dotted(path: Path) -> str:
-    """A path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
+    """Returns a path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
 
     A single text is a whole path already, in the server's spelling.
     """

@@ -19,12 +19,12 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest) -> Kind:
-        """The kind that a manifest says it is of."""
+        """Returns the kind that a manifest says it is of."""
         return cls.read(str(manifest.get("apiVersion", "")), str(manifest.get("kind", "")))
 
     @classmethod
     def read(cls, api_version: str, kind: str) -> Kind:
-        """A kind from `apiVersion` and `kind` as manifests write them."""
+        """Reads a kind from `apiVersion` and `kind` as manifests write them."""
         group, _, version = api_version.rpartition("/")
         return cls(group, version, kind)
 
@@ -55,34 +55,34 @@ class Ref(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest) -> Ref:
-        """The object that a manifest describes. What its metadata lacks is empty."""
+        """Returns the object that a manifest describes. What its metadata lacks is empty."""
         metadata = manifest.get("metadata") or {}
         group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
         return cls(group, str(manifest.get("kind", "")), str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
 
     def __str__(self) -> str:
-        """`Kind.group/namespace/name`, without what is empty: what people read in plans and errors."""
+        """Returns `Kind.group/namespace/name`, without what is empty: what people read in plans and errors."""
         kind = f"{self.kind}.{self.group}" if self.group else self.kind
         return f"{kind}/{self.namespace}/{self.name}" if self.namespace else f"{kind}/{self.name}"
 
 
 def uid_of(manifest: Manifest) -> str:
-    """The UID that the server gave an object; empty while it exists only on paper."""
+    """Returns the UID that the server gave an object; empty while it exists only on paper."""
     return str((manifest.get("metadata") or {}).get("uid") or "")
 
 
 def resource_version_of(manifest: Manifest) -> str:
-    """The version of an object in the server's history; empty while it exists only on paper."""
+    """Returns the version of an object in the server's history; empty while it exists only on paper."""
     return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
 
 
 def is_being_deleted(manifest: Manifest) -> bool:
-    """Whether a live object's deletion has begun."""
+    """Tells whether a live object's deletion has begun."""
     return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def being_deleted(live: Manifest) -> str:
-    """Since when an object is being deleted, and what it still waits for: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
+    """Says since when an object is being deleted, and what it waits for: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
     metadata = live.get("metadata") or {}
     finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
     return f"is being deleted since {metadata.get('deletionTimestamp')}" + (f", held by {finalizers}" if finalizers else "")
@@ -95,7 +95,7 @@ def names(entry: dict[str, Any], owner: Ref) -> bool:
 
 
 def with_owner(manifest: Manifest, owner: Ref, uid: str) -> Manifest:
-    """The manifest with the UID in the entries that name the owner; the same manifest when they have it already.
+    """Returns the manifest with the UID in the entries that name the owner; the same manifest when they have it already.
 
     Only the path to the entries is copied.
     """

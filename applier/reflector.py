@@ -17,7 +17,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken u
 async def list_and_watch(
     cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
 ) -> AsyncGenerator[Listing | WatchEvent, None]:
-    """The state, then every change of it; the whole state again where the server no longer knows what came between. Never ends.
+    """Yields the state, then every change of it; the whole state again where the server no longer knows what came between. Never ends.
 
     Whoever stops closes it (`contextlib.aclosing`). Raises `ClusterError` when the server refuses.
     """

@@ -33,11 +33,11 @@ class Stop:
         self._cancelled.set()
 
     async def wait(self) -> None:
-        """Returns once the run is to end."""
+        """Waits until the run is to end."""
         await self._cancelled.wait()
 
     async def unless(self, waiting: Coroutine[Any, Any, T]) -> T | None:
-        """What comes of a wait; None when the run is to end before."""
+        """Returns what comes of a wait; None when the run is to end before."""
         task, end = asyncio.ensure_future(waiting), asyncio.ensure_future(self.wait())
         try:
             await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
@@ -63,7 +63,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def ended_by_signal(stop: Stop, tell: Callable[[signal.Signals], None] = lambda _: None) -> Iterator[None]:
-    """While entered, inside a running event loop of the main thread, the first SIGINT or SIGTERM cancels a run. `tell` is called then.
+    """Cancels a run at the first SIGINT or SIGTERM while entered, inside a running event loop of the main thread. `tell` is called then.
 
     From then on both do what they did before: a second one breaks the run off. Where signals cannot be handled (Windows, other
     threads), nothing changes.

@@ -23,7 +23,7 @@ class Compactor:
         self._old: dict[Any, Any] = {}
 
     def keep(self, manifest: Manifest, *, managed: bool) -> Manifest:
-        """An object as the cache keeps it: without values of Secrets, and without managedFields unless they are asked for.
+        """Returns an object as the cache keeps it: without values of Secrets, and without managedFields unless they are asked for.
 
         Parts of the object given are replaced by equal ones.
         """
@@ -54,7 +54,10 @@ class Compactor:
         return value if value is None or kind is bool else self._one((kind, value), value)
 
     def _one(self, key: Any, value: Any) -> Any:
-        """The one that stands for all that are equal. Ids in keys stay valid: the value that a key leads to holds what they name."""
+        """Returns the one that stands for all that are equal.
+
+        Ids in keys stay valid: the value that a key leads to holds what they name.
+        """
         found = self._young.get(key)
         if found is None:
             found = self._young[key] = self._old.pop(key, value)

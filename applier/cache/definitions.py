@@ -70,7 +70,7 @@ class Definitions:
         self._tell(group)
 
     def _tell_all(self) -> None:
-        """What came before they were followed was told to nobody."""
+        """Tells all followers once: what came before they were followed was told to nobody."""
         for group in list(self._news):
             self._tell(group)
 

@@ -38,11 +38,11 @@ class KindIndex:
                     bucket.setdefault(after, set()).add(ref)
 
     def owned_by(self, uid: str) -> list[Manifest]:
-        """The objects that name a UID among their owners, by name."""
+        """Returns the objects that name a UID among their owners, by name."""
         return [self.objects[ref] for ref in sorted(self._by_owner.get(uid, ()))]
 
     def select(self, selector: Selector, namespace: str = "") -> list[Manifest]:
-        """The objects that a selector picks, of one namespace or of all, by name."""
+        """Returns the objects that a selector picks, of one namespace or of all, by name."""
         refs = sorted(ref for ref in self._candidates(selector, namespace) if namespace in ("", ref.namespace))
         return [manifest for ref in refs if selector.matches(manifest := self.objects[ref])]
 
@@ -56,7 +56,7 @@ class KindIndex:
             self._by_owner.setdefault(uid, set()).add(ref)
 
     def _candidates(self, selector: Selector, namespace: str) -> set[Ref] | dict[Ref, Manifest]:
-        """The fewest objects that are sure to hold all that match."""
+        """Returns the fewest objects that are sure to hold all that match."""
         wanted = {one.key: one.values for one in selector.requirements if one.wanted and one.values is not None}
         if not wanted and not namespace:
             return self.objects
@@ -84,7 +84,7 @@ def _owners(manifest: Manifest | None) -> set[str]:
 
 
 def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tuple[str, str] | None:
-    """Where an object is in the index of a label; None where it has no such label."""
+    """Returns where an object is in the index of a label; None where it has no such label."""
     if manifest is None:
         return None
     value = EVERY if label == EVERY else (manifest["metadata"].get("labels") or {}).get(label)

@@ -43,7 +43,7 @@ class Journal:
         self._numbers[ref] = self.length
 
     def since(self, length: int) -> list[Ref]:
-        """What has changed since it had so many entries, the latest first; it costs no more than that."""
+        """Returns what has changed since it had so many entries, the latest first; it costs no more than that."""
         found = []
         for ref in reversed(self._numbers):
             if self._numbers[ref] <= length:
@@ -70,7 +70,7 @@ class Journals:
         return len(self._journals)
 
     def read(self, selected: Selected, since: object = None) -> Changes:
-        """What has changed since a mark. Of a mark that was made elsewhere nothing is known."""
+        """Returns what has changed since a mark. Of a mark that was made elsewhere nothing is known."""
         journal = self._journals.get(selected)
         if journal is None:
             journal = self._journals[selected] = Journal()

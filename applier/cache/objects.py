@@ -27,11 +27,11 @@ class Objects:
         return kind.objects.get(ref) if kind else None
 
     def count(self) -> int:
-        """How many objects are known."""
+        """Returns how many objects are known."""
         return sum(len(kind.objects) for kind in self._kinds.values())
 
     def seen(self, manifest: Manifest) -> None:
-        """A watch shows an object. A state that is older than the one that is known, or than the object's end, is passed over."""
+        """Takes an object as a watch shows it. A state older than the one that is known, or than the object's end, is passed over."""
         ref = Ref.of(manifest)
         self.own.told(ref, manifest)
         known = self.get(ref)
@@ -40,7 +40,7 @@ class Objects:
         self._set(ref, known, manifest)
 
     def written(self, manifest: Manifest, version: str = "") -> None:
-        """We wrote an object, and hear the answer when lists and watches have told all up to a version.
+        """Takes an object that we wrote, and calls back when lists and watches have told all up to a version.
 
         Where versions cannot be compared, only the watch can tell whether this is the last word.
         """
@@ -56,7 +56,7 @@ class Objects:
         self._set(ref, known, manifest)
 
     def deleted(self, ref: Ref, uid: str) -> None:
-        """We deleted an object, and the server says that it is gone."""
+        """Takes note of an object that we deleted, and that the server says is gone."""
         known = self.get(ref)
         if known is not None and uid_of(known) == uid:
             self.own.deleted(ref, known)
@@ -64,7 +64,7 @@ class Objects:
             self._set(ref, known, None)
 
     def gone(self, manifest: Manifest, version: str = "") -> None:
-        """A watch shows that an object is deleted, or selected no more. Another one that has its name by now stays.
+        """Takes out an object that a watch shows as deleted, or as selected no more. Another one that has its name by now stays.
 
         `version` is when, unless the object says so itself.
         """
@@ -76,11 +76,11 @@ class Objects:
             self._set(ref, known, None)
 
     def list_begins(self, group: str, kind: str, namespace: str) -> None:
-        """From now on, what we write may be newer than the list."""
+        """Takes note that a list begins: from now on, what we write may be newer than it."""
         self.own.list_begins(group, kind, namespace)
 
     def listed(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
-        """All objects of a kind, in a namespace or in all, as of a version. What is missing is gone, unless we wrote it since."""
+        """Takes all objects of a kind, in a namespace or in all, as of a version. What is missing is gone, unless we wrote it since."""
         listed = {Ref.of(manifest): manifest for manifest in manifests}
         for ref, known in list(self._kind(group, kind).objects.items()):
             if namespace in ("", ref.namespace) and ref not in listed and not self.own.is_newer(ref, known, version):
@@ -95,12 +95,12 @@ class Objects:
         self.own.listed(group, kind, namespace, version)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """The objects of some kinds, or of all, that name a UID among their owners, by kind and name."""
+        """Returns the objects of some kinds, or of all, that name a UID among their owners, by kind and name."""
         asked = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
         return [one for kind in asked for one in self._kinds[kind].owned_by(uid)]
 
     def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
-        """The objects of a kind, of one namespace or of all, that a selector picks, by name."""
+        """Returns the objects of a kind, of one namespace or of all, that a selector picks, by name."""
         return self._kind(group, kind).select(selector, namespace)
 
     def _kind(self, group: str, kind: str) -> KindIndex:

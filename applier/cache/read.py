@@ -51,7 +51,10 @@ async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]
 
 
 def _is_of_one_kind(error: ClusterError) -> bool:
-    """Whether an error says something about what was asked for: a server that is away, or knows nobody, has the same answer for all."""
+    """Tells whether an error says something about what was asked for.
+
+    A server that is away, or knows nobody, has the same answer for all.
+    """
     return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 

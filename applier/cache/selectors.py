@@ -23,7 +23,7 @@ class Requirement(NamedTuple):
     values: frozenset[str] | None = None
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """As `labels.Requirement.Matches` of apimachinery: an absent label is never in a set, and so always outside of one."""
+        """Judges as `labels.Requirement.Matches` of apimachinery: an absent label is never in a set, and so always outside of one."""
         there = self.key in labels and (self.values is None or labels[self.key] in self.values)
         return there is self.wanted
 
@@ -42,7 +42,7 @@ class Selector:
 
 @lru_cache(maxsize=1024)
 def selector(text: str) -> Selector:
-    """The selector of a text, read once. Raises ValueError for what is no selector."""
+    """Returns the selector of a text, read once. Raises ValueError for what is no selector."""
     return Selector(text)
 
 

@@ -28,7 +28,7 @@ class Wanted(NamedTuple):
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:
-    """What has to be read to know these objects: their names by kind and namespace, each once."""
+    """Returns what has to be read to know these objects: their names by kind and namespace, each once."""
     names: dict[tuple[Kind, str], dict[str, None]] = {}
     for kind, ref in objects:
         names.setdefault((kind, ref.namespace), {})[ref.name] = None
@@ -46,7 +46,10 @@ class Snapshot:
         self._unread: dict[tuple[str, str, str], str] = {}
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, or None when there was none. Raises KeyError when nobody looked, `NotSynced` when it may not be looked at."""
+        """Returns the live object, or None when there was none.
+
+        Raises KeyError when nobody looked, `NotSynced` when it may not be looked at.
+        """
         found = self.objects.get(ref)
         if found is None and not self.covers(ref):
             if why := self._unread.get(ref[:3]):
@@ -55,12 +58,12 @@ class Snapshot:
         return found
 
     def covers(self, ref: Ref) -> bool:
-        """Whether it is known if there is such an object."""
+        """Tells whether it is known if there is such an object."""
         group, kind, namespace, _ = ref
         return ref in self._asked or (group, kind, "") in self._whole or (group, kind, namespace) in self._whole
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
-        """The objects of a kind that were read, of one namespace or of all."""
+        """Yields the objects of a kind that were read, of one namespace or of all."""
         for ref, manifest in self.objects.items():
             if ref[:2] == (group, kind) and namespace in ("", ref.namespace):
                 yield manifest

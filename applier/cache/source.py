@@ -60,7 +60,7 @@ class Source:
         return self.complete and (self.wanted.optional or not isinstance(self.trouble, UnknownKind))
 
     def doubt(self, since: float = float("-inf")) -> str:
-        """Why what is known may not be what is there; empty when it is, as far as anybody can know who is told by a watch.
+        """Returns why what is known may not be what is there; empty when it is, as far as anybody can know who is told by a watch.
 
         `since` is a time of the loop's clock: whoever was not heard of after it is in doubt, too.
         """
@@ -111,7 +111,7 @@ class Source:
             self._backoff.reset()
 
     def _ended(self) -> float:
-        """How long to wait after a stream has ended as streams do: not at all, unless it was short and told nothing unasked."""
+        """Returns how long to wait after a stream has ended as streams do: not at all, unless it was short and told nothing unasked."""
         self._note_end()
         if self._is_asked:
             return 0.0
@@ -121,7 +121,7 @@ class Source:
         return self._backoff.next()
 
     def _note_end(self) -> None:
-        """A stream has ended, if there was one."""
+        """Counts the end of a stream, if there was one."""
         if asyncio.get_running_loop().time() - self._opened > LONG:
             self._backoff.reset()
         self._opened = float("inf")
@@ -139,7 +139,7 @@ class Source:
         return max(asked or 0.0, self._backoff.next())
 
     async def _stream(self, resource: Resource) -> None:
-        """One stream, from the state that is known or from a new one, until it ends."""
+        """Follows one stream, from the state that is known or from a new one, until it ends."""
         if self.version or not self.watch_list:
             await self._list_if_needed(resource)
             return await self._follow(resource)
@@ -175,7 +175,7 @@ class Source:
             self._deadline = None
 
     async def _state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
-        """The state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
+        """Takes the state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
         self._begin_list()
         found: dict[Ref, Manifest] = {}
         async for event in events:
@@ -228,7 +228,7 @@ class Source:
         self._note_served(True)
 
     def _nothing_served(self) -> None:
-        """A kind that nobody serves has no objects; its definition may come later."""
+        """Takes out all objects of a kind that nobody serves; its definition may come later."""
         self._objects.listed(*self._place, [], "")
         self.version = ""
         self._complete()

@@ -8,7 +8,7 @@ from applier.ref import Manifest, resource_version_of, uid_of
 
 
 def is_older(one: Manifest, other: Manifest) -> bool | None:
-    """Whether `one` is a state before `other`; None when their versions do not say.
+    """Tells whether `one` is a state before `other`; None when their versions do not say.
 
     KEP-5504 makes resourceVersions of one resource comparable as whole numbers; what is no number stays opaque.
     """
@@ -19,7 +19,7 @@ def is_older(one: Manifest, other: Manifest) -> bool | None:
 
 
 def is_same(one: Manifest, other: Manifest) -> bool:
-    """Whether two states are one and the same."""
+    """Tells whether two states are one and the same."""
     return resource_version_of(one) == resource_version_of(other) and uid_of(one) == uid_of(other)
 
 
@@ -50,6 +50,6 @@ class Tombstones:
         self._dead.pop(uid, None)
 
     def holds(self, manifest: Manifest) -> bool:
-        """Whether this is a state of an object that is gone: one from before it went."""
+        """Tells whether this is a state of an object that is gone: one from before it went."""
         version = self._dead.get(uid_of(manifest))
         return version is not None and not (version and is_older(as_of(version), manifest) is True)

@@ -96,21 +96,21 @@ class WatchCache:
         await asyncio.gather(*tasks, self._definitions.stop(), return_exceptions=True)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
+        """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
         result = self._objects.get(ref)
         if result is None and not self.covers(ref):
             raise self._not_synced(ref[:2], ref.namespace)
         return result
 
     def covers(self, ref: Ref) -> bool:
-        """Whether it is known if there is such an object."""
+        """Tells whether it is known if there is such an object."""
         return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """The objects of some kinds that name this UID among their owners, by kind and name; without kinds, of all that are watched.
+        """Returns the objects of some kinds that name this UID among their owners, by kind and name.
 
-        Raises `NotSynced` when one of the kinds is not known: without kinds, of those that the cache was made for. A kind that was added
-        for one graph only shall not keep everybody from looking.
+        Without kinds, of all that are watched. Raises `NotSynced` when one of the kinds is not known: without kinds, of those
+        that the cache was made for. A kind that was added for one graph only shall not keep everybody from looking.
         """
         asked = frozenset(kinds)
         for kind in asked or self.declared:
@@ -118,12 +118,12 @@ class WatchCache:
         return self._objects.by_owner(uid, asked)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """The objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
+        """Returns the objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
         self._check((group, kind), namespace)
         return self._objects.of(group, kind, namespace, read_selector(selector))
 
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
-        """Which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
+        """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
 
         For who sums them up: a look at all of them costs what they all cost, and this what has changed.
         """
@@ -131,7 +131,7 @@ class WatchCache:
         return self._journals.read(Selected(group, kind, label, value, namespace), since)
 
     def doubts(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
-        """Why what is known of these kinds may not be what is there, a sentence for each; empty when all can be relied on.
+        """Returns why what is known of these kinds may not be what is there, a sentence for each; empty when all can be relied on.
 
         `since` is a time of the loop's clock, of which the server must have been heard after it.
         """
@@ -142,7 +142,7 @@ class WatchCache:
         return doubts
 
     def forbidden(self) -> list[Forbidden]:
-        """Why some kinds cannot be read or followed now: what the server said of each for which permission is missing."""
+        """Returns why some kinds cannot be read or followed now: what the server said of each for which permission is missing."""
         return [source.trouble for source in self._sources.values() if isinstance(source.trouble, Forbidden)]
 
     def ask(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> None:
@@ -156,19 +156,19 @@ class WatchCache:
                 source.ask(since)
 
     def unserved(self) -> set[Kind]:
-        """The watched kinds that the server does not serve now."""
+        """Returns the watched kinds that the server does not serve now."""
         return {source.wanted.kind for source in self._sources.values() if isinstance(source.trouble, UnknownKind)}
 
     def count(self) -> int:
-        """How many objects are known."""
+        """Returns how many objects are known."""
         return self._objects.count()
 
     def sources(self) -> list[Source]:
-        """What is listened to, with its counts and troubles: for metrics."""
+        """Returns what is listened to, with its counts and troubles: for metrics."""
         return list(self._sources.values())
 
     def lag(self) -> float:
-        """For how many seconds the watches have not told us the oldest of our own writes that they still have to tell; 0 for none.
+        """Returns for how many seconds the watches have not told us the oldest of our own writes that they still have to tell; 0 for none.
 
         The cache shows these writes all the same. A lag that grows says that the server, or the way from it, is in trouble.
         """
@@ -201,12 +201,12 @@ class WatchCache:
         return lambda: self._served_subscribers.pop(subscriber, None)
 
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
-        """Who watches the objects of a kind in a namespace: the watch of all namespaces first."""
+        """Returns who watches the objects of a kind in a namespace: the watch of all namespaces first."""
         sources = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
         return [source for source in sources if source is not None]
 
     def _of(self, kind: GroupKind) -> list[Source]:
-        """Who watches a kind: the watch of all namespaces alone, once it knows all that the others do."""
+        """Returns who watches a kind: the watch of all namespaces alone, once it knows all that the others do."""
         sources = self._by_kind.get(kind, [])
         if len(sources) < 2:
             return sources
@@ -223,7 +223,7 @@ class WatchCache:
         return NotSynced(self._unknown(kind, namespace), next(iter(troubles), None))
 
     def _unknown(self, kind: GroupKind, namespace: str = "") -> str:
-        """Why it is not known which objects of a kind there are."""
+        """Returns why it is not known which objects of a kind there are."""
         doubts = [source.doubt() for source in (self._around(*kind, namespace) if namespace else self._of(kind)) if not source.is_known]
         name = f"{kind[1]}.{kind[0]}" if kind[0] else kind[1]
         return doubts[0] if doubts else f"{name} is not watched{f' in {namespace}' if namespace else ''}"

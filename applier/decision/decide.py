@@ -72,7 +72,7 @@ def decide(
     force: Collection[str] = (),
     subresource: str = "",
 ) -> Decision:
-    """What a server-side apply of a manifest under a manager's name would do to a live object.
+    """Returns what a server-side apply of a manifest under a manager's name would do to a live object.
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
     `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
@@ -138,7 +138,7 @@ def _managers_of(live: Manifest, ours: Identity) -> Managers:
 
 
 def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> Fields | None:
-    """What we own of an object in this API version; None when there is no such entry."""
+    """Returns what we own of an object in this API version; None when there is no such entry."""
     for entry in entries_of(live):
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and (entry.get("subresource") or "") == subresource:
             fields: Fields = entry.get("fieldsV1") or {}
@@ -175,7 +175,7 @@ def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict]
 
 
 def _records_differ(applied: Applied, managers: Managers, ours: Identity) -> bool:
-    """Whether the server would write who owns what, although no value differs."""
+    """Tells whether the server would write who owns what, although no value differs."""
     if applied.managers and not managers:
         return True  # nobody's ownership was recorded before
     before, after = applied.before, applied.managers

@@ -35,7 +35,7 @@ class _Leeway:
 
 
 def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> bool:
-    """Whether applying changes neither values nor the set that we own, which is `owned` in FieldsV1."""
+    """Tells whether applying changes neither values nor the set that we own, which is `owned` in FieldsV1."""
     left = len(owned)
     fields = type.fields
     leeway = _Leeway(live, owned)
@@ -58,7 +58,7 @@ def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> 
 
 
 def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> bool:
-    """One value of a declared field: equal to the live one, and owned exactly as far as it reaches."""
+    """Returns one value of a declared field: equal to the live one, and owned exactly as far as it reaches."""
     kind = value.__class__
     if kind is dict:
         if type.map_atomic or not type.is_map:
@@ -78,7 +78,7 @@ def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> 
 
 
 def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned: Fields, left: int, leeway: _Leeway) -> bool:
-    """The members of a map that is merged; `left` is how many steps we own below it."""
+    """Returns the members of a map that is merged; `left` is how many steps we own below it."""
     fields = type.fields
     if not fields:
         return _same_free(value, live, type.element, owned, left, leeway)
@@ -104,7 +104,10 @@ def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned
 
 
 def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
-    """A leaf that we own and that the server keeps in another way: spelled otherwise, filled up, or not at all because it is empty."""
+    """Returns a leaf that we own and that the server keeps in another way.
+
+    Spelled otherwise, filled up, or not at all because it is empty.
+    """
     if live is _MISSING:
         return leeway.allowed() and is_unset(value, type)
     if value is None or not leeway.allowed():
@@ -113,7 +116,7 @@ def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
 
 
 def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int, leeway: _Leeway) -> bool:
-    """A map of scalars under free names, such as labels; any other is left to the long way."""
+    """Returns a map of scalars under free names, such as labels; any other is left to the long way."""
     if len(value) != left or type is None:
         return False
     for name, member in value.items():
@@ -128,7 +131,7 @@ def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, o
 
 
 def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields, leeway: _Leeway) -> bool:
-    """The items of a list with keys, in an order that the live list keeps."""
+    """Returns the items of a list with keys, in an order that the live list keeps."""
     if len(owned) != len(value):
         return False
     keys, item_type = type.keys, type.item
@@ -159,7 +162,7 @@ def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields, le
 
 
 def _same_whole_items(value: list[Any], live: list[Any], key: str, owned: Fields) -> bool:
-    """As `_same_items`, for items that are owned as a whole: owner references, which all that a controller makes has."""
+    """Compares as `_same_items`, items that are owned as a whole: owner references, which all that a controller makes has."""
     if len(live) != len(value):
         return False
     for item, candidate in zip(value, live, strict=True):
@@ -171,7 +174,7 @@ def _same_whole_items(value: list[Any], live: list[Any], key: str, owned: Fields
 
 
 def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owned: Fields, leeway: _Leeway) -> bool:
-    """As `_same_items`, for items that several keys name, such as ports; defaults stand for keys that are not there."""
+    """Compares as `_same_items`, items that several keys name, such as ports; defaults stand for keys that are not there."""
     defaults = type.key_defaults
     if len(live) != len(value):
         return False
@@ -191,7 +194,7 @@ def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owne
 
 
 def _same_set(value: list[Any], live: list[Any], owned: Fields) -> bool:
-    """The texts of a set, in an order that the live list keeps."""
+    """Returns the texts of a set, in an order that the live list keeps."""
     if len(owned) != len(value) or len(set(live)) != len(live):
         return False
     candidates = iter(live)

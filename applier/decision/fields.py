@@ -21,24 +21,24 @@ Fields = dict[str, Any]
 
 
 def is_member(node: Fields) -> bool:
-    """Whether the path that leads to a node is itself in the set."""
+    """Tells whether the path that leads to a node is itself in the set."""
     return not node or "." in node
 
 
 def below(node: Fields) -> Fields:
-    """The longer paths of a node, as a set of their own."""
+    """Returns the longer paths of a node, as a set of their own."""
     return {key: child for key, child in node.items() if key != "."} if "." in node else node
 
 
 def node_of(member: bool, children: Fields) -> Fields | None:
-    """A node from its two halves; None when nothing is left of it."""
+    """Returns a node from its two halves; None when nothing is left of it."""
     if not children:
         return {} if member else None
     return {".": {}, **children} if member else children
 
 
 def union(first: Fields, second: Fields) -> Fields:
-    """The paths of either set."""
+    """Returns the paths of either set."""
     if not first or not second:
         return first or second
     joined = dict(first)
@@ -54,7 +54,7 @@ def _both(first: Fields, second: Fields) -> Fields:
 
 
 def difference(first: Fields, second: Fields) -> Fields:
-    """The paths of the first set that are not in the second; a path is not taken away with its parent."""
+    """Returns the paths of the first set that are not in the second; a path is not taken away with its parent."""
     left: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
@@ -65,7 +65,7 @@ def difference(first: Fields, second: Fields) -> Fields:
 
 
 def without(first: Fields, second: Fields) -> Fields:
-    """The paths of the first set that neither are in the second nor lie below one of it."""
+    """Returns the paths of the first set that neither are in the second nor lie below one of it."""
     left: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
@@ -79,7 +79,7 @@ def without(first: Fields, second: Fields) -> Fields:
 
 
 def intersection(first: Fields, second: Fields) -> Fields:
-    """The paths of both sets."""
+    """Returns the paths of both sets."""
     shared: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
@@ -104,7 +104,7 @@ def add(fields: Fields, steps: Iterable[str]) -> None:
 
 
 def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every path of a set, in the server's order: those that end on a level first, then what lies below them."""
+    """Yields every path of a set, in the server's order: those that end on a level first, then what lies below them."""
     ordered = sorted((key for key in fields if key != "."), key=lambda key: ("fkvi".index(key[0]), key))
     for key in ordered:
         if is_member(fields[key]):
@@ -116,7 +116,7 @@ def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str,
 
 @lru_cache(maxsize=4096)
 def read_step(step: str) -> str | int | ItemKey:
-    """A step as paths have it: a name, a list position or an `ItemKey`. Raises ValueError for what is no step of FieldsV1."""
+    """Returns a step as paths have it: a name, a list position or an `ItemKey`. Raises ValueError for what is no step of FieldsV1."""
     kind, text = step[:2], step[2:]
     if kind == "f:":
         return text
@@ -130,12 +130,12 @@ def read_step(step: str) -> str | int | ItemKey:
 
 
 def path_of(steps: Iterable[str]) -> Path:
-    """A path for people and programs from the steps of FieldsV1."""
+    """Returns a path for people and programs from the steps of FieldsV1."""
     return tuple(read_step(step) for step in steps)
 
 
 def step_of(element: Any) -> str:
-    """The step of FieldsV1 for one element of a path."""
+    """Returns the step of FieldsV1 for one element of a path."""
     if isinstance(element, ItemKey):
         if element.fields[0][0] == "":
             return value_step(element.fields[0][1])
@@ -153,7 +153,7 @@ NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {},
 
 
 def field_set(value: Any, type: Type) -> Fields:
-    """Every leaf, item and free key that an object mentions. Raises `Misfit` where it breaks its schema."""
+    """Returns every leaf, item and free key that an object mentions. Raises `Misfit` where it breaks its schema."""
     node = _node(value, type)
     return {} if node is None or node is _LEAF else node
 
@@ -162,7 +162,7 @@ _LEAF: Fields = {}
 
 
 def _node(value: Any, type: Type) -> Fields | None:
-    """The set below a value; `_LEAF` for one owned as a whole, None for one that owns nothing."""
+    """Returns the set below a value; `_LEAF` for one owned as a whole, None for one that owns nothing."""
     shape = shape_of(type, value)
     if is_leaf(type, shape):
         return _LEAF
@@ -193,7 +193,7 @@ def _of_list(value: list[Any], type: Type) -> Fields | None:
 
 
 def reconciled(fields: Fields, type: Type) -> Fields:
-    """A set after its schema has made lists or maps atomic: what was owned inside is owned as a whole."""
+    """Returns a set after its schema has made lists or maps atomic: what was owned inside is owned as a whole."""
     result: Fields = {}
     changed = False
     for step, node in fields.items():
@@ -215,7 +215,7 @@ def _reconciled_node(node: Fields, type: Type) -> Fields:
 
 
 def with_named_fields(fields: Fields, type: Type | None) -> Fields:
-    """A set with every declared field that leads to one of its members (`EnsureNamedFieldsAreMembers`)."""
+    """Returns a set with every declared field that leads to one of its members (`EnsureNamedFieldsAreMembers`)."""
     result: Fields = {}
     for step, node in fields.items():
         if node and step != ".":

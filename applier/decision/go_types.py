@@ -14,7 +14,7 @@ _PREFIX = "io.k8s."
 
 @cache
 def _structs(package: str) -> dict[str, str]:
-    """The fields of each struct of a package, in one text."""
+    """Returns the fields of each struct of a package, in one text."""
     from applier.decision.go_fields import FIELDS  # a table of 50 KB, which only differences need
 
     return dict(struct.split(":") for struct in FIELDS.get(package, "").split(";") if struct)
@@ -22,39 +22,39 @@ def _structs(package: str) -> dict[str, str]:
 
 @cache
 def _of(definition: str) -> dict[str, str]:
-    """The fields of a definition with their marks: `*` for a pointer, `?` for what a server without some feature leaves out."""
+    """Returns the fields of a definition with their marks: `*` for a pointer, `?` for what a server without some feature leaves out."""
     package, _, struct = definition.removeprefix(_PREFIX).rpartition(".")
     words = _structs(package).get(struct, "").split()
     return {word.lstrip("?*"): word[: -len(word.lstrip("?*"))] for word in words}
 
 
 def is_known(definition: str, field: str) -> bool:
-    """Whether this release knows the field: of one that a newer server has, nothing is said here."""
+    """Tells whether this release knows the field: of one that a newer server has, nothing is said here."""
     return field in _of(definition)
 
 
 def is_plain(definition: str, field: str) -> bool:
-    """Whether a field is known to be no pointer, so that an empty scalar in it is as good as none."""
+    """Tells whether a field is known to be no pointer, so that an empty scalar in it is as good as none."""
     return "*" not in _of(definition).get(field, "*")
 
 
 def is_gated(definition: str, field: str) -> bool:
-    """Whether a server may leave a field out because a feature is off."""
+    """Tells whether a server may leave a field out because a feature is off."""
     return "?" in _of(definition).get(field, "")
 
 
 def default_of(definition: str, field: str) -> Any:
-    """What is filled in where a field is not there, whatever stands around it; None where nothing is, as far as we know."""
+    """Returns what is filled in where a field is not there, whatever stands around it; None where nothing is, as far as we know."""
     return _DEFAULTS.get(definition.removeprefix(_PREFIX), {}).get(field)
 
 
 def is_worked_out(definition: str, field: str) -> bool:
-    """Whether the server works a field out from others, allocates it, or takes it out, where nothing is sent."""
+    """Tells whether the server works a field out from others, allocates it, or takes it out, where nothing is sent."""
     return field in _WORKED_OUT.get(definition.removeprefix(_PREFIX), ())
 
 
 def is_judged_empty(definition: str, field: str) -> bool:
-    """Whether the server tells an empty value of a field from none when it validates, though it stores neither."""
+    """Tells whether the server tells an empty value of a field from none when it validates, though it stores neither."""
     return field in _JUDGED_EMPTY.get(definition.removeprefix(_PREFIX), ())
 
 

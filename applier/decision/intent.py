@@ -27,19 +27,19 @@ _MARK = "sha256:"
 
 @cache
 def _salt() -> bytes:
-    """One for each process: hashes tell nothing outside of it, and values cannot be looked up in tables."""
+    """Returns one for each process: hashes tell nothing outside of it, and values cannot be looked up in tables."""
     import secrets  # takes longer to import than all of this room
 
     return secrets.token_bytes(16)
 
 
 def is_secret(manifest: Manifest) -> bool:
-    """Whether an object is a Secret of the core."""
+    """Tells whether an object is a Secret of the core."""
     return manifest.get("kind") == "Secret" and manifest.get("apiVersion") == "v1"
 
 
 def hide_secrets(manifest: Manifest) -> Manifest:
-    """A Secret with hashes for values and `stringData` folded in; one that is hidden already, and any other kind, as it is."""
+    """Returns a Secret with hashes for values and `stringData` folded in; one that is hidden already, and any other kind, as it is."""
     if not is_secret(manifest):
         return manifest
     manifest = folded(manifest)
@@ -52,7 +52,7 @@ def hide_secrets(manifest: Manifest) -> Manifest:
 
 
 def as_stored(managers: Managers, ours: Identity) -> Managers:
-    """The managers of a Secret with the texts that others own as what became of them.
+    """Returns the managers of a Secret with the texts that others own as what became of them.
 
     The server goes on calling them `stringData`, and so sees no conflict with whoever sends `data`: it would be overwritten without a word.
     Our own stay as they are. We send `data` since, so that the server takes nothing away when they are given up.
@@ -67,7 +67,7 @@ def as_stored(managers: Managers, ours: Identity) -> Managers:
 
 
 def revealed(intent: Manifest, manifest: Manifest) -> Manifest:
-    """A hidden Secret that was made from a manifest, with the manifest's values; any other kind as it is."""
+    """Returns a hidden Secret that was made from a manifest, with the manifest's values; any other kind as it is."""
     if not is_secret(intent):
         return intent
     plain = folded(manifest)
@@ -77,7 +77,7 @@ def revealed(intent: Manifest, manifest: Manifest) -> Manifest:
 
 
 def is_hidden(value: Any) -> bool:
-    """Whether a value stands for a secret one. No base64 looks like this."""
+    """Tells whether a value stands for a secret one. No base64 looks like this."""
     return isinstance(value, str) and value.startswith(_MARK)
 
 
@@ -93,7 +93,7 @@ def _hidden(value: Any) -> Any:
 
 
 def _without_last_applied(manifest: Manifest) -> Manifest:
-    """kubectl's annotation repeats the values in the clear."""
+    """Leaves out kubectl's annotation, which repeats the values in the clear."""
     metadata = manifest.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     text = annotations.get(LAST_APPLIED)
@@ -104,7 +104,7 @@ def _without_last_applied(manifest: Manifest) -> Manifest:
 
 
 def folded(manifest: Manifest) -> Manifest:
-    """A Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there.
+    """Returns a Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there.
 
     Null is an empty text to a server, which reads texts into Go's strings. What is no map of texts is left for it to refuse.
     """
@@ -123,7 +123,7 @@ _SET_BY_SERVER = frozenset(("creationTimestamp", "deletionTimestamp", "deletionG
 
 
 def prepared(manifest: Manifest, schema: Type | None = None) -> Manifest:
-    """The manifest to send; the same object when there is nothing to take out of it.
+    """Returns the manifest to send; the same object when there is nothing to take out of it.
 
     Status is taken out where it is a subresource (which the schema knows), and `stringData` of Secrets is folded into `data`.
     """
@@ -186,7 +186,7 @@ def _holds_hash(value: Any) -> bool:
 
 
 def _outermost(places: Iterable[_Place]) -> list[_Place]:
-    """Each place once and none inside another; the last first, so that positions in lists stay right while items go."""
+    """Returns each place once and none inside another; the last first, so that positions in lists stay right while items go."""
     kept: list[_Place] = []
     for place in sorted(places, key=lambda place: place.keys):
         if not kept or place.keys[: len(kept[-1].keys)] != kept[-1].keys:
@@ -195,7 +195,7 @@ def _outermost(places: Iterable[_Place]) -> list[_Place]:
 
 
 def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place | None:
-    """Where a pointer leads; None when the intent has nothing there."""
+    """Returns where a pointer leads; None when the intent has nothing there."""
     value: Any = intent
     now: Any = live
     keys: list[Any] = []
@@ -218,7 +218,7 @@ def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place
 
 
 def _replaced(value: Any, keys: tuple[Any, ...], new: Any) -> Any:
-    """A copy with one place changed or, for ABSENT, gone; a map or list that this empties goes with it."""
+    """Returns a copy with one place changed or, for ABSENT, gone; a map or list that this empties goes with it."""
     if not keys:
         return new
     key = keys[0]

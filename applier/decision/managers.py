@@ -40,12 +40,12 @@ class BadManagedFields(ValueError):
 
 
 def applier_of(manager: str, subresource: str = "") -> Identity:
-    """The identity of whoever applies under this name, to the object itself or to a subresource."""
+    """Returns the identity of whoever applies under this name, to the object itself or to a subresource."""
     return Identity(manager, "Apply", subresource)
 
 
 def managers_of(live: Manifest) -> Managers:
-    """All managers of an object. Raises `BadManagedFields`."""
+    """Returns all managers of an object. Raises `BadManagedFields`."""
     managers: Managers = {}
     for entry in entries_of(live):
         version = entry.get("apiVersion")
@@ -56,7 +56,7 @@ def managers_of(live: Manifest) -> Managers:
 
 
 def recorded_twice(live: Manifest) -> bool:
-    """Whether a manager has two entries, as a server leaves them after a scale; it keeps the last of them on the next write."""
+    """Tells whether a manager has two entries, as a server leaves them after a scale; it keeps the last of them on the next write."""
     entries = entries_of(live)
     return len(entries) > 1 and len({_identity_of(entry) for entry in entries}) != len(entries)
 
@@ -68,7 +68,7 @@ def _identity_of(entry: dict[str, Any]) -> Identity:
 
 
 def written(managers: Managers) -> list[dict[str, Any]]:
-    """`managedFields` as the server stores them: in its order, and empty where there is no manager."""
+    """Returns `managedFields` as the server stores them: in its order, and empty where there is no manager."""
     entries = []
     for identity, entry in sorted(managers.items(), key=_rank):
         written: dict[str, Any] = {"manager": identity.manager, "operation": identity.operation, "apiVersion": entry.version}
@@ -87,12 +87,12 @@ def _rank(one: tuple[Identity, Entry]) -> tuple[str, ...]:
 
 
 def owner_of(identity: Identity, entry: Entry) -> Owner:
-    """A manager as it is reported."""
+    """Returns a manager as it is reported."""
     return Owner(identity.manager, identity.operation, entry.time, identity.subresource)
 
 
 def owners_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
-    """Who owns a field, or something above it as a whole. Entries that cannot be read own nothing."""
+    """Returns who owns a field, or something above it as a whole. Entries that cannot be read own nothing."""
     try:
         managers = managers_of(live)
     except BadManagedFields:
@@ -101,14 +101,14 @@ def owners_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
 
 
 def owners_among(managers: Managers, steps: tuple[str, ...], *, besides: Identity | None = None) -> Iterator[Owner]:
-    """The owners of a place, or of an atomic field that it is part of, other than one."""
+    """Yields the owners of a place, or of an atomic field that it is part of, other than one."""
     for identity, entry in managers.items():
         if identity != besides and owns(entry.fields, steps):
             yield owner_of(identity, entry)
 
 
 def owns(fields: Fields, steps: tuple[str, ...]) -> bool:
-    """Whether a set has a path, something below it, or an atomic field above it."""
+    """Tells whether a set has a path, something below it, or an atomic field above it."""
     node = fields
     for step in steps:
         below = node.get(step)
@@ -187,7 +187,7 @@ def _patch(live: Manifest, managers: Managers, *, drop_annotation: bool = False)
 
 
 def entries_of(live: Manifest) -> list[dict[str, Any]]:
-    """`metadata.managedFields` of a live object; empty where it has none."""
+    """Returns `metadata.managedFields` of a live object; empty where it has none."""
     return (live.get("metadata") or {}).get("managedFields") or []
 
 
@@ -197,7 +197,7 @@ def applied_by(live: Manifest, manager: str) -> bool:
 
 
 def others_in(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
-    """The managers to take over from that own something of this object, each once.
+    """Returns the managers to take over from that own something of this object, each once.
 
     Our own updates count: an object made by a plain create under our name has an Update entry of ours, whose fields would outlive our
     giving them up like those of client-side apply, and conflict with ourselves (kubernetes#107417).
@@ -220,13 +220,13 @@ def _owns_last_applied(entry: dict[str, Any]) -> bool:
 
 
 def ownership_patch(live: Manifest, manager: str, managers: Sequence[str]) -> Patch:
-    """The JSON patch that makes it ours, on this version of the object only; empty when there is nothing to take."""
+    """Returns the JSON patch that makes it ours, on this version of the object only; empty when there is nothing to take."""
     others = others_in(live, manager, managers)
     return take_over(live, others, manager) if others else []
 
 
 def taken_over(live: Manifest, patch: Patch) -> Manifest:
-    """The live object as it is after that patch; the same object when there is none. Parts are shared."""
+    """Returns the live object as it is after that patch; the same object when there is none. Parts are shared."""
     if not patch:
         return live
     metadata = dict(live["metadata"])

@@ -60,7 +60,7 @@ def _bare(managers: Managers) -> dict[Identity, tuple[Fields, str]]:
 
 
 def stored(value: Manifest, schema: Type) -> Manifest:
-    """An object as the server keeps it: without null and empty maps where Go leaves them out, and with declared defaults."""
+    """Returns an object as the server keeps it: without null and empty maps where Go leaves them out, and with declared defaults."""
     if is_secret(value):
         value = folded(value)
     result = _stored(value, schema)
@@ -88,7 +88,7 @@ def _stored(value: Any, type: Type) -> Any:
 
 
 def _conflict(refused: dict[Identity, Fields], before: Managers) -> FieldConflict:
-    """The server's words: `pkg/util/managedfields/internal/conflict.go` of apimachinery."""
+    """Returns the server's words: `pkg/util/managedfields/internal/conflict.go` of apimachinery."""
     causes: list[Cause] = []
     lines: list[str] = []
     for identity in sorted(refused):
@@ -120,7 +120,7 @@ def _written(step: str) -> str:
 
 
 def as_kept(live: Any, sent: Any, type: Type) -> Any:
-    """A sent value with the live one wherever the two are one to the server."""
+    """Returns a sent value with the live one wherever the two are one to the server."""
     if sent is live or stored_alike(live, sent, type):
         return live
     if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:

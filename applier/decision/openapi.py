@@ -17,7 +17,7 @@ _GVK = "x-kubernetes-group-version-kind"
 
 
 def read_openapi(document: dict[str, Any]) -> Schemas:
-    """The schemas of one document of `/openapi/v3/…`. What it does not describe is unknown; nothing is raised."""
+    """Returns the schemas of one document of `/openapi/v3/…`. What it does not describe is unknown; nothing is raised."""
     models = (document.get("components") or {}).get("schemas") or {}
     with_status = _kinds_with_status(document.get("paths") or {})
     types = {name: _FIXED[name] if name in _FIXED else _Reader(False).atom(model) for name, model in models.items() if "$ref" not in model}
@@ -33,7 +33,7 @@ def _kinds_of(extension: Any) -> list[str]:
 
 
 def _kinds_with_status(paths: dict[str, Any]) -> set[str]:
-    """The kinds with a status subresource: on the object itself the server takes no status from anybody."""
+    """Returns the kinds with a status subresource: on the object itself the server takes no status from anybody."""
     kinds: set[str] = set()
     for path, operations in paths.items():
         if path.endswith("/{name}/status"):
@@ -50,7 +50,7 @@ class _Reader:
         self.preserve = preserve
 
     def atom(self, schema: dict[str, Any]) -> Any:
-        """The compact form of a schema that is no reference."""
+        """Returns the compact form of a schema that is no reference."""
         if schema.get("x-kubernetes-preserve-unknown-fields") is True:
             self.preserve = True
         kind = schema.get("type", "")
@@ -65,7 +65,7 @@ class _Reader:
         return {"s": "untyped", **self._list(schema), **self._map(schema)}
 
     def _child(self, schema: dict[str, Any]) -> Any:
-        """A reference, alone or inside `allOf`, stays one, with the map type that overrides the one of what it refers to."""
+        """Returns a reference, alone or inside `allOf`, stays one, with the map type that overrides the one of what it refers to."""
         several: list[dict[str, Any]] = schema.get("allOf") or []
         target = schema.get("$ref") or next((only.get("$ref") for only in several if len(several) == 1), None)
         if not target:
@@ -86,7 +86,7 @@ class _Reader:
         return spec
 
     def _element(self, schema: dict[str, Any], properties: dict[str, Any]) -> Any:
-        """The type of fields that are not declared; None where they are not allowed."""
+        """Returns the type of fields that are not declared; None where they are not allowed."""
         additional = schema.get("additionalProperties")
         if additional is None:
             return "*deduced" if self.preserve or not properties else None
@@ -101,7 +101,7 @@ class _Reader:
 
 
 def _list_kind(schema: dict[str, Any]) -> tuple[str, list[str]]:
-    """`a`tomic, `s`et or `m`ap with its keys. Patch strategies speak where no list type does."""
+    """Returns `a`tomic, `s`et or `m`ap with its keys. Patch strategies speak where no list type does."""
     list_type = schema.get("x-kubernetes-list-type")
     if list_type is not None:
         keys = list(schema.get("x-kubernetes-list-map-keys") or ())

@@ -22,7 +22,7 @@ _POD_TOLERATIONS = [
 
 
 def without_added(definition: str, steps: tuple[str, ...], stored: list[Any], sent: list[Any]) -> list[Any]:
-    """A stored list without the items that admission adds to it whenever they are missing: a Pod's tolerations of lost nodes."""
+    """Returns a stored list without the items that admission adds to it whenever they are missing: a Pod's tolerations of lost nodes."""
     if definition != "io.k8s.api.core.v1.Pod" or steps != ("f:spec", "f:tolerations"):
         return stored
     return [item for item in stored if item in sent or item not in _POD_TOLERATIONS]
@@ -50,7 +50,7 @@ class Difference(NamedTuple):
 
 
 def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
-    """All differences between a stored object and one that has been merged from it, but for what only the server sets."""
+    """Returns all differences between a stored object and one that has been merged from it, but for what only the server sets."""
     walk = Walk(type.name)
     for name in live.keys() | sent.keys():
         below = type.member(name)
@@ -66,7 +66,7 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
 
 
 def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
-    """Whether the server may fill in again what `sent` no longer has: a declared field whose surroundings stay.
+    """Tells whether the server may fill in again what `sent` no longer has: a declared field whose surroundings stay.
 
     Items of lists and keys of free maps are gone for good, and all that is in them.
     """
@@ -91,7 +91,7 @@ def _comes_back(owner: Type, name: str) -> bool:
 
 
 def stored_alike(stored: Any, sent: Any, type: Type, owner: Type | None = None, name: str = "") -> bool:
-    """Whether the server would keep one value, some place below an object, as it keeps the other."""
+    """Tells whether the server would keep one value, some place below an object, as it keeps the other."""
     walk = Walk("")
     walk.visit(stored, sent, type, (f"f:{name}",), owner)
     return not walk.differing
@@ -136,7 +136,7 @@ class Walk:
         self.differing.append(Difference(steps, old, new, doubt))
 
     def _unset(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None, whole: bool) -> None:
-        """Something is stored, and what is sent is as good as nothing: the default comes in its place, where there is one."""
+        """Puts a default in the place of what is as good as nothing, where something is stored and there is a default."""
         name = steps[-1][2:]
         if owner is not None and (equal(old, owner.defaults.get(name)) or equal(old, default_of(owner.name, name))):
             return
@@ -165,7 +165,7 @@ class Walk:
                 self._free(before, after, below, (*steps, f"f:{name}"), whole)
 
     def _free(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
-        """What is under a free key, or an item of a list, is there whatever it is: Go reads null as the empty value of its type."""
+        """Keeps what is under a free key, or an item of a list, whatever it is: Go reads null as the empty value of its type."""
         old, new = _zeroed(old, type), _zeroed(new, type)
         if old is ABSENT or new is ABSENT:
             if old is not new and (new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole)):
@@ -198,7 +198,7 @@ def _zeroed(value: Any, type: Type) -> Any:
 
 
 def _doubt_of(owner: Type | None, steps: Steps, new: Any) -> str:
-    """Why it is not for us to say what becomes of a field that nothing is sent for, or something empty; empty where it is."""
+    """Returns why it is not for us to say what becomes of a field that nothing is sent for, or something empty; empty where it is."""
     name = steps[-1][2:]
     if owner is None or name not in owner.fields:
         return ""

@@ -43,11 +43,11 @@ class Type:
         self._table, self._spec, self.name, self.go, self.status = table, spec, name, go, status
 
     def with_status(self) -> Type:
-        """The same type as the status subresource takes it: there a status is a field like others."""
+        """Returns the same type as the status subresource takes it: there a status is a field like others."""
         return self._table.named(self.name) if self.status else self
 
     def __getattr__(self, attribute: str) -> Any:
-        """Only called for what is not there yet: works the type out, once."""
+        """Works the type out, once: this is only called for what is not there yet."""
         if attribute not in Type.__annotations__:
             raise AttributeError(attribute)
         self._work_out()
@@ -85,12 +85,12 @@ class Type:
         return is_plain(*self.name.rpartition("/")[::2])
 
     def member(self, name: str) -> Type | None:
-        """The type of a map's member; None where the map may not have it."""
+        """Returns the type of a map's member; None where the map may not have it."""
         known = self.fields.get(name)
         return known[1] if known else self.element
 
     def below(self, step: str) -> Type | None:
-        """The type behind a step of FieldsV1; None when the schema has no such place."""
+        """Returns the type behind a step of FieldsV1; None when the schema has no such place."""
         return self.member(step[2:]) if step.startswith("f:") else self.item if self.is_list else None
 
 
@@ -110,7 +110,7 @@ class Table:
         self._made: dict[tuple[str, str], Type] = {}
 
     def named(self, name: str, relationship: str = "", *, status: bool = False) -> Type:
-        """A type by name. `relationship` overrides how its map merges. A name that the document lacks is of any type."""
+        """Returns a type by name. `relationship` overrides how its map merges. A name that the document lacks is of any type."""
         key = (name, relationship or ("status" if status else ""))
         made = self._made.get(key)
         if made is None:
@@ -131,7 +131,7 @@ class Schemas:
         self._found: dict[Kind, Type | None] = {}
 
     def get(self, kind: Kind) -> Type | None:
-        """How objects of a kind merge; None when no document has said so."""
+        """Returns how objects of a kind merge; None when no document has said so."""
         if kind not in self._found:
             self._found[kind] = self._find(f"{kind.group}/{kind.version}/{kind.kind}")
         return self._found[kind]
@@ -145,11 +145,11 @@ class Schemas:
 
     @classmethod
     def joined(cls, parts: Iterable[Schemas]) -> Schemas:
-        """One that knows what any of several knows."""
+        """Returns one that knows what any of several knows."""
         return cls(table for part in parts for table in part._tables)
 
     def dumps(self) -> str:
-        """All of it as compact JSON, for a cache on disk."""
+        """Returns all of it as compact JSON, for a cache on disk."""
         tables = [{"kinds": table.kinds, "types": table.types} for table in self._tables]
         return json.dumps({"version": _VERSION, "tables": tables}, separators=(",", ":"))
 

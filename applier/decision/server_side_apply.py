@@ -71,7 +71,7 @@ def simulate(
 
 
 def without_managed_fields(live: Manifest) -> Manifest:
-    """An object without what says who owns it."""
+    """Returns an object without what says who owns it."""
     metadata = live.get("metadata")
     if not metadata or "managedFields" not in metadata:
         return live
@@ -79,14 +79,14 @@ def without_managed_fields(live: Manifest) -> Manifest:
 
 
 def _first_entries(live: Manifest, type: Type, version: str) -> Managers:
-    """Who owns an object that nobody's fields were kept of: one manager for all that is there."""
+    """Returns who owns an object that nobody's fields were kept of: one manager for all that is there."""
     comparison = compare({}, _beyond_zero(live, type) if type.go else live, type)
     fields = difference(_without_status(union(comparison.added, comparison.modified), type), NEVER_OWNED)
     return {Identity(BEFORE_FIRST_APPLY, "Update", "", version): Entry(fields, version)} if fields else {}
 
 
 def _beyond_zero(value: dict[str, Any], type: Type, is_plain_all_the_way: bool = True) -> dict[str, Any]:
-    """What a Go object has beyond one in which nobody set anything: that is what the server compares it with.
+    """Returns what a Go object has beyond one in which nobody set anything: that is what the server compares it with.
 
     Go writes null and `{}` for lists, maps and structs, and for plain scalars their zeros (a PriorityClass's `value: 0`), unless they
     are said to be left out. What stands behind a pointer, or in a list, is not there at all when nobody set it.
@@ -138,7 +138,7 @@ def _settle(comparison: Comparison, after: Managers, ours: Identity, type: Type)
 
 
 def merge(live: Any, intent: Any, type: Type) -> Any:
-    """What the two give together. What an intent leaves as it is is the live object's own, not a copy. Raises `Misfit`."""
+    """Merges the two. What an intent leaves as it is is the live object's own, not a copy. Raises `Misfit`."""
     if intent is ABSENT:
         return live
     shape = shape_of(type, intent)
@@ -163,7 +163,7 @@ def _merge_maps(live: dict[str, Any], intent: dict[str, Any], type: Type) -> dic
 
 
 def _merge_lists(live: list[Any], intent: list[Any], type: Type) -> list[Any]:
-    """Items in the intent's order, with those that only the live list has where they stood among the others."""
+    """Returns items in the intent's order, with those that only the live list has where they stood among the others."""
     left, right = steps_to(live, type), steps_to(intent, type)
     of_live = _by_step(left, live)
     of_intent = dict(zip(right, intent, strict=True))
@@ -201,7 +201,7 @@ def _merge_lists(live: list[Any], intent: list[Any], type: Type) -> list[Any]:
 
 
 def _by_step(steps: list[str], items: list[Any]) -> dict[str, Any]:
-    """Items by their steps; one that is there twice is merged with nothing."""
+    """Returns items by their steps; one that is there twice is merged with nothing."""
     by_step: dict[str, Any] = {}
     for step, item in zip(steps, items, strict=True):
         by_step[step] = None if step in by_step else item
@@ -209,7 +209,10 @@ def _by_step(steps: list[str], items: list[Any]) -> dict[str, Any]:
 
 
 def remove(value: Any, gone: Fields, type: Type) -> Any:
-    """A value without the members of a set, and without what they hold. What has nothing left becomes null, as the server has it."""
+    """Returns a value without the members of a set, and without what they hold.
+
+    What has nothing left becomes null, as the server has it.
+    """
     shape = shape_of(type, value)
     if shape == MAP:
         return _remove_from_map(value, gone, type) if isinstance(value, dict) and not type.map_atomic else None
@@ -291,7 +294,7 @@ class Comparison:
             self._items(lower.get(step, []), upper.get(step, []), type, (*path, step))
 
     def _items(self, first: list[Any], second: list[Any], type: Type, path: tuple[str, ...]) -> None:
-        """Items of one name; where there are several, they are compared as a whole."""
+        """Compares items of one name; where there are several, they are compared as a whole."""
         if len(first) < 2 and len(second) < 2:
             self.visit(first[0] if first else ABSENT, second[0] if second else ABSENT, type.item, path)
         elif len(first) > 1 and len(second) > 1:

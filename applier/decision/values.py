@@ -26,12 +26,12 @@ _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Equal as structured-merge-diff's values are: numbers by size, and no number is a boolean."""
+    """Compares as structured-merge-diff does: numbers by size, and no number is a boolean."""
     return bool(first == second) and _alike(first, second)
 
 
 def _alike(first: Any, second: Any) -> bool:
-    """Whether two values that Python calls equal have booleans in the same places, for to Python they are numbers."""
+    """Tells whether two values that Python calls equal have booleans in the same places, for to Python they are numbers."""
     kind = first.__class__
     if kind is str:
         return True
@@ -43,12 +43,15 @@ def _alike(first: Any, second: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a Go field that is left out when empty would leave this value out."""
+    """Tells whether a Go field that is left out when empty would leave this value out."""
     return any(value is one or (value.__class__ is one.__class__ and value == one) for one in _EMPTY)
 
 
 def is_unset(value: Any, type: Type) -> bool:
-    """Whether a field with this value is to the server as one that is not there. In a custom object only what is absent is not there."""
+    """Tells whether a field with this value is to the server as one that is not there.
+
+    In a custom object only what is absent is not there.
+    """
     if value is ABSENT or not type.go:
         return value is ABSENT
     if value is None:
@@ -64,7 +67,7 @@ def is_unset(value: Any, type: Type) -> bool:
 
 
 def same_form(form: str, first: Any, second: Any) -> bool:
-    """Whether two unequal values of a form (see `Type.form`) are written alike by the server."""
+    """Tells whether two unequal values of a form (see `Type.form`) are written alike by the server."""
     reader = _READERS.get(form)
     if reader is None:
         return False
@@ -75,7 +78,7 @@ def same_form(form: str, first: Any, second: Any) -> bool:
 
 
 def rounds_alike(first: Any, second: Any) -> bool:
-    """Whether two quantities are one where the server rounds up to thousandths, as it does in the resources of pods."""
+    """Tells whether two quantities are one where the server rounds up to thousandths, as it does in the resources of pods."""
     try:
         sizes = [quantity(value)[0].quantize(_SCALES["m"], rounding=ROUND_CEILING) for value in (first, second)]
     except ValueError:
@@ -84,7 +87,7 @@ def rounds_alike(first: Any, second: Any) -> bool:
 
 
 def quantity(value: Any) -> tuple[Decimal, str]:
-    """A resource quantity: its size, rounded up to nano as the server does, and its family of suffixes. Raises ValueError.
+    """Returns a resource quantity: its size, rounded up to nano as the server does, and its family of suffixes. Raises ValueError.
 
     The family counts because the server keeps it: `1024` stays `1024` and does not become `1Ki`.
     """
@@ -118,14 +121,14 @@ def _moment(value: Any) -> datetime:
 
 
 def _microseconds(value: Any) -> datetime:
-    """Go reads six digits of a fraction, no more and no less, and refuses anything else."""
+    """Reads six digits of a fraction, no more and no less, and refuses anything else, as Go does."""
     if not _SIX_DIGITS.search(str(value)):
         raise ValueError(f"no microseconds: {value}")
     return _moment(value)
 
 
 def decoded(value: Any) -> bytes:
-    """Base64 as Go reads it: line ends do not count, everything else does. Raises ValueError."""
+    """Decodes Base64 as Go does: line ends do not count, everything else does. Raises ValueError."""
     try:
         return base64.b64decode(str(value).replace("\n", "").replace("\r", ""), validate=True)
     except binascii.Error as error:
@@ -140,7 +143,7 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def json_of(value: Any) -> str:
-    """A value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
+    """Returns a value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
     if value.__class__ is str and _PLAIN(value):
         return f'"{value}"'
     if isinstance(value, float) and value.is_integer():
@@ -153,12 +156,12 @@ def json_of(value: Any) -> str:
 
 
 def item_step(values: Iterable[tuple[str, Any]]) -> str:
-    """The step to an item of an associative list, from its keys and their values in the order of the keys' names."""
+    """Returns the step to an item of an associative list, from its keys and their values in the order of the keys' names."""
     return "k:{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in values) + "}"
 
 
 def value_step(value: Any) -> str:
-    """The step to an item of a set."""
+    """Returns the step to an item of a set."""
     return "v:" + json_of(value)
 
 
@@ -175,7 +178,7 @@ class Misfit(Exception):
 
 
 def step_to(item: Any, type: Type) -> str:
-    """The step of FieldsV1 to an item of a list of this type, which is a set or a map. Raises `Misfit`."""
+    """Returns the step of FieldsV1 to an item of a list of this type, which is a set or a map. Raises `Misfit`."""
     if type.list_kind == "set":
         if item is None or isinstance(item, dict | list):
             raise Misfit("an item of a set that is no scalar")
@@ -194,7 +197,7 @@ def step_to(item: Any, type: Type) -> str:
 
 
 def step_at(item: Any, position: int, type: Type) -> str:
-    """The step to an item of any list; its position where nothing else names it."""
+    """Returns the step to an item of any list; its position where nothing else names it."""
     try:
         return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
     except Misfit:
@@ -202,14 +205,14 @@ def step_at(item: Any, position: int, type: Type) -> str:
 
 
 def value_below(value: Any, step: str, type: Type) -> Any:
-    """The value behind one step of FieldsV1; ABSENT when there is none."""
+    """Returns the value behind one step of FieldsV1; ABSENT when there is none."""
     if isinstance(value, list):
         return next((item for position, item in enumerate(value) if step_at(item, position, type) == step), ABSENT)
     return value.get(step[2:], ABSENT) if isinstance(value, dict) and step.startswith("f:") else ABSENT
 
 
 def steps_to(items: list[Any], type: Type) -> list[str]:
-    """The steps to all items, in order."""
+    """Returns the steps to all items, in order."""
     return [step_to(item, type) for item in items]
 
 
@@ -217,7 +220,7 @@ MAP, SCALAR, LIST = "map", "scalar", "list"
 
 
 def shape_of(type: Type, value: Any) -> str:
-    """The shape of a value under a type. Null, what is absent and what does not fit have the first shape that the type allows."""
+    """Returns the shape of a value under a type. Null, what is absent and what does not fit have the first shape that the type allows."""
     if isinstance(value, dict):
         if type.is_map:
             return MAP
@@ -230,12 +233,12 @@ def shape_of(type: Type, value: Any) -> str:
 
 
 def is_leaf(type: Type, shape: str) -> bool:
-    """Whether a value of this shape is owned as a whole."""
+    """Tells whether a value of this shape is owned as a whole."""
     return shape == SCALAR or (type.map_atomic if shape == MAP else type.list_kind in ("atomic", ""))
 
 
 def member_type(type: Type, name: str) -> Type:
-    """The type of a map's member. Raises `Misfit` when the map may not have it."""
+    """Returns the type of a map's member. Raises `Misfit` when the map may not have it."""
     known = type.fields.get(name)  # as `Type.member`, whose call was 4 % of a decision
     member = known[1] if known else type.element
     if member is None:

@@ -29,7 +29,10 @@ places are for writes of others. Only a server that asks us to (429) gets fewer.
 
 
 def _clock() -> float:
-    """The event loop's time, by which `sleep` waits: with any other, a loop of virtual time would wait for ever. The machine's without."""
+    """Returns the event loop's time, by which `sleep` waits: with any other, a loop of virtual time would wait for ever.
+
+    The machine's without.
+    """
     try:
         return asyncio.get_running_loop().time()
     except RuntimeError:
@@ -130,13 +133,16 @@ class Concurrency:
         self._waiting.extendleft(reversed(kept))
 
     def _may_enter(self, group: Hashable) -> bool:
-        """Whether a write of a group may begin. The limit may fall below what a group that hangs has in flight: that keeps nobody out."""
+        """Tells whether a write of a group may begin.
+
+        The limit may fall below what a group that hangs has in flight: that keeps nobody out.
+        """
         if self.in_flight < self.limit:
             return group is None or self._of_group[group] < self.limit - self._kept_for_others()
         return group is not None and self._of_others(group) < self._kept_for_others()
 
     def _of_others(self, group: Hashable) -> int:
-        """How many writes are not of the group that has most of them; the limit where that is the group itself."""
+        """Returns how many writes are not of the group that has most of them; the limit where that is the group itself."""
         largest, count = max(self._of_group.items(), key=lambda one: one[1])
         return self.limit if largest == group else self.in_flight - count
 

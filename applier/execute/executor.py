@@ -86,7 +86,7 @@ async def _work(run: Run, due: deque[Step]) -> None:
 
 
 async def _outcome(run: Run, step: Step) -> Outcome:
-    """What becomes of one step, whatever happens."""
+    """Carries one step out, and returns what became of it, whatever happens."""
     started = time.monotonic()
     error: Exception | None = None
     try:
@@ -104,7 +104,7 @@ async def _outcome(run: Run, step: Step) -> Outcome:
 
 
 def _reason(step: Step, written: Written) -> str:
-    """What happened; and where that is what was meant, the reason of the plan, which says it best for what cannot be changed."""
+    """Returns what happened; and where that is what was meant, the reason of the plan, which says it best for what cannot be changed."""
     meant = step.reason if written.action is step.action else ""
     return meant or written.reason if written.action is Action.RECREATED else written.reason or meant
 
@@ -132,7 +132,7 @@ async def _established(run: Run, definition: Manifest) -> None:
 
 
 def _missing_on_paper(run: Run, ref: Ref) -> Ref | None:
-    """In a dry run: the namespace or definition that would be made by it, without which the server cannot be asked."""
+    """Returns, in a dry run, the namespace or definition that would be made by it, without which the server cannot be asked."""
     needed = [Ref("", "Namespace", "", ref.namespace), run.defined.get(ref[:2]), run.graph.objects[ref].owner]
     return next((other for other in needed if other is not None and run.is_new(other)), None)
 

@@ -45,7 +45,7 @@ def is_passing(error: Exception, *, defined: bool) -> bool:
 
 
 def conflicts_of(error: FieldConflict, live: Manifest) -> list[Conflict]:
-    """The fields in conflict as the server names them, each path as one text; the times are those of the live object's owners."""
+    """Returns the fields in conflict as the server names them, each path as one text; the times are those of the live object's owners."""
     times = {
         (entry.get("manager"), entry.get("operation"), entry.get("subresource", "")): entry.get("time", "") for entry in entries_of(live)
     }

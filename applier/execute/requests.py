@@ -102,12 +102,12 @@ class Run:
         return await self.limit.run(call, self.options.group)
 
     async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
-        """The object as it is now; None when there is none."""
+        """Reads the object as it is now; None when there is none."""
         resource = await self.cluster.resource(kind)
         return await self.ask(lambda: find(self.cluster, resource, ref.namespace, ref.name))
 
     async def schema(self, kind: Kind) -> Type | None:
-        """The schema of a kind; of one that came with the graph, as soon as it is served."""
+        """Returns the schema of a kind; of one that came with the graph, as soon as it is served."""
         known = self.plan.schemas.get(kind) or self.schemas.get(kind)
         if known is None and kind not in self.schemas:
             fresh: Schemas = await self.cluster.schemas([kind])
@@ -157,12 +157,12 @@ async def send_over(run: Run, desired: Desired, intent: Manifest, live: Manifest
 
 
 def _may_be_taken(run: Run, manager: str, may: set[str]) -> bool:
-    """In a dry run nothing has been taken over, so that those managers are still in the way."""
+    """Tells whether fields may be taken. In a dry run nothing has been taken over, so that those managers are still in the way."""
     return "*" in may or manager in may or (run.options.dry_run and manager in (*run.plan.intent.take_over, run.manager))
 
 
 def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
-    """The manifest for this object only, and for this version of it when `exact`. Anything else is a `WriteConflict`."""
+    """Returns the manifest for this object only, and for this version of it when `exact`. Anything else is a `WriteConflict`."""
     bound: dict[str, Any] = {"uid": uid_of(live)}
     if exact:
         bound["resourceVersion"] = resource_version_of(live)
@@ -170,7 +170,7 @@ def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
 
 
 async def owned(run: Run, desired: Desired, manifest: Manifest) -> Manifest:
-    """A manifest of the object with the UID of its owner. Raises `NoOwner` when the owner is not there."""
+    """Returns a manifest of the object with the UID of its owner. Raises `NoOwner` when the owner is not there."""
     owner = desired.owner
     if owner is None or not refers_to(manifest, owner):
         return manifest
@@ -199,7 +199,7 @@ async def put_right(run: Run, resource: Resource, live: Manifest) -> Manifest:
 
 
 async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
-    """Of the versions in an object's managedFields, those that are served.
+    """Returns, of the versions in an object's managedFields, those that are served.
 
     Only versions of the object's own group are looked at: others belong to subresources, like `autoscaling/v1` to scale.
     """
@@ -214,7 +214,7 @@ async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
 
 
 async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> Manifest:
-    """The patched object; in a dry run, where nothing is kept, as it would be."""
+    """Patches, and returns the object; in a dry run, where nothing is kept, as it would be."""
     if not patch:
         return live
     if run.options.dry_run:

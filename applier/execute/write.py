@@ -68,7 +68,7 @@ async def carry_out(run: Run, desired: Desired, step: Step) -> Written:
 
 
 async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Step:
-    """What is to be done with an object, given what was just read. `live` is as the server gave it, values of Secrets included.
+    """Returns what is to be done with an object, given what was just read. `live` is as the server gave it, values of Secrets included.
 
     Raises `NoOwner` when it has to name an owner that is not there.
     """
@@ -81,7 +81,7 @@ async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Ste
 
 
 async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) -> Written:
-    """One try. Raises `Moved` when the object is not what the step was decided on."""
+    """Tries once. Raises `Moved` when the object is not what the step was decided on."""
     try:
         if step.action is Action.CREATED or live is None:
             return await _create(run, desired, live)
@@ -115,7 +115,7 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> Written:
 
 
 async def _made_good(run: Run, desired: Desired, manifest: Manifest, made: Manifest) -> Manifest:
-    """A plain create records an update, not an apply. Made good at once, or the next run would have to.
+    """Returns a plain create records an update, not an apply. Made good at once, or the next run would have to.
 
     Controllers may write to the object as soon as it is there: it is read again then. When others have already changed what we set, it
     is left as it is.
@@ -137,7 +137,10 @@ async def _made_good(run: Run, desired: Desired, manifest: Manifest, made: Manif
 
 
 def _created(run: Run, after: Manifest, *, is_new: bool) -> Written:
-    """Whether we made the object, or somebody was faster and it was only changed. Two runs of one name would both say that they made it."""
+    """Tells whether we made the object, or somebody was faster and it was only changed.
+
+    Two runs of one name would both say that they made it.
+    """
     run.learn(after)
     others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
     if is_new and not others:

@@ -65,7 +65,10 @@ class Client:
         return len(self._made)
 
     async def call(self, request: Request, timeout: float) -> Response:
-        """The whole answer, whatever its status. `timeout` in seconds. Raises `HttpError`, `OSError`, `TimeoutError`."""
+        """Sends a request and returns the whole answer, whatever its status, within `timeout` seconds.
+
+        Raises `HttpError`, `OSError`, `TimeoutError`.
+        """
         sent = self._bytes(request)
         async with asyncio.timeout(timeout):
             connection = await self._take()
@@ -78,7 +81,10 @@ class Client:
         return response
 
     async def open(self, request: Request, timeout: float, silence: float) -> Stream:
-        """The answer as a stream, once its status and headers are there, for which `timeout` seconds may pass. Raises as `call`."""
+        """Sends a request and returns the answer as a stream, once its status and headers are there, within `timeout` seconds.
+
+        Raises as `call`.
+        """
         sent = self._bytes(request)
         async with asyncio.timeout(timeout):
             connection = await self._take()
@@ -98,7 +104,7 @@ class Client:
             await asyncio.wait([connection.lost for connection in made], timeout=PARTING)
 
     async def _take(self) -> Connection:
-        """An idle connection, the one used last first; or a new one."""
+        """Takes an idle connection, the one used last first; or a new one."""
         now = asyncio.get_running_loop().time()
         while self._idle:
             connection = self._idle.pop()
@@ -118,7 +124,7 @@ class Client:
             connection.abort()
 
     def _bytes(self, request: Request) -> bytes:
-        """The request as it goes over the wire. Raises `ValueError` for a header with a line break in it."""
+        """Writes the request as it goes over the wire. Raises `ValueError` for a header with a line break in it."""
         first = f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n{self._head}{_lines(request.headers.items())}"
         if request.body is None:
             return f"{first}\r\n".encode()

@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
             await self._more()
 
     async def chunk(self) -> bytes:
-        """The next piece of the body; nothing when it is complete."""
+        """Returns the next piece of the body; nothing when it is complete."""
         reader = self.reader
         while not reader.size and not reader.complete:
             await self._more()

@@ -27,7 +27,7 @@ class Proxy(NamedTuple):
 
     @classmethod
     def of(cls, url: str) -> Proxy:
-        """The proxy at `SCHEME://[user:password@]host[:port]`; the scheme is http, https, socks5 or socks5h."""
+        """Returns the proxy at `SCHEME://[user:password@]host[:port]`; the scheme is http, https, socks5 or socks5h."""
         parts = urlsplit(url)
         scheme = "socks5" if parts.scheme == "socks5h" else parts.scheme
         login = unquote(parts.username or ""), unquote(parts.password or "")
@@ -60,7 +60,7 @@ class Address(NamedTuple):
 
 
 async def dial(address: Address, tls: ssl.SSLContext | None, seconds: float) -> Connection:
-    """A new connection; TLS where a context is given. Raises `NotConnected` and `ProxyRefused`."""
+    """Returns a new connection; TLS where a context is given. Raises `NotConnected` and `ProxyRefused`."""
     try:
         async with asyncio.timeout(seconds):
             if address.proxy is None:
@@ -87,7 +87,10 @@ async def _connect(host: str, port: int, tls: ssl.SSLContext | None, server_name
 
 
 async def _through(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
-    """A connection by way of a proxy. Requests without TLS are the proxy's own to pass on; for TLS it opens a tunnel (RFC 9110, 9.3.6)."""
+    """Returns a connection by way of a proxy.
+
+    Requests without TLS are the proxy's own to pass on; for TLS it opens a tunnel (RFC 9110, 9.3.6).
+    """
     outer = ssl.create_default_context() if proxy.scheme == "https" else None
     try:
         connection = await _connect(proxy.host, proxy.port, outer, proxy.host)
@@ -107,7 +110,7 @@ async def _through(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -
 
 
 async def _through_socks(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
-    """A connection by way of a SOCKS5 proxy, which knows no HTTP: what goes over it is as without a proxy."""
+    """Returns a connection by way of a SOCKS5 proxy, which knows no HTTP: what goes over it is as without a proxy."""
     from python_socks import ProxyError, ProxyTimeoutError, ProxyType  # 0.1 s to import, and few have such a proxy
     from python_socks.async_.asyncio import Proxy as Socks
 

@@ -47,14 +47,14 @@ class Reader:
             raise Malformed(str(cause) if isinstance(cause, zlib.error | Malformed) else str(error)) from None
 
     def end(self) -> bool:
-        """The server has ended the connection; says whether that is how this answer ends."""
+        """Takes note that the server has ended the connection; tells whether that is how this answer ends."""
         has_length = "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
         if self.headed and not self.complete and not has_length:
             self._finish()
         return self.complete
 
     def take(self) -> bytes:
-        """What has come of the body since this was last asked."""
+        """Returns what has come of the body since this was last asked."""
         taken = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0

@@ -15,12 +15,12 @@ class Headers(Mapping[str, str]):
         self.pairs = pairs
 
     def all(self, name: str) -> list[str]:
-        """Every value of a header that may come more than once."""
+        """Returns every value of a header that may come more than once."""
         wanted = name.lower().encode()
         return [value.decode("latin-1") for key, value in self.pairs if key.lower() == wanted]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As for any mapping; without an exception on the way, since most headers are not there."""
+        """Returns a header as any mapping does; without an exception on the way, since most headers are not there."""
         wanted = name.lower().encode()
         for key, value in self.pairs:
             if key.lower() == wanted:

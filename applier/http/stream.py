@@ -28,12 +28,12 @@ class Stream:
         return self._connection.reader.headers
 
     async def chunk(self) -> bytes:
-        """The next piece, of any size; nothing at the end. Raises `TimeoutError` on silence, and `HttpError` or `OSError`."""
+        """Returns the next piece, of any size; nothing at the end. Raises `TimeoutError` on silence, and `HttpError` or `OSError`."""
         async with asyncio.timeout(self._silence):
             return await self._connection.chunk()
 
     async def read(self) -> bytes:
-        """All that is left."""
+        """Returns all that is left."""
         pieces = []
         while piece := await self.chunk():
             pieces.append(piece)

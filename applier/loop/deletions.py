@@ -40,7 +40,7 @@ class DeletionWriter:
         self.finalizers, self.guards = frozenset((*finalizers, *guards)), frozenset(guards)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
-        """What became of the objects that go now, of those that are there and not being deleted; of none when none is left.
+        """Deletes, and returns what became of the objects that go now, of those that are there and not being deleted.
 
         Later deletions count before earlier ones of the same object. All are held where something `failed` before, or what is known of the
         cluster is in doubt.
@@ -125,13 +125,16 @@ class DeletionWriter:
 
 
 def _live(deletion: Deletion, view: View) -> Manifest | None:
-    """The object that is meant, if it is there and not being deleted yet."""
+    """Returns the object that is meant, if it is there and not being deleted yet."""
     live = view.get(deletion.of.ref)
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_being_deleted(live) else None
 
 
 def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:
-    """What a merge patch says of finalizers: the list as a whole, and so for this version of the object only. Empty without ours."""
+    """Returns what a merge patch says of finalizers: the list as a whole, and so for this version of the object only.
+
+    Empty without ours.
+    """
     finalizers = _finalizers(live)
     left = [one for one in finalizers if one not in ours]
     return {} if left == finalizers else {"finalizers": left, "resourceVersion": resource_version_of(live)}

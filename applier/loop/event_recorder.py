@@ -29,7 +29,7 @@ class EventRecorder:
         self._told: OrderedDict[Ref, None] = OrderedDict()
 
     async def write(self, events: Sequence[EventWrite]) -> list[Outcome]:
-        """What became of each event that was not told before."""
+        """Tells events, and returns what became of each that was not told before."""
         return [outcome for event in events if (outcome := await self._one(event)) is not None]
 
     async def _one(self, event: EventWrite) -> Outcome | None:
@@ -56,7 +56,7 @@ class EventRecorder:
             self._told.popitem(last=False)
 
     def _manifest(self, event: EventWrite) -> Manifest:
-        """An event of the core's API, which every `kubectl` shows. Those about objects without a namespace are in `default`."""
+        """Returns an event of the core's API, which every `kubectl` shows. Those about objects without a namespace are in `default`."""
         kind, ref, uid = event.of
         stamp = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         named = {"name": ref.name, "uid": uid} | ({"namespace": ref.namespace} if ref.namespace else {})

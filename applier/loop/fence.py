@@ -32,13 +32,13 @@ class Fence:
         self._under_way: set[asyncio.Timeout] = set()
 
     def renew(self, closes: float, ends: float) -> None:
-        """The lease was renewed; what is under way has longer, too."""
+        """Takes note that the lease was renewed; what is under way has longer, too."""
         self.closes, self.ends = closes, ends
         for deadline in self._under_way:
             deadline.reschedule(ends)
 
     def close(self) -> None:
-        """The lease is somebody else's: nothing begins any more, and what is under way is given up."""
+        """Lets nothing begin any more, and gives up what is under way: the lease is somebody else's."""
         self.renew(float("-inf"), asyncio.get_running_loop().time())
         self.ends = float("-inf")
 

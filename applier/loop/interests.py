@@ -43,7 +43,7 @@ class Interests(Generic[K]):
                 self._by_label.setdefault(place, set()).add(selection)
 
     def drop(self, key: K) -> None:
-        """The key is interested in nothing more."""
+        """Forgets a key, which is interested in nothing more."""
         for topic in self._topics.pop(key, ()):
             _discard(self._keys, topic, key)
             if len(topic) == 1 and topic not in self._keys:
@@ -51,15 +51,15 @@ class Interests(Generic[K]):
                     _discard(self._by_label, place, topic[0])
 
     def all(self) -> list[K]:
-        """The keys that are interested in something."""
+        """Returns the keys that are interested in something."""
         return list(self._topics)
 
     def count(self) -> int:
-        """How many keys are interested in something."""
+        """Returns how many keys are interested in something."""
         return len(self._topics)
 
     def of(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> set[K]:
-        """The keys that a change is news for."""
+        """Returns the keys that a change is news for."""
         topics: set[Topic] = {ref}
         for state in (old, new):
             if state is not None:
@@ -69,7 +69,7 @@ class Interests(Generic[K]):
         return {key for topic in topics for key in self._keys.get(topic, ())}
 
     def _selecting(self, ref: Ref, state: Manifest) -> list[Selection]:
-        """The selections that pick an object."""
+        """Returns the selections that pick an object."""
         labels: dict[str, str] = state["metadata"].get("labels") or {}
         candidates = set(self._by_label.get((ref.group, ref.kind, "", ""), ()))
         for label, value in labels.items():
@@ -78,7 +78,7 @@ class Interests(Generic[K]):
 
 
 def _places(selection: Selection) -> list[tuple[str, str, str, str]]:
-    """Where a selection is noted: under the values of the first label that it needs, or where every object looks."""
+    """Returns where a selection is noted: under the values of the first label that it needs, or where every object looks."""
     for requirement in selector(selection.selector).requirements:
         if requirement.wanted and requirement.values is not None:
             return [(selection.group, selection.kind, requirement.key, value) for value in requirement.values]

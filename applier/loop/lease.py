@@ -127,7 +127,7 @@ class Lease:
         return found
 
     def _is_taken(self, lease: Manifest) -> bool:
-        """Whether somebody else leads, for all that we can know: a renewal that we saw is younger than the lease lasts."""
+        """Tells whether somebody else leads, for all that we can know: a renewal that we saw is younger than the lease lasts."""
         spec: dict[str, Any] = lease.get("spec") or {}
         if (spec.get("holderIdentity") or "") in ("", self.identity):
             return False
@@ -146,7 +146,7 @@ class Lease:
         return await self._cluster.patch(resource, self._namespace, self._name, patch, manager=self.identity)
 
     def _won(self, lease: Manifest, began: float) -> None:
-        """The lease is ours, counted from before we asked: nobody can have seen this renewal earlier."""
+        """Counts the lease as ours from before we asked: nobody can have seen this renewal earlier."""
         self._seen, self._seen_at, self.trouble = lease, _time(), None
         if not self.held.is_set():
             self.led_since = _time()

@@ -211,7 +211,9 @@ class Loop(Generic[K]):
                 self.queue.add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
-        """What the function says. What it has asked about is noted before anything is awaited, so that no change is missed, and so is
+        """Returns what the function says.
+
+        What it has asked about is noted before anything is awaited, so that no change is missed, and so is
         what of that is in doubt: a word that comes a moment later tells nothing of what was worked out by then."""
         desired: Graph | Gone | Hold = Gone()
         try:
@@ -239,12 +241,12 @@ class Loop(Generic[K]):
 
 
 def _is_to_be_tried_again(outcome: Outcome) -> bool:
-    """Whether trying again may help: after a failure, and when an object was not what the cache had shown."""
+    """Tells whether trying again may help: after a failure, and when an object was not what the cache had shown."""
     return outcome.action is Action.FAILED or isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _in_words(error: Exception) -> str:
-    """What went wrong, in one line; a fault of ours with its type, as its text alone may say little."""
+    """Returns what went wrong, in one line; a fault of ours with its type, as its text alone may say little."""
     return str(error) if isinstance(error, ApplierError) else f"{type(error).__name__}: {error}"
 
 

@@ -112,11 +112,11 @@ class WorkQueue(Generic[K]):
         return wait
 
     def forget(self, key: K) -> None:
-        """The key went well: its next failure is its first."""
+        """Takes note that the key went well: its next failure is its first."""
         self._failures.pop(key, None)
 
     async def get(self) -> K:
-        """The next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
+        """Returns the next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
         while (group := self._next_group()) is NO_GROUP:
             if self._closed:
                 raise QueueClosed
@@ -132,11 +132,11 @@ class WorkQueue(Generic[K]):
         return self._take(key, since)
 
     def _next_group(self) -> Hashable:
-        """The group whose turn it is, of those that have not their share in work."""
+        """Returns the group whose turn it is, of those that have not their share in work."""
         return next((group for group in self._waiting if self._busy[group] < self._share), NO_GROUP)
 
     def done(self, key: K) -> None:
-        """The work on a key is over, well or not."""
+        """Ends the work on a key, well or not."""
         group = self._group(key)
         self._busy[group] -= 1
         if not self._busy[group]:
@@ -174,19 +174,19 @@ class WorkQueue(Generic[K]):
             await self._changed.wait()
 
     def depth(self) -> int:
-        """How many keys wait."""
+        """Returns how many keys wait."""
         return sum(map(len, self._waiting.values())) + len(self._again)
 
     def active(self) -> int:
-        """How many keys are in work."""
+        """Returns how many keys are in work."""
         return len(self._active)
 
     def delayed(self) -> int:
-        """How many keys are to be added later."""
+        """Returns how many keys are to be added later."""
         return len(self._due)
 
     def oldest(self) -> float:
-        """For how many seconds the key that has waited longest has waited."""
+        """Returns for how many seconds the key that has waited longest has waited."""
         since = [when for keys in (*self._waiting.values(), self._again) for when in keys.values()]
         return self._now() - min(since) if since else 0.0
 
@@ -206,7 +206,7 @@ class WorkQueue(Generic[K]):
             del self._rests[first]
 
     def _set_timer(self) -> None:
-        """One timer for the earliest alarm."""
+        """Sets the one timer, for the earliest alarm."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

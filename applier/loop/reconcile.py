@@ -74,7 +74,10 @@ class Reconciler(Generic[K]):
         self._statuses = StatusWriter(self.cluster, manager=manager, concurrency=self._concurrency, sink=sink)
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
-        """What became of each object that was not as it should be; empty when all was. Raises `ApplierError` when nothing can be read."""
+        """Returns what became of each object that was not as it should be; empty when all was.
+
+        Raises `ApplierError` when nothing can be read.
+        """
         match desired:
             case Gone():
                 return await self._delete(key, Graph([]), view)
@@ -141,12 +144,15 @@ EVENT = ("", "Event")
 
 
 def _refutes(outcome: Outcome) -> bool:
-    """Whether a status could not be written that rests on a version: what follows from it may be wrong, so that nothing may follow."""
+    """Tells whether a status could not be written that rests on a version.
+
+    What follows from it may be wrong, so that nothing may follow.
+    """
     return outcome.action in UNDONE and bool(outcome.step.resource_version)
 
 
 def _leaving(graph: Graph, view: View) -> set[Ref]:
-    """The objects of a graph that are being deleted or are to be, and those that they own, which would go with them."""
+    """Returns the objects of a graph that are being deleted or are to be, and those that they own, which would go with them."""
     leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
     leaving |= {ref for ref in graph.objects if is_being_deleted(_live(view, ref))}
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):

@@ -34,7 +34,7 @@ class StatusWriter:
         self._concurrency = concurrency
 
     async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas, group: Hashable = None) -> list[Outcome]:
-        """What became of each status that was not as it should be; those that are as wanted cost no request."""
+        """Writes statuses, and returns what became of each that was not as it should be; those that are as wanted cost no request."""
         # A status of an object of the same name and another UID would tell of pods that are gone.
         due = [
             (status, live)
@@ -47,7 +47,7 @@ class StatusWriter:
         return list(outcomes)
 
     def _differs(self, status: StatusWrite, live: Manifest, schemas: Schemas) -> bool:
-        """Whether writing would change anything, as far as that can be told without the server."""
+        """Tells whether writing would change anything, as far as that can be told without the server."""
         if live.get(STATUS) == status.status:
             return False
         if not entries_of(live):
@@ -85,7 +85,7 @@ class StatusWriter:
 
 
 def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:
-    """What is applied. When `bound` it is for this object only, and where the status rests on a version for that version."""
+    """Returns what is applied. When `bound` it is for this object only, and where the status rests on a version for that version."""
     of = status.of
     metadata: dict[str, Any] = {"name": of.ref.name} | ({"namespace": of.ref.namespace} if of.ref.namespace else {})
     if bound:

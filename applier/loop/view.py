@@ -37,7 +37,7 @@ class ReadSet:
     kinds: set[GroupKind] = field(default_factory=set)
 
     def count(self) -> int:
-        """How many questions there were."""
+        """Returns how many questions there were."""
         return len(self.refs) + len(self.owned) + len(self.selections)
 
 
@@ -54,31 +54,31 @@ class View:
         self._doubts: list[str] = []
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The live object, or None when there is none. Raises `NotSynced` when that is not known."""
+        """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
         self.read.refs.add(ref)
         self.read.kinds.add(ref[:2])
         return self._cache.get(ref)
 
     def peek(self, ref: Ref) -> Manifest | None:
-        """The live object, whose changes are no news for the key: whoever derives keys from changes says which of them are."""
+        """Returns the live object, whose changes are no news for the key: whoever derives keys from changes says which of them are."""
         self.read.kinds.add(ref[:2])
         return self._cache.get(ref)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """The objects of some kinds, or of all that are watched, that name this UID among their owners. Raises `NotSynced`."""
+        """Returns the objects of some kinds, or of all that are watched, that name this UID among their owners. Raises `NotSynced`."""
         kinds = frozenset(kinds)
         self.read.owned.update(Ownership(uid, kind) for kind in kinds or (None,))
         self.read.kinds |= kinds or self._cache.declared
         return self._cache.by_owner(uid, kinds)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """The objects of a kind that a selector picks. Raises `NotSynced`."""
+        """Returns the objects of a kind that a selector picks. Raises `NotSynced`."""
         self.read.selections.add(Selection(group, kind, namespace, selector))
         self.read.kinds.add((group, kind))
         return self._cache.by_label(group, kind, selector, namespace)
 
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str = "", since: object = None) -> Changes:
-        """Which objects of a kind with this label have changed since the mark of an earlier answer, by name. Raises `NotSynced`.
+        """Returns which objects of a kind with this label have changed since the mark of an earlier answer, by name. Raises `NotSynced`.
 
         Further changes of any of them are news for the key, as with `by_label`.
         """
@@ -87,7 +87,7 @@ class View:
         return self._cache.changes(group, kind, label, value, namespace, since)
 
     def doubts(self) -> list[str]:
-        """Why what was read may not be what is there, a sentence for each kind; empty when it can be relied on.
+        """Returns why what was read may not be what is there, a sentence for each kind; empty when it can be relied on.
 
         What was in doubt once stays so: what was worked out by then rests on what was read, whatever the server has said since.
         """
@@ -99,7 +99,7 @@ class View:
         self._cache.ask(self.read.kinds, self._since)
 
     def unserved(self) -> set[Kind]:
-        """The watched kinds that the server does not serve now."""
+        """Returns the watched kinds that the server does not serve now."""
         return self._cache.unserved()
 
     async def watch(self, wanted: Iterable[Wanted]) -> None:

@@ -6,7 +6,7 @@ from applier.events import Sink, nowhere
 
 
 def traces_if_installed(name: str = "apply") -> Sink:
-    """A sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere.
+    """Returns a sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere.
 
     `name` is that of the span of a run.
     """

@@ -69,7 +69,7 @@ class Journal:
                 return
 
     def _next_batch(self) -> tuple[list[tuple[bytes, bool]], bool]:
-        """What is there to be written, waiting for the first; and whether it is the last."""
+        """Returns what is there to be written, waiting for the first; and whether it is the last."""
         batch: list[tuple[bytes, bool]] = []
         record = self._lines.get()
         while record is not None:
@@ -82,7 +82,7 @@ class Journal:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """The file, to be appended to, unbuffered. A line that a crash cut off gets its end, so that the next one stands alone."""
+    """Returns the file, to be appended to, unbuffered. A line that a crash cut off gets its end, so that the next one stands alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torn = False
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
@@ -96,7 +96,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a journal, in order. What a crash cut off is left out."""
+    """Yields the lines of a journal, in order. What a crash cut off is left out."""
     with path.open("rb") as file:
         for text in file:
             with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError):

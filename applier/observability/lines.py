@@ -9,7 +9,10 @@ from applier.outcome import FieldChange, Outcome, Step, dotted
 
 
 def line(event: Event) -> dict[str, Any]:
-    """An event as a map that JSON can hold. Of fields it names paths and managers only: a value may be a secret wherever it stands."""
+    """Returns an event as a map that JSON can hold.
+
+    Of fields it names paths and managers only: a value may be a secret wherever it stands.
+    """
     match event:
         case Planned(counts, waves):
             return {"event": "planned", "counts": {str(action): count for action, count in counts.items()}, "waves": waves}

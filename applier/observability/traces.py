@@ -82,7 +82,7 @@ class Traces:
         span.end()
 
     def _note(self, event: Waiting | Ready | Throttled | Retried) -> None:
-        """What is no span of its own is said where it happened."""
+        """Notes what is no span of its own where it happened."""
         about = event.ref if isinstance(event, Waiting | Ready | Retried) else None
         span = (self._objects.get(about) if about else None) or self._wave or self._run
         if span is not None:

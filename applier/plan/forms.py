@@ -17,14 +17,14 @@ Json = dict[str, Any]
 
 
 def without_values(manifest: Manifest) -> Manifest:
-    """A Secret with its keys and without its values; any other object as it is."""
+    """Returns a Secret with its keys and without its values; any other object as it is."""
     if Ref.of(manifest)[:2] != SECRET:
         return manifest
     return {**manifest, **{part: dict.fromkeys(manifest[part], HIDDEN) for part in VALUES if manifest.get(part)}}
 
 
 def values_of(manifest: Manifest) -> Json:
-    """What `without_values` takes away."""
+    """Returns what `without_values` takes away."""
     return {part: manifest[part] for part in VALUES if manifest.get(part)} if Ref.of(manifest)[:2] == SECRET else {}
 
 
@@ -34,13 +34,13 @@ STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_vers
 
 
 def desired_form(desired: Desired) -> Json:
-    """A desired object as JSON, without values of Secrets."""
+    """Returns a desired object as JSON, without values of Secrets."""
     policy = {name: getattr(desired.policy, name) for name in Policy.__slots__}
     return {"manifest": without_values(desired.manifest), "policy": policy, **{name: getattr(desired, name) for name in DESIRED}}
 
 
 def read_desired(form: Json) -> Desired:
-    """The inverse of `desired_form`."""
+    """Reads what was written by `desired_form`."""
     policy = form["policy"]
     return Desired(
         form["manifest"],
@@ -52,14 +52,14 @@ def read_desired(form: Json) -> Desired:
 
 
 def step_form(step: Step) -> Json:
-    """A step as JSON. Named tuples in it become lists, which is how JSON writes them."""
+    """Returns a step as JSON. Named tuples in it become lists, which is how JSON writes them."""
     form = {name: getattr(step, name) for name in STEP}
     # A list of none or one: JSON's null is a value of its own, and no word could stand for "no such field" that is not a value, too.
     return {**form, "changes": [change._replace(old=_some(change.old), new=_some(change.new)) for change in step.changes]}
 
 
 def read_step(form: Json) -> Step:
-    """The inverse of `step_form`."""
+    """Reads what was written by `step_form`."""
     changes = [
         FieldChange(_path(path), _value(old), _value(new), tuple(Owner(*owner) for owner in owners))
         for path, old, new, owners in form["changes"]
@@ -78,5 +78,5 @@ def _value(some: list[Any]) -> Any:
 
 
 def _path(form: list[Any]) -> Path:
-    """Keys are texts and positions numbers: what is a list is the key of an item."""
+    """Turns keys into texts and positions into numbers: what is a list is the key of an item."""
     return tuple(ItemKey(tuple(map(tuple, part[0]))) if isinstance(part, list) else part for part in form)

@@ -10,7 +10,7 @@ from applier.ref import Ref
 
 
 def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Step | Outcome], causes: dict[Ref, Ref]) -> str:
-    """Why an object has to wait: what it needs was not done, or what comes before it is not even there; empty when it need not.
+    """Returns why an object has to wait: what it needs was not done, or what comes before it is not even there; empty when it need not.
 
     `fates` is what is known of each object so far: its step, or its outcome. `causes` holds the first cause of everything that waits,
     and gets that of this object.

@@ -77,7 +77,7 @@ SET_ONCE: Prefixes = (("spec", "clusterIP"), ("spec", "volumeName"), ("spec", "s
 
 
 def fixed_fields(ref: Ref, live: Manifest, changes: Iterable[FieldChange]) -> list[Path]:
-    """The changed fields of an object that Kubernetes does not let change, in the order of the changes."""
+    """Returns the changed fields of an object that Kubernetes does not let change, in the order of the changes."""
     frozen = _frozen(ref, live)
     return [] if frozen is None else [change.path for change in changes if _is_fixed(change, frozen, live)]
 

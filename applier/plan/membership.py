@@ -22,13 +22,13 @@ ALL = "*"
 
 
 def part_of(manifest: Manifest) -> str:
-    """What the label says; empty without."""
+    """Returns what the label says; empty without."""
     labels = (manifest.get("metadata") or {}).get("labels")
     return str(labels.get(PART_OF) or "") if labels else ""
 
 
 def set_of(live: Manifest) -> str:
-    """The id of the set that a live object is a member of; empty for none.
+    """Returns the id of the set that a live object is a member of; empty for none.
 
     A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
     is controlled by another object, and nobody applied its label: it is no member.
@@ -52,7 +52,7 @@ def _has_label(entry: dict[str, Any]) -> bool:
 
 
 def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
-    """The manifest with the live label put in, where it has none and the server would take ours out; else the same manifest."""
+    """Returns the manifest with the live label put in, where it has none and the server would take ours out; else the same manifest."""
     id = part_of(live)
     if not id or part_of(manifest) or not _is_ours(live, manager):
         return manifest
@@ -68,7 +68,7 @@ def _is_ours(live: Manifest, manager: str) -> bool:
 
 
 def left_set(manifest: Manifest, live: Manifest) -> str:
-    """The id of the set that a live object would leave for the manifest's own; empty when it would leave none."""
+    """Returns the id of the set that a live object would leave for the manifest's own; empty when it would leave none."""
     wanted = part_of(manifest)
     now = set_of(live) if wanted else ""
     return now if now != wanted else ""
@@ -80,5 +80,5 @@ def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
 
 
 def conflicts_over(live: Manifest) -> list[Conflict]:
-    """The label as a field in conflict, with each of its owners."""
+    """Returns the label as a field in conflict, with each of its owners."""
     return [Conflict(LABEL, owner) for owner in owners_at(live, LABEL)]

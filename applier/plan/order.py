@@ -58,7 +58,7 @@ def order(graph: Graph) -> Order:
 
 
 def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
-    """Objects by the wave in which they may be written, in stable order. Raises `Cycle`."""
+    """Returns objects by the wave in which they may be written, in stable order. Raises `Cycle`."""
     # By hand: graphlib took 20 ms longer for 10,000 objects, which all of them pay for that change nothing.
     wave: dict[Ref, int] = {}
 
@@ -111,7 +111,7 @@ def _intercepting_last(waves: list[list[Ref]], *edges: Edges) -> list[list[Ref]]
 
 
 def _implied(graph: Graph) -> Edges:
-    """For each object, what Kubernetes wants to be there first; each once, and only what is in the graph."""
+    """Returns, for each object, what Kubernetes wants to be there first; each once, and only what is in the graph."""
     objects = graph.objects
     present = {ref[:2] for ref in objects}
     definitions = defined_kinds(graph) if DEFINITION in present else {}
@@ -133,7 +133,7 @@ def _implied(graph: Graph) -> Edges:
 
 
 def defined_kinds(graph: Graph) -> dict[GroupKind, Ref]:
-    """Group and kind of what the definitions (CRDs) of a graph define, with the definition."""
+    """Returns group and kind of what the definitions (CRDs) of a graph define, with the definition."""
     definitions = ((ref, desired.manifest.get("spec") or {}) for ref, desired in graph.objects.items() if ref[:2] == DEFINITION)
     return {(str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", ""))): ref for ref, spec in definitions}
 
@@ -145,7 +145,7 @@ def _role(ref: Ref, manifest: Manifest) -> Ref:
 
 
 def _needed_by_pods(ref: Ref, manifest: Manifest) -> Iterator[Ref]:
-    """What the pods of an object name: objects of its namespace, and classes."""
+    """Yields what the pods of an object name: objects of its namespace, and classes."""
     spec = _pod_spec(manifest)
     if not spec:
         return
@@ -162,7 +162,7 @@ def _needed_by_pods(ref: Ref, manifest: Manifest) -> Iterator[Ref]:
 
 
 def _pod_spec(manifest: Manifest) -> dict[str, Any]:
-    """The pod spec inside a pod, a workload with a `template`, or a cron job; empty where there is none."""
+    """Returns the pod spec inside a pod, a workload with a `template`, or a cron job; empty where there is none."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict):
         return {}

@@ -52,19 +52,19 @@ class Plan:
     schemas: Schemas = field(default_factory=Schemas)
 
     def counts(self) -> Counter[Action]:
-        """How many objects end as what."""
+        """Returns how many objects end as what."""
         return Counter(step.action for step in self.steps)
 
     def changed(self) -> list[Step]:
-        """The steps that are more than a look: everything but unchanged and yielded."""
+        """Returns the steps that are more than a look: everything but unchanged and yielded."""
         return [step for step in self.steps if step.action not in QUIET]
 
     def writes(self, graph: Graph) -> Plan:
-        """The plan without what it prunes: the steps for objects of the graph."""
+        """Returns the plan without what it prunes: the steps for objects of the graph."""
         return replace(self, steps=[step for step in self.steps if step.ref in graph.objects])
 
     def waves(self) -> list[list[Step]]:
-        """Steps by wave, in order; waves in which nothing is to be done included."""
+        """Returns steps by wave, in order; waves in which nothing is to be done included."""
         waves: list[list[Step]] = [[] for _ in range(1 + max((step.wave for step in self.steps), default=-1))]
         for step in self.steps:
             waves[step.wave].append(step)
@@ -74,7 +74,7 @@ class Plan:
 def plan(
     graph: Graph, live: Live, schemas: Schemas, intent: Intent, *, prunable: Sequence[Step] = (), unserved: Collection[Kind] = ()
 ) -> Plan:
-    """What is to be done to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
+    """Decides what is to be done to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
 
     `prunable`: steps for objects that are no longer wanted, already in the order of their deletion; they come after all waves.
     `unserved`: kinds that the server is known not to serve.
@@ -114,7 +114,7 @@ class _Known:
     _remade: set[Ref] = field(default_factory=set)
 
     def step_for(self, desired: Desired, schemas: Schemas, intent: Intent) -> Step:
-        """What is to be done with one object, given the steps before it."""
+        """Returns what is to be done with one object, given the steps before it."""
         try:
             live = self.live_object(desired)
         except NotKnown as why:
@@ -129,7 +129,7 @@ class _Known:
             self._remade.add(step.ref)
 
     def live_object(self, desired: Desired) -> Manifest | None:
-        """The object as it is, None when there is none. Raises `NotKnown`."""
+        """Returns the object as it is, None when there is none. Raises `NotKnown`."""
         definition = self.defined.get(desired.ref[:2])
         if definition is not None and self._is_new(definition) and definition not in self._remade:
             return None
@@ -146,7 +146,7 @@ class _Known:
         return live
 
     def uid(self, owner: Ref) -> str:
-        """The UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
+        """Returns the UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
         if owner in self.steps:
             return "" if self._is_new(owner) else self.steps[owner].uid
         try:
@@ -155,7 +155,7 @@ class _Known:
             return ""
 
     def replaced(self, ref: Ref) -> str:
-        """Why the live object goes away before its step is due; empty when it does not."""
+        """Returns why the live object goes away before its step is due; empty when it does not."""
         if not self._remade:
             return ""
         around = (Ref("", "Namespace", "", ref.namespace), self.defined.get(ref[:2]))
@@ -166,7 +166,7 @@ class _Known:
 
 
 def step_for(desired: Desired, live: Manifest | None, schema: Type | None, intent: Intent, owner_uid: str, replaced: str = "") -> Step:
-    """What is to be done with one object, given the live one, with values of Secrets hidden.
+    """Returns what is to be done with one object, given the live one, with values of Secrets hidden.
 
     `owner_uid` is that of its owner, empty while it is not known; `replaced` says why the live object goes away before its step is due.
     Never raises: a comparison that fails is a failed step.
@@ -239,7 +239,7 @@ def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -
 
 
 def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:
-    """From a comparison to what is done about it."""
+    """Decides from a comparison what is done about it."""
     verdict, policy = decision.verdict, desired.policy
     if policy.create_only:
         # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.

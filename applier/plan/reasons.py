@@ -17,21 +17,21 @@ WAYS_OUT = f"take it {BY_FORCE}, give it up (remove it from the manifest), or sh
 
 
 def listed(names: Iterable[str]) -> str:
-    """`a, b, c and 4 more`."""
+    """Returns `a, b, c and 4 more`."""
     names = list(dict.fromkeys(names))
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else ", ".join(names[:NAMED]) + f" and {more} more"
 
 
 def who(owner: Owner) -> str:
-    """`kubectl-edit (Update at 2026-01-01T00:00:00Z)`."""
+    """Returns `kubectl-edit (Update at 2026-01-01T00:00:00Z)`."""
     through = f" of {owner.subresource}" if owner.subresource else ""
     when = f" at {owner.time}" if owner.time else ""
     return f"{owner.manager} ({owner.operation}{through}{when})"
 
 
 def what_differs(changes: Sequence[FieldChange]) -> str:
-    """Which fields differ; and, where others hold them now, who."""
+    """Returns which fields differ; and, where others hold them now, who."""
     if not changes:
         return "only who owns its fields changes"
     fields = listed(dotted(change.path) for change in changes)
@@ -40,7 +40,7 @@ def what_differs(changes: Sequence[FieldChange]) -> str:
 
 
 def what_conflicts(conflicts: Sequence[Conflict]) -> str:
-    """Which fields are in conflict, with whom, and the three ways out."""
+    """Returns which fields are in conflict, with whom, and the three ways out."""
     by_owner: dict[str, list[str]] = {}
     for conflict in conflicts:
         by_owner.setdefault(who(conflict.owner), []).append(dotted(conflict.path))
@@ -49,12 +49,12 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 
 def which_set(id: str) -> str:
-    """That an object is a member of the set with this id, and what can be done about it."""
+    """Says that an object is a member of the set with this id, and what can be done about it."""
     return f"is a member of another set ({id}): move it {BY_FORCE}, or leave it to that one"
 
 
 def what_is_fixed(paths: Sequence[Path]) -> str:
-    """Which fields cannot be changed in place."""
+    """Returns which fields cannot be changed in place."""
     return f"{listed(map(dotted, paths))} cannot be changed once set"
 
 
@@ -62,5 +62,5 @@ RECREATE = "it would have to be deleted and made again, which its policy does no
 
 
 def makers(live: Manifest) -> str:
-    """Who set the fields of an object, each manager once."""
+    """Says who set the fields of an object, each manager once."""
     return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"

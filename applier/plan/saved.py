@@ -47,23 +47,23 @@ class SavedPlan:
     namespace: str = ""
 
     def prunes(self) -> list[Step]:
-        """The steps for objects that are no longer wanted, in the order of their deletion."""
+        """Returns the steps for objects that are no longer wanted, in the order of their deletion."""
         return [step for step in self.plan.steps if step.ref not in self.graph.objects]
 
     def lacks_values(self) -> list[Ref]:
-        """The Secrets that will be written and whose values are not known; empty once `with_input` was called."""
+        """Returns the Secrets that will be written and whose values are not known; empty once `with_input` was called."""
         written = [step.ref for step in self.plan.changed() if step.ref in self.graph.objects]
         return [] if self.has_values else [ref for ref in written if values_of(self.graph.objects[ref].manifest)]
 
     def with_input(self, graph: Graph) -> SavedPlan:
-        """The same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
+        """Returns the same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
         if input_hash(graph) != self.input_hash:
             raise BadPlan("the plan was made from another input; plan again")
         return replace(self, graph=graph, has_values=True)
 
 
 def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *, cluster: str = "", namespace: str = "") -> bytes:
-    """A plan as JSON, the same bytes for the same plan. `applyset` is what is to be known of a recorded set, as JSON."""
+    """Writes a plan as JSON, the same bytes for the same plan. `applyset` is what is to be known of a recorded set, as JSON."""
     saved = {
         "version": VERSION,
         "input": input_hash(graph),
@@ -78,7 +78,7 @@ def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *,
 
 
 def load(data: bytes) -> SavedPlan:
-    """The inverse of `save`. Raises `BadPlan`."""
+    """Reads what `save` wrote. Raises `BadPlan`."""
     try:
         saved = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -105,7 +105,7 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:
-    """Every reason why what is to be written is not what the plan was decided on, none when it is.
+    """Returns every reason why what is to be written is not what the plan was decided on, none when it is.
 
     What it finds is noted in the plan, for carrying it out. What is to be pruned is for whoever knows the set.
     """
@@ -122,7 +122,7 @@ def check(saved: SavedPlan, live: Live) -> list[str]:
 
 
 def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
-    """In what way an object is not what its step was decided on; `before` is its fingerprint then."""
+    """Yields in what way an object is not what its step was decided on; `before` is its fingerprint then."""
     if step.action is Action.FAILED:
         return
     uid = uid_of(now or {})
@@ -137,7 +137,7 @@ def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
 
 
 def input_hash(graph: Graph) -> str:
-    """A hash of all that is asked for. Values of Secrets go into it together and slowly, so that none can be guessed from it."""
+    """Returns a hash of all that is asked for. Values of Secrets go into it together and slowly, so that none can be guessed from it."""
     forms = [desired_form(desired) for desired in graph.objects.values()]
     values = [[ref, value] for ref, desired in graph.objects.items() if (value := values_of(desired.manifest))]
     shown = hashlib.sha256(_canonical(forms)).digest()
@@ -146,7 +146,7 @@ def input_hash(graph: Graph) -> str:
 
 
 def fingerprint(live: Manifest | None) -> str:
-    """A hash of what a decision reads of a live object: not its status, nor who reported that and when.
+    """Returns a hash of what a decision reads of a live object: not its status, nor who reported that and when.
 
     Empty for a Secret, whose values are not known here: of it, only the same resource version is the same.
     """
@@ -159,7 +159,7 @@ def fingerprint(live: Manifest | None) -> str:
 
 
 def _seal(saved: dict[str, Any]) -> str:
-    """A hash of all that is saved. It shows that a file was edited or cut; who means harm can make one that fits."""
+    """Returns a hash of all that is saved. It shows that a file was edited or cut; who means harm can make one that fits."""
     return "sha256:" + hashlib.sha256(_canonical(saved)).hexdigest()
 
 

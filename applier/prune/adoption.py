@@ -72,12 +72,12 @@ async def adopt(
 
 
 def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
-    """What is to become of an object."""
+    """Returns what is to become of an object."""
     return Action.CONFIGURED if live is not None and _others(live, manager, managers) else Action.UNCHANGED
 
 
 def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
-    """From whom something is to be taken over; our own plain writes alone are no reason, unless our name is among `managers`."""
+    """Returns from whom something is to be taken over; our own plain writes alone are no reason, unless our name is among `managers`."""
     return [name for name in others_in(live, manager, managers) if name != manager or manager in managers]
 
 
@@ -113,7 +113,7 @@ class _Adoption:
         return Outcome(step, Action.CONFIGURED, step.reason, step.uid)
 
     async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
-        """What an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
+        """Returns what an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
         intent = staying(prepared(self.desired.manifest), live, self.manager)
         # Of this very version: what somebody else writes meanwhile is no change of ours.
         bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
@@ -145,7 +145,10 @@ class _Adoption:
 
 
 def beside_ownership(before: Manifest, after: Manifest) -> list[FieldChange]:
-    """All that differs between two states of an object, apart from who owns what. Values of Secrets are hashes; lists count as one."""
+    """Returns all that differs between two states of an object, apart from who owns what.
+
+    Values of Secrets are hashes; lists count as one.
+    """
     return list(_differing(hide_secrets(before), hide_secrets(after), ()))
 
 

@@ -49,7 +49,7 @@ class ApplySet:
         return f"{PART_OF}={self.id}"
 
     def label(self, graph: Graph) -> Graph:
-        """The graph with the set's label on each object. Manifests are not changed but copied, as far as needed.
+        """Returns the graph with the set's label on each object. Manifests are not changed but copied, as far as needed.
 
         Raises `ApplySetError` when an object is of another set by its own manifest, or is the parent itself.
         """
@@ -67,7 +67,7 @@ class ApplySet:
 
 
 def applyset_id(parent: Ref) -> str:
-    """`applyset-<base64url(sha256("<name>.<namespace>.<kind>.<group>"))>-v1`, without padding."""
+    """Returns `applyset-<base64url(sha256("<name>.<namespace>.<kind>.<group>"))>-v1`, without padding."""
     text = f"{parent.name}.{parent.namespace}.{parent.kind}.{parent.group}"
     digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
     return f"applyset-{digest}-v1"

@@ -20,7 +20,7 @@ class Budget(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Budget:
-        """`10` or `5%`. Raises `ApplierError`."""
+        """Reads `10` or `5%`. Raises `ApplierError`."""
         match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
         if not match or float(match[2] or 0) > 100:
             raise ApplierError(f"{text!r} is no limit for pruning: give a number of objects like 10, or a percentage of the set like 5%")
@@ -31,12 +31,12 @@ class Budget(NamedTuple):
         return deletes <= (self.number * members // 100 if self.percent else self.number)
 
     def __str__(self) -> str:
-        """As it is read."""
+        """Returns it as it is read."""
         return f"{self.number:g}%" if self.percent else f"{self.number:g}"
 
 
 def approval_hash(uids: Iterable[str]) -> str:
-    """The SHA-256, as hex, of exactly these objects: their UIDs in order, a line each. Any other set of objects has another."""
+    """Returns the SHA-256, as hex, of exactly these objects: their UIDs in order, a line each. Any other set of objects has another."""
     return hashlib.sha256("".join(f"{uid}\n" for uid in sorted(uids)).encode()).hexdigest()
 
 

@@ -159,5 +159,5 @@ class Deletion:
 
 
 def finalizers_of(manifest: Manifest) -> list[str]:
-    """The finalizers that somebody else has to work off."""
+    """Returns the finalizers that somebody else has to work off."""
     return [one for one in (manifest.get("metadata") or {}).get("finalizers") or () if one not in OF_KUBERNETES]

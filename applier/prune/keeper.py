@@ -102,7 +102,7 @@ async def _check_definition(resource: Resource, cluster: Cluster) -> None:
 
 
 async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> Scope:
-    """The kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
+    """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
     kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources()}
     if unknown := resources - kinds.keys():
         raise ApplySetError(f"the record of the set names resources that the server does not serve: {', '.join(sorted(unknown))}")

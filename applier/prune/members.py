@@ -47,7 +47,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
 
 
 async def _served(kinds: Collection[GroupKind], cluster: Cluster) -> dict[GroupKind, Resource]:
-    """How kinds are served, those that are. What was known of the server before is not enough to say that a kind is not."""
+    """Returns how kinds are served, those that are. What was known of the server before is not enough to say that a kind is not."""
     if not kinds:
         return {}
     for look in range(2):
@@ -69,7 +69,7 @@ def _or_raise(result: list[Manifest] | BaseException) -> list[Manifest]:
 async def _listed(
     resource: Resource, namespaces: Collection[str], selector: str, cluster: Cluster, at_once: asyncio.Semaphore
 ) -> list[Manifest]:
-    """The objects of one kind that match, in these namespaces if the kind has namespaces."""
+    """Returns the objects of one kind that match, in these namespaces if the kind has namespaces."""
 
     async def one(namespace: str) -> list[Manifest]:
         async with at_once:
@@ -86,7 +86,7 @@ async def _listed(
 
 
 async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[GroupKind]:
-    """Those of some unknown kinds that are only out of reach: their group is served by another server, which does not answer.
+    """Returns those of some unknown kinds that are only out of reach: their group is served by another server, which does not answer.
 
     All other unknown kinds are gone with their definitions, and their objects with them. When it cannot be found out, every kind may
     come back: the record then names too much rather than too little.
@@ -105,5 +105,8 @@ def _available(service: Manifest) -> bool:
 
 
 def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref]) -> list[Manifest]:
-    """The members that are no longer wanted by their names. An object may have two (Events do): a run spares those that it has applied."""
+    """Returns the members that are no longer wanted by their names.
+
+    An object may have two (Events do): a run spares those that it has applied.
+    """
     return [one for one in members if (ref := Ref.of(one)) not in wanted and ref != parent]

@@ -137,7 +137,7 @@ class OpenApplySet:
         return not self.keeper.record.resource_version
 
     def form(self) -> Json:
-        """The set and the state of its record as JSON, for a saved plan."""
+        """Returns the set and the state of its record as JSON, for a saved plan."""
         applyset = self.options.applyset
         return {
             "parent": [*applyset.kind, applyset.namespace, applyset.name],
@@ -148,7 +148,7 @@ class OpenApplySet:
         }
 
     def why_moved(self, saved: SavedPlan) -> list[str]:
-        """Every reason why the set is not what a plan was decided on, none when it is."""
+        """Returns every reason why the set is not what a plan was decided on, none when it is."""
         reasons = []
         if _record_form(self.keeper.record) != saved.applyset["record"]:
             reasons.append(f"the record of the set, {self.options.applyset.parent}, has changed")
@@ -215,7 +215,7 @@ class OpenApplySet:
         return held
 
     def _scope(self, pruned: list[Outcome]) -> Scope:
-        """Where members are now: those of the graph, those that were not deleted, and those out of reach."""
+        """Returns where members are now: those of the graph, those that were not deleted, and those out of reach."""
         left = [outcome.step.ref for outcome in pruned if outcome.action in UNDONE]
         return Scope.of([*self.graph.objects, *left]) | self._out_of_reach()
 
@@ -225,7 +225,7 @@ class OpenApplySet:
 
 
 def _record_form(record: Record) -> Json:
-    """What a record says, whoever else writes to its object meanwhile."""
+    """Returns what a record says, whoever else writes to its object meanwhile."""
     return {
         "uid": record.uid,
         "tooling": record.tooling,

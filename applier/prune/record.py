@@ -21,7 +21,7 @@ BUILT_IN_PARENTS = frozenset({Kind("", "v1", "Secret"), Kind("", "v1", "ConfigMa
 
 
 def tool_of(tooling: str) -> str:
-    """The tool's name in `NAME/VERSION`. The name itself may have slashes."""
+    """Returns the tool's name in `NAME/VERSION`. The name itself may have slashes."""
     name, _, _ = tooling.rpartition("/")
     return name or tooling
 
@@ -34,12 +34,12 @@ class Scope(NamedTuple):
 
     @classmethod
     def of(cls, refs: Iterable[Ref]) -> Scope:
-        """Where these objects are."""
+        """Returns where these objects are."""
         refs = list(refs)
         return cls(frozenset((ref.group, ref.kind) for ref in refs), frozenset(ref.namespace for ref in refs if ref.namespace))
 
     def __or__(self, other: object) -> Scope:
-        """Where either is."""
+        """Returns where either is."""
         if not isinstance(other, Scope):
             return NotImplemented
         return Scope(self.kinds | other.kinds, self.namespaces | other.namespaces)
@@ -64,7 +64,7 @@ class Record:
 
 
 def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
-    """What the parent says. Raises `ApplySetError` when it is no parent of this set, or of one that is not ours."""
+    """Reads what the parent says. Raises `ApplySetError` when it is no parent of this set, or of one that is not ours."""
     if parent is None:
         if applyset.kind not in BUILT_IN_PARENTS:
             raise ApplySetError(f"{applyset.parent} does not exist: only a Secret or a ConfigMap is made when it is missing")
@@ -107,7 +107,7 @@ def _group_kind(text: str) -> GroupKind:
 
 
 def parent_manifest(applyset: ApplySet, scope: Scope) -> Manifest:
-    """The parent as it is applied: the record and nothing else, so that every other field stays whoever's it is."""
+    """Returns the parent as it is applied: the record and nothing else, so that every other field stays whoever's it is."""
     metadata = {
         "name": applyset.name,
         "labels": {ID: applyset.id},

@@ -32,13 +32,13 @@ class TakenAlong(NamedTuple):
         return bool(self.objects or self.unreadable)
 
     def __or__(self, other: object) -> TakenAlong:
-        """Both together."""
+        """Joins both."""
         if not isinstance(other, TakenAlong):
             return NotImplemented
         return TakenAlong(self.objects | other.objects, (*self.unreadable, *other.unreadable), self.seen | other.seen)
 
     def __str__(self) -> str:
-        """`2 objects that are not of the set: Pod/a/b, Pod/a/c`."""
+        """Returns `2 objects that are not of the set: Pod/a/b, Pod/a/c`."""
         count = len(self.objects)
         are = f"{count} objects that are" if count != 1 else "1 object that is"
         named = [f"{are} not of the set: {listed(map(str, self.objects.values()))}"] if count else []
@@ -46,7 +46,7 @@ class TakenAlong(NamedTuple):
         return " and ".join(named + hidden)
 
     def identities(self) -> list[str]:
-        """What an approval of it covers."""
+        """Returns what an approval of it covers."""
         return [*self.objects, *self.unreadable]
 
 
@@ -59,7 +59,7 @@ def takes_others(ref: Ref) -> bool:
 
 
 async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collection[str]) -> TakenAlong:
-    """What would go along with these live objects, apart from objects with the UIDs in `ours` and from what such objects own.
+    """Returns what would go along with these live objects, apart from objects with the UIDs in `ours` and from what such objects own.
 
     Raises `ClusterError` when it cannot be found out for another reason than that it is forbidden.
     """
@@ -117,7 +117,7 @@ async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluste
 
 
 def _owners(manifest: Manifest) -> set[str]:
-    """The UIDs of an object's owners. Where one of these is named or goes anyway, the object itself is no news."""
+    """Returns the UIDs of an object's owners. Where one of these is named or goes anyway, the object itself is no news."""
     return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
 
 

@@ -18,7 +18,7 @@ class Teardown(NamedTuple):
 
 
 def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
-    """The order for these live objects, from their owner references, from what Kubernetes implies, and from the graph they are of."""
+    """Orders these live objects by their owner references, by what Kubernetes implies, and by the graph they are of."""
     objects = list(live)
     try:
         waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, wanted)]) for one in objects]))
@@ -33,13 +33,16 @@ def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
 
 
 def last(order: Teardown, ref: Ref) -> Teardown:
-    """The same order with this object after all others, and only when they are gone: it takes along the record that leads to them."""
+    """Returns the same order with this object after all others, and only when they are gone.
+
+    It takes along the record that leads to them.
+    """
     others = [[one for one in wave if one != ref] for wave in order.waves]
     return Teardown([*(wave for wave in others if wave), [ref]], {**order.users, ref: [one for wave in others for one in wave]})
 
 
 def owners_of(manifest: Manifest) -> list[Ref]:
-    """The owners of a live object. Owners are of its namespace or of none, and the reference does not say which: both are given."""
+    """Returns the owners of a live object. Owners are of its namespace or of none, and the reference does not say which: both are given."""
     metadata = manifest.get("metadata") or {}
     namespaces = dict.fromkeys((metadata.get("namespace") or "", ""))
     return [
@@ -55,7 +58,7 @@ def _dependencies_in(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
 
 
 def still_needed(manifest: Manifest, wanted: Iterable[Ref]) -> list[Ref]:
-    """The wanted objects that would be deleted along with this one: what is in a namespace, and objects of a definition's kind."""
+    """Returns the wanted objects that would be deleted along with this one: what is in a namespace, and objects of a definition's kind."""
     ref = Ref.of(manifest)
     if ref[:2] == NAMESPACE:
         return [other for other in wanted if other.namespace == ref.name]

@@ -14,7 +14,7 @@ UNREPORTED = in_progress("nothing is reported of it yet")
 
 
 def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
-    """How ready a live object is.
+    """Judges how ready a live object is.
 
     The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule that is given for
     a kind comes before the built-in one. `has_status` says that the server serves a status subresource for the kind: a new object of
@@ -32,7 +32,7 @@ def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: boo
 
 
 def _common(manifest: Manifest) -> Readiness | None:
-    """What holds for all kinds: deletion, a spec that its controller has not seen, and the two standard conditions of kstatus."""
+    """Returns what holds for all kinds: deletion, a spec that its controller has not seen, and the two standard conditions of kstatus."""
     metadata = part(manifest, "metadata")
     if metadata.get("deletionTimestamp"):
         return Readiness(State.TERMINATING, being_deleted(manifest))
@@ -49,7 +49,7 @@ def _common(manifest: Manifest) -> Readiness | None:
 
 
 def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
-    """Kinds without a rule: their condition Ready if they have one; ready if there is nothing that says otherwise."""
+    """Judges kinds without a rule by their condition Ready if they have one; else they are ready if nothing says otherwise."""
     own = conditions(manifest).get("Ready")
     if own is None:
         return UNREPORTED if has_status and not part(manifest, "status") else ready()

@@ -21,7 +21,7 @@ BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "exte
 
 
 def claim(manifest: Manifest) -> Readiness:
-    """A PersistentVolumeClaim: bound. One whose volume is lost has failed for good."""
+    """Returns a PersistentVolumeClaim: bound. One whose volume is lost has failed for good."""
     phase = part(manifest, "status").get("phase") or "Pending"
     if phase == "Lost":
         return failed("its volume is lost")
@@ -29,7 +29,7 @@ def claim(manifest: Manifest) -> Readiness:
 
 
 def volume(manifest: Manifest) -> Readiness:
-    """A PersistentVolume: there to be used, or used."""
+    """Returns a PersistentVolume: there to be used, or used."""
     status = part(manifest, "status")
     phase = status.get("phase") or "Pending"
     if phase == "Failed":
@@ -38,7 +38,7 @@ def volume(manifest: Manifest) -> Readiness:
 
 
 def service(manifest: Manifest) -> Readiness:
-    """A load balancer needs an address; kstatus does not look at it, and dependants then run into nothing."""
+    """Judges a load balancer by its address; kstatus does not look at it, and dependants then run into nothing."""
     if part(manifest, "spec").get("type") != "LoadBalancer":
         return ready()
     ingress = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
@@ -46,7 +46,7 @@ def service(manifest: Manifest) -> Readiness:
 
 
 def disruption_budget(manifest: Manifest) -> Readiness:
-    """A PodDisruptionBudget counts once its controller has looked at its pods."""
+    """Judges a PodDisruptionBudget, which counts once its controller has looked at its pods."""
     if "observedGeneration" not in part(manifest, "status"):
         return in_progress("not seen by its controller yet")
     allowed = conditions(manifest).get("DisruptionAllowed")
@@ -54,7 +54,7 @@ def disruption_budget(manifest: Manifest) -> Readiness:
 
 
 def autoscaler(manifest: Manifest) -> Readiness:
-    """A HorizontalPodAutoscaler counts once it can scale its target. Missing metrics are said, and not waited for."""
+    """Judges a HorizontalPodAutoscaler, which counts once it can scale its target. Missing metrics are said, and not waited for."""
     by_type = conditions(manifest)
     able, active = by_type.get("AbleToScale"), by_type.get("ScalingActive")
     if able is None:
@@ -65,7 +65,7 @@ def autoscaler(manifest: Manifest) -> Readiness:
 
 
 def definition(manifest: Manifest) -> Readiness:
-    """A CustomResourceDefinition: established, and not only accepted."""
+    """Returns a CustomResourceDefinition: established, and not only accepted."""
     by_type = conditions(manifest)
     names, established = by_type.get("NamesAccepted"), by_type.get("Established")
     if names and names.status == "False":
@@ -76,13 +76,13 @@ def definition(manifest: Manifest) -> Readiness:
 
 
 def namespace(manifest: Manifest) -> Readiness:
-    """A Namespace that is going away takes no new objects."""
+    """Judges a Namespace: one that is going away takes no new objects."""
     phase = part(manifest, "status").get("phase")
     return Readiness(State.TERMINATING, "phase Terminating") if phase == "Terminating" else ready()
 
 
 def api_service(manifest: Manifest) -> Readiness:
-    """An APIService: its server answers."""
+    """Returns an APIService: its server answers."""
     available = conditions(manifest).get("Available")
     if available is None:
         return in_progress("condition Available is missing")
@@ -90,7 +90,7 @@ def api_service(manifest: Manifest) -> Readiness:
 
 
 def ingress(manifest: Manifest) -> Readiness:
-    """As kstatus, ready at once: many controllers never say an address."""
+    """Judges as kstatus, ready at once: many controllers never say an address."""
     addresses = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
     return ready("" if addresses else "has no address")
 

@@ -10,7 +10,7 @@ from applier.ref import Manifest
 
 
 def pod(manifest: Manifest) -> Readiness:
-    """As kstatus, but a pod that failed has failed, and what may heal by itself (an image, a crash, a full cluster) is not final."""
+    """Judges as kstatus, but a pod that failed has failed, and what may heal by itself (an image, a crash, a full cluster) is not final."""
     status = part(manifest, "status")
     match status.get("phase"):
         case "Succeeded":
@@ -28,7 +28,7 @@ def pod(manifest: Manifest) -> Readiness:
 
 
 def gates_of(manifest: Manifest) -> list[str]:
-    """The scheduling gates of a pod."""
+    """Returns the scheduling gates of a pod."""
     return [str(gate.get("name")) for gate in part(manifest, "spec").get("schedulingGates") or ()]
 
 
@@ -49,7 +49,7 @@ def _running(manifest: Manifest) -> Readiness:
 
 
 def _by_containers(manifest: Manifest) -> Readiness | None:
-    """What the first container that waits or has died says."""
+    """Returns what the first container that waits or has died says."""
     for name, state in _states(manifest):
         waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
         reason, message = waiting.get("reason"), one_line(waiting.get("message") or "")
@@ -73,7 +73,7 @@ def _failure(manifest: Manifest) -> str:
 
 
 def _states(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The containers with their states, in the order in which they start."""
+    """Yields the containers with their states, in the order in which they start."""
     status = part(manifest, "status")
     for field in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(field) or ():

@@ -27,7 +27,7 @@ class Expected(NamedTuple):
     default: Any = None
 
     def why_not(self, manifest: Manifest) -> str:
-        """What is not as expected; empty when it is."""
+        """Returns what is not as expected; empty when it is."""
         have = at(manifest, self.field, self.default)
         wanted = at(manifest, self.other, self.default) if self.other else self.value
         if have is None or wanted is None:
@@ -59,8 +59,10 @@ class Rule:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Rule:
-        """A rule from data: `group`, `kind`, `conditions`, `failed`, `messages`, and `fields` as `["/status/phase", "=", "Running"]`
-        or `{field, comparison, value | other, default}`. Raises `ApplierError`.
+        """Reads a rule from data.
+
+        `group`, `kind`, `conditions`, `failed`, `messages`, and `fields` as `["/status/phase", "=", "Running"]` or `{field,
+        comparison, value | other, default}`. Raises `ApplierError`.
         """
         if unknown := data.keys() - {"group", "kind", "conditions", "fields", "failed", "messages"}:
             raise ApplierError(f"a rule of readiness has no field {', '.join(sorted(unknown))}")
@@ -71,7 +73,7 @@ class Rule:
         return cls(str(data.get("group") or ""), str(data["kind"]), *given)
 
     def judge(self, manifest: Manifest) -> Readiness:
-        """How ready an object is by this rule."""
+        """Judges how ready an object is by this rule."""
         by_type = conditions(manifest)
         for kind, status in (self.failed or {}).items():
             if kind in by_type and by_type[kind].status == status:
@@ -96,7 +98,7 @@ class Rule:
 
 
 def at(manifest: Any, pointer: str, default: Any = None) -> Any:
-    """The value at a JSON pointer (RFC 6901); the default where there is none."""
+    """Returns the value at a JSON pointer (RFC 6901); the default where there is none."""
     value = manifest
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")

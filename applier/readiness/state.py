@@ -41,7 +41,7 @@ class Condition(NamedTuple):
     observed: int = 0
 
     def text(self) -> str:
-        """`Type: Reason: message`, without what is empty."""
+        """Returns `Type: Reason: message`, without what is empty."""
         return ": ".join(part for part in (self.type, self.reason, one_line(self.message)) if part)
 
 
@@ -58,24 +58,24 @@ def failed(reason: str, *, final: bool = True) -> Readiness:
 
 
 def one_line(text: str) -> str:
-    """A message as one line."""
+    """Returns a message as one line."""
     return " ".join(text.split())
 
 
 def part(manifest: Manifest, name: str) -> dict[str, Any]:
-    """`spec`, `status` or `metadata`; empty where there is none."""
+    """Returns `spec`, `status` or `metadata`; empty where there is none."""
     value = manifest.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def number(fields: dict[str, Any], name: str, default: int = 0) -> int:
-    """A count of a status or spec; the default where it is missing, as Go leaves zeros out."""
+    """Returns a count of a status or spec; the default where it is missing, as Go leaves zeros out."""
     value = fields.get(name)
     return value if isinstance(value, int) else default
 
 
 def conditions(manifest: Manifest) -> dict[str, Condition]:
-    """The conditions of an object by type. What is no list of conditions is none."""
+    """Returns the conditions of an object by type. What is no list of conditions is none."""
     entries = part(manifest, "status").get("conditions")
     if not isinstance(entries, list):
         return {}

@@ -7,7 +7,7 @@ from applier.ref import Manifest
 
 
 def deployment(manifest: Manifest) -> Readiness:
-    """As kstatus; the conditions' own messages say why replicas are missing."""
+    """Judges as kstatus; the conditions' own messages say why replicas are missing."""
     by_type, status = conditions(manifest), part(manifest, "status")
     progressing = by_type.get("Progressing")
     if progressing and progressing.reason == "ProgressDeadlineExceeded":
@@ -28,7 +28,7 @@ def deployment(manifest: Manifest) -> Readiness:
 
 
 def replica_set(manifest: Manifest) -> Readiness:
-    """Replica sets and replication controllers."""
+    """Judges replica sets and replication controllers."""
     status, wanted = part(manifest, "status"), number(part(manifest, "spec"), "replicas", 1)
     failure = conditions(manifest).get("ReplicaFailure")
     if (extra := number(status, "replicas") - wanted) > 0:
@@ -39,7 +39,7 @@ def replica_set(manifest: Manifest) -> Readiness:
 
 
 def stateful_set(manifest: Manifest) -> Readiness:
-    """As kstatus: with OnDelete only people update pods; with a partition only those from it on are updated."""
+    """Judges as kstatus: with OnDelete only people update pods; with a partition only those from it on are updated."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
     wanted = number(spec, "replicas", 1)
     strategy = spec.get("updateStrategy") or {}
@@ -59,7 +59,7 @@ def stateful_set(manifest: Manifest) -> Readiness:
 
 
 def daemon_set(manifest: Manifest) -> Readiness:
-    """As kstatus: how many are wanted is what the controller found, so it must have looked."""
+    """Judges as kstatus: how many are wanted is what the controller found, so it must have looked."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
     if "observedGeneration" not in status:
         return in_progress("not seen by its controller yet")
@@ -73,7 +73,7 @@ def daemon_set(manifest: Manifest) -> Readiness:
 
 
 def job(manifest: Manifest) -> Readiness:
-    """A job is ready when it is complete, and has failed for good when it failed; one that is suspended will not begin by itself.
+    """Judges a job: ready when it is complete, failed for good when it failed; one that is suspended will not begin by itself.
 
     kstatus takes one that has started for done. But who waits for a migration before the next step means its end, as Helm's hooks do.
     """
@@ -93,7 +93,7 @@ def job(manifest: Manifest) -> Readiness:
 
 
 def _short(word: str, have: int, wanted: int) -> str:
-    """`1 of 3 replicas available`; empty when there are enough."""
+    """Returns `1 of 3 replicas available`; empty when there are enough."""
     return "" if have >= wanted else f"{have} of {wanted} {_replicas(wanted)} {word}"
 
 
@@ -102,5 +102,5 @@ def _replicas(count: int) -> str:
 
 
 def _why(what: str, *causes: Condition | None) -> str:
-    """What is missing, with the messages of the conditions that say why."""
+    """Returns what is missing, with the messages of the conditions that say why."""
     return "; ".join([what, *(cause.text() for cause in causes if cause and (cause.message or cause.reason))])

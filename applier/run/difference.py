@@ -28,7 +28,7 @@ class Difference(NamedTuple):
 
 
 async def diff(graph: Graph, cluster: Cluster, options: ApplyOptions, *, ask_server: bool = False) -> list[Difference]:
-    """What an apply would change: one entry for each object in the order of writing, unchanged ones included.
+    """Returns what an apply would change: one entry for each object in the order of writing, unchanged ones included.
 
     What can be decided here is. The rest is a dry run of the server's, and with `ask_server` all that would be written is; what would not
     be is not asked about, since an apply does not send it. Nor are Secrets whose ownership is taken over: that would have to be tried
@@ -46,7 +46,7 @@ async def diff(graph: Graph, cluster: Cluster, options: ApplyOptions, *, ask_ser
 
 
 async def _ask(state: Survey, asked: list[Step], results: dict[Ref, Manifest | None], cluster: Cluster) -> dict[Ref, Manifest]:
-    """What would be there by the server's word, for the steps that it accepts; steps say what the server said."""
+    """Asks the server what would be there, for the steps that it accepts; steps say what the server said."""
     from applier.run.dry_run import settle, try_results, try_steps  # most runs of this need no request for an object, and start sooner
 
     over = {step.ref: result for step in asked if (result := results[step.ref]) is not None and _takes_over(step, state)}
@@ -76,7 +76,7 @@ def _difference(step: Step, state: Survey, results: dict[Ref, Manifest | None]) 
 
 
 def _worked_out(step: Step, state: Survey, now: str) -> Manifest | None:
-    """The object as it would be. What its schema does not allow makes the step fail, with what the server would say."""
+    """Returns the object as it would be. What its schema does not allow makes the step fail, with what the server would say."""
     desired = state.graph.objects[step.ref]
     try:
         if is_secret(desired.manifest) and (schema := state.schemas.get(Kind.of(desired.manifest))) is not None:
@@ -90,7 +90,7 @@ def _worked_out(step: Step, state: Survey, now: str) -> Manifest | None:
 
 
 def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest | None:
-    """None when the server would have to be asked. Raises `Invalid`."""
+    """Merges here; gives None when the server would have to be asked. Raises `Invalid`."""
     intent, schema, live = state.plan.intent, state.schemas.get(Kind.of(desired.manifest)), state.plan.live.get(step.ref)
     if live is None or step.action is not Action.CONFIGURED:
         wanted = hide_secrets(prepared(desired.manifest, schema))

@@ -70,7 +70,7 @@ async def try_results(plan: Plan, results: dict[Ref, Manifest], graph: Graph, cl
 
 
 def patch_to(live: Manifest, result: Manifest) -> list[dict[str, Any]]:
-    """The JSON patch (RFC 6902) that makes an object what was worked out, apart from what only the server sets."""
+    """Returns the JSON patch (RFC 6902) that makes an object what was worked out, apart from what only the server sets."""
     names = [name for name in dict.fromkeys((*live, *result)) if name not in ("apiVersion", "kind", "metadata", "status")]
     patch = [change for name in names if (change := _change(f"/{name}", live.get(name), result.get(name)))]
     before, after = live["metadata"], result["metadata"]

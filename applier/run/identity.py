@@ -11,7 +11,7 @@ NAMESPACE = "kube-system"
 
 
 async def identity_of(cluster: Cluster) -> str:
-    """The UID of `kube-system`, as `uid:…`; where it may not be read, the server's address, as `server:…`.
+    """Returns the UID of `kube-system`, as `uid:…`; where it may not be read, the server's address, as `server:…`.
 
     An address says less: one may lead to another cluster tomorrow, and a cluster may have several. It refuses too much rather than too
     little. Raises `ClusterError` when the server cannot be asked.

@@ -40,7 +40,7 @@ class Survey(NamedTuple):
         return self.applyset.approval if self.applyset else ""
 
     def save(self, *, cluster: str = "", namespace: str = "") -> bytes:
-        """The plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it.
+        """Returns the plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it.
 
         `cluster` is the identity of the cluster (`identity_of`): with it, the plan is refused by any other. `namespace` is that of
         manifests that name none, for whoever reads the same input again.
@@ -49,7 +49,7 @@ class Survey(NamedTuple):
 
 
 def wanted(graph: Graph) -> list[Wanted]:
-    """What has to be read to plan a graph: its objects, and owners that are no part of it."""
+    """Returns what has to be read to plan a graph: its objects, and owners that are no part of it."""
     return by_place(_objects(graph))
 
 
@@ -64,7 +64,7 @@ def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
 
 
 async def read(graph: Graph, cluster: Cluster) -> Snapshot:
-    """What is there of a graph. Raises `ClusterError`."""
+    """Reads what is there of a graph. Raises `ClusterError`."""
     return await read_once(cluster, wanted(graph))
 
 
@@ -84,7 +84,7 @@ async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Surve
 
 
 async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
-    """`survey` for whoever goes on to write, and is told by the server then what it refuses.
+    """Surveys for whoever goes on to write, and is told by the server then what it refuses.
 
     One kind that may not be read does not stop the others: its objects are failed steps.
     """

@@ -45,7 +45,7 @@ def _fail(made: Iterable[Step], why: dict[str, str]) -> None:
 
 
 async def no_places(names: Collection[str], cluster: Cluster) -> dict[str, str]:
-    """Why nothing can be made in these namespaces, by name; those that are as they should be, or may not be read, are not in it."""
+    """Returns why nothing can be made in these namespaces, by name; those that are as they should be, or may not be read, are not in it."""
     resource = await cluster.resource(Kind("", "v1", "Namespace"))
     live = await (_listed if len(names) > FEW else _read)(names, resource, cluster)
     return {name: why for name, one in live.items() if (why := _why_not(name, one))}
@@ -76,7 +76,7 @@ async def _read(names: Collection[str], resource: Resource, cluster: Cluster) ->
 
 
 def _why_not(name: str, live: Manifest | None) -> str:
-    """The words are those in which a refusal of the server is told."""
+    """Says why not, in the words in which a refusal of the server is told."""
     if live is None:
         return f"namespace {name!r} does not exist"
     if is_being_deleted(live):

@@ -37,7 +37,7 @@ class Report:
         return not self.problems()
 
     def problems(self) -> dict[str, list[Ref]]:
-        """What went wrong, each reason once, with all objects that it concerns: failed, then held, then not ready."""
+        """Returns what went wrong, each reason once, with all objects that it concerns: failed, then held, then not ready."""
         undone = [outcome for outcome in self.outcomes if outcome.action in UNDONE]
         problems: dict[str, list[Ref]] = {trouble: [] for trouble in self.troubles}
         for outcome in sorted(undone, key=lambda outcome: outcome.action is Action.HELD):

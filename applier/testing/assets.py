@@ -36,7 +36,7 @@ class Assets:
 
 
 def build_command() -> str:
-    """What to type, here and now, to build a control plane."""
+    """Returns what to type, here and now, to build a control plane."""
     python = Path(sys.executable)
     if shutil.which("python") == str(python):
         return "python -m applier.testing build"
@@ -46,7 +46,7 @@ def build_command() -> str:
 
 
 def cache_root() -> Path:
-    """`$APPLIER_CONTROL_PLANE`, or `applier/control-plane` in the user's cache folder."""
+    """Returns `$APPLIER_CONTROL_PLANE`, or `applier/control-plane` in the user's cache folder."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen).expanduser()
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -54,12 +54,12 @@ def cache_root() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where a finished build of these versions is, or would be."""
+    """Returns where a finished build of these versions is, or would be."""
     return cache_root() / versions.key()
 
 
 def find() -> Assets:
-    """The programs to start. Raises `NotBuilt` where a needed one is missing.
+    """Returns the programs to start. Raises `NotBuilt` where a needed one is missing.
 
     `KUBEBUILDER_ASSETS` goes first, and is not filled up from the cache: the versions might not fit each other.
     """
@@ -71,7 +71,7 @@ def find() -> Assets:
 
 
 def look_into(folder: Path, otherwise: str) -> Assets:
-    """What a folder holds. kwok counts only with its stages: it does not start without. Raises `NotBuilt`, with the text given."""
+    """Returns what a folder holds. kwok counts only with its stages: it does not start without. Raises `NotBuilt`, with the text given."""
     present = {program.name for program in versions.PROGRAMS if os.access(folder / program.name, os.X_OK)}
     if not (folder / versions.STAGES).is_file():
         present.discard("kwok")

@@ -23,7 +23,7 @@ POLICY: dict[str, Any] = {
 
 
 def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
-    """Each request in the log once, with its URL, beginning at a byte of the file.
+    """Yields each request in the log once, with its URL, beginning at a byte of the file.
 
     A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
     """

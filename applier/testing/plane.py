@@ -39,7 +39,7 @@ class RunningPlane:
 
     @classmethod
     def attach(cls, folder: Path) -> Self:
-        """The one that another process has started in this folder; `stop` does nothing to it."""
+        """Returns the one that another process has started in this folder; `stop` does nothing to it."""
         state = json.loads((folder / STATE).read_text("utf-8"))
         users = {name: User(name, token, Path(kubeconfig)) for name, (token, kubeconfig) in state["users"].items()}
         programs = assets.Assets(Path(state["programs"]), frozenset(state["present"]))
@@ -122,7 +122,7 @@ class RunningPlane:
         agent: str = "tests",
         timeout: float = 60.0,
     ) -> Any:
-        """One request on a connection of its own; returns the JSON of the answer, or its text.
+        """Sends one request on a connection of its own; returns the JSON of the answer, or its text.
 
         Raises `Refused` for 4xx and 5xx, and `ControlPlaneError` where no answer comes within `timeout` seconds.
         """
@@ -144,15 +144,18 @@ class RunningPlane:
         return value
 
     def server(self, name: str) -> servers.Server:
-        """One of the servers that were started here, by its program's name: tests may end it, start it again, or let it stand still."""
+        """Returns one of the servers that were started here, by its program's name.
+
+        Tests may end it, start it again, or let it stand still.
+        """
         return next(one for one in self.running if one.name == name)
 
     def log(self, server: str) -> Path:
-        """The log of one of the servers."""
+        """Returns the log of one of the servers."""
         return self.folder / "logs" / f"{server}.log"
 
     def create_namespace(self, prefix: str = "test-") -> str:
-        """A fresh namespace; returns its name, which begins with `prefix`."""
+        """Makes a fresh namespace; returns its name, which begins with `prefix`."""
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": prefix}}
         created = self.request("POST", "/api/v1/namespaces", namespace, agent=audit.AGENT)
         return str(created["metadata"]["name"])
@@ -182,7 +185,7 @@ class RunningPlane:
         self._await_granted(user, [{"verb": verb, "group": group, "resource": one, **place} for verb in verbs for one in resources])
 
     def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
-        """The server's authorizer hears of roles and bindings by watches of its own, a moment after they are written."""
+        """Waits until the authorizer has heard of roles and bindings by watches of its own, a moment after they are written."""
         deadline = time.monotonic() + 60
         for right in rights:
             resource, _, subresource = right["resource"].partition("/")
@@ -196,12 +199,12 @@ class RunningPlane:
                 time.sleep(0.01)
 
     def mark(self) -> int:
-        """This moment in the audit log, for `requests`."""
+        """Returns this moment in the audit log, for `requests`."""
         self._settle()
         return self._audit_log.stat().st_size
 
     def requests(self, since: int = 0) -> Requests:
-        """Every request that the server has answered since a mark, from everybody but its own parts and this object.
+        """Returns every request that the server has answered since a mark, from everybody but its own parts and this object.
 
         A watch counts as soon as it begins. Requests of others that are under way may be missing.
         """

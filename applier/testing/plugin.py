@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _run_of(config: pytest.Config) -> Any:
-    """The run that this process owns. Only asked for in a process that is nobody's worker."""
+    """Returns the run that this process owns. Only asked for in a process that is nobody's worker."""
     from applier.testing import shared
 
     if RUN not in config.stash:
@@ -65,7 +65,7 @@ def _run_of(config: pytest.Config) -> Any:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """xdist: tells each worker where the run's control plane is, or will be."""
+    """Tells each worker of xdist where the run's control plane is, or will be."""
     try:
         assets.find()
     except NotBuilt:
@@ -94,7 +94,7 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker tells how many tests it left out."""
+    """Tells, from a worker, how many tests it left out."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["control_plane_left_out"] = session.config.stash[LEFT_OUT]
@@ -102,13 +102,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """xdist: every worker has collected the same tests, and left out the same."""
+    """Takes what a worker of xdist left out: every worker has collected the same tests, and left out the same."""
     left_out = getattr(node, "workeroutput", {}).get("control_plane_left_out", 0)
     node.config.stash[LEFT_OUT] = max(node.config.stash[LEFT_OUT], left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The one line, where tests were left out; and where the logs are, when tests against a control plane failed."""
+    """Prints one line where tests were left out, and where the logs are when tests against a control plane failed."""
     failed = any(
         "cluster" in getattr(report, "keywords", {}) for outcome in ("failed", "error") for report in terminalreporter.getreports(outcome)
     )

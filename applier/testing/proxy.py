@@ -84,7 +84,7 @@ class Faults:
         return Requests(self._seen.values())
 
     def kubeconfig(self, user: str = "admin") -> Path:
-        """A kubeconfig file that leads through the proxy."""
+        """Returns a kubeconfig file that leads through the proxy."""
         known = self.control_plane.users[user]._replace(kubeconfig=self._folder / f"{user.replace(':', '-')}.json")
         write_kubeconfig(known, self.url, None)
         return known.kubeconfig

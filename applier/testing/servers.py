@@ -75,7 +75,10 @@ def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = 
 
 
 def free_ports(count: int) -> list[int]:
-    """Loopback ports that nobody listens on. Another process may take one before it is used: whoever starts servers tries again then."""
+    """Returns loopback ports that nobody listens on.
+
+    Another process may take one before it is used: whoever starts servers tries again then.
+    """
     with ExitStack() as sockets:
         bound = [sockets.enter_context(socket.socket()) for _ in range(count)]
         for one in bound:
@@ -84,7 +87,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def etcd(assets: Assets, data: Path, port: int, peer_port: int) -> list[str]:
-    """etcd, fast rather than safe: its data dies with it."""
+    """Runs etcd, fast rather than safe: its data dies with it."""
     peer = f"http://127.0.0.1:{peer_port}"
     return [
         assets.path("etcd"),
@@ -100,7 +103,7 @@ def etcd(assets: Assets, data: Path, port: int, peer_port: int) -> list[str]:
 
 
 def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit: bool) -> list[str]:
-    """kube-apiserver, with a certificate that it makes itself; the certificate's key signs service account tokens, too."""
+    """Runs kube-apiserver, with a certificate that it makes itself; the certificate's key signs service account tokens, too."""
     key = folder / "certificates" / "apiserver.key"
     command = [
         assets.path("kube-apiserver"),
@@ -127,7 +130,7 @@ def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit
 
 
 def controller_manager(assets: Assets, folder: Path, kubeconfig: Path) -> list[str]:
-    """kube-controller-manager: namespaces, garbage, workloads, tokens, nodes."""
+    """Runs kube-controller-manager: namespaces, garbage, workloads, tokens, nodes."""
     return [
         assets.path("kube-controller-manager"),
         f"--kubeconfig={kubeconfig}",
@@ -140,12 +143,12 @@ def controller_manager(assets: Assets, folder: Path, kubeconfig: Path) -> list[s
 
 
 def scheduler(assets: Assets, kubeconfig: Path) -> list[str]:
-    """kube-scheduler: puts pods on the nodes that there are."""
+    """Runs kube-scheduler, which puts pods on the nodes that there are."""
     return [assets.path("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0"]
 
 
 def kwok(assets: Assets, kubeconfig: Path) -> list[str]:
-    """kwok: every node is ready at once, every pod on a node runs at once."""
+    """Runs kwok: every node is ready at once, every pod on a node runs at once."""
     stages = assets.folder / "kwok-stages.yaml"
     return [
         assets.path("kwok"),
@@ -157,7 +160,7 @@ def kwok(assets: Assets, kubeconfig: Path) -> list[str]:
 
 
 def reason(log: Path) -> str:
-    """Why a server ended, in its own words: the last line of its log that tells of an error."""
+    """Returns why a server ended, in its own words: the last line of its log that tells of an error."""
     text = log.read_text("utf-8", errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     complaints = [line for line in lines if _complains(line)]

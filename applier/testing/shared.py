@@ -33,7 +33,7 @@ class Run:
         self._alive.enter_context(locks.held(self.folder / "run"))
 
     def close(self, *, keep_logs: bool = False) -> Path | None:
-        """Returns where the logs are, if there are any and they were to be kept. Once is enough; no harm in more."""
+        """Ends it, and returns where the logs are, if there are any and they were to be kept. Once is enough; no harm in more."""
         if self._closed:
             return None
         self._closed = True
@@ -51,7 +51,10 @@ class Run:
 
 
 def connect(run: Path, parts: Sequence[str]) -> ControlPlane:
-    """The control plane of a run, started if nobody has yet. Raises `ControlPlaneError` where it does not start, to everyone who asks."""
+    """Connects to the control plane of a run, started if nobody has yet.
+
+    Raises `ControlPlaneError` where it does not start, to everyone who asks.
+    """
     plane = run / "plane"
     with locks.held(run / "start"):
         if not (plane / STATE).exists() and not (run / "failure").exists():

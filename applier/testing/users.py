@@ -54,7 +54,7 @@ def create(folder: Path, extra: Mapping[str, Iterable[str]]) -> dict[str, User]:
 
 
 def write_kubeconfig(user: User, url: str, certificate_authority: Path | None) -> None:
-    """JSON, which every reader of kubeconfigs takes as the YAML that it is."""
+    """Writes JSON, which every reader of kubeconfigs takes as the YAML that it is."""
     cluster: dict[str, Any] = {"server": url}
     if certificate_authority:
         cluster["certificate-authority"] = str(certificate_authority)

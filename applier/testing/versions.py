@@ -45,7 +45,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def version(product: str) -> str:
-    """The version of `kubernetes`, `etcd` or `kwok` that go.mod pins, without the v."""
+    """Returns the version of `kubernetes`, `etcd` or `kwok` that go.mod pins, without the v."""
     module, path = _REQUIRED[product]
     required = re.search(rf"^\s*(?:require\s+)?{re.escape(path)} v(\S+)", (MODULES / module / "go.mod").read_text("utf-8"), re.MULTILINE)
     if required is None:
@@ -63,7 +63,7 @@ def linker_flags(program: Program) -> str:
 
 
 def key() -> str:
-    """The name of a build: versions, platform, and a digest of everything that is pinned."""
+    """Returns the name of a build: versions, platform, and a digest of everything that is pinned."""
     digest = hashlib.sha256()
     for program in PROGRAMS:
         digest.update(f"{program} {linker_flags(program)}".encode())

@@ -38,7 +38,7 @@ Warn = Callable[[Ref, str], None]
 
 
 def unheard(ref: Ref, warning: str) -> None:
-    """For whoever wants no warnings."""
+    """Drops warnings, for whoever wants none."""
 
 
 class ApiCluster:
@@ -80,15 +80,15 @@ class ApiCluster:
         await self.wire.close()
 
     async def version(self) -> dict[str, str]:
-        """The server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
+        """Returns the server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
         return _object(await self.wire.call(ApiRequest("get", "version"), "GET", "/version"))
 
     async def resource(self, kind: Kind) -> Resource:
-        """How the server serves a kind. Raises `UnknownKind`."""
+        """Returns how the server serves a kind. Raises `UnknownKind`."""
         return await self.discovery.resource(kind)
 
     async def resources(self) -> list[Resource]:
-        """Everything that the server serves, in each group's preferred version."""
+        """Returns everything that the server serves, in each group's preferred version."""
         return (await self.discovery.all()).preferred()
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float = 30.0) -> None:
@@ -100,16 +100,16 @@ class ApiCluster:
             self.openapi.forget()
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        """The schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""
+        """Returns the schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""
         return await self.openapi.schemas(kinds)
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """One object. Raises `NotFound`."""
+        """Returns one object. Raises `NotFound`."""
         request = ApiRequest("get", resource.plural, _ref(resource, namespace, name))
         return _object(await self.wire.call(request, "GET", _path(resource, namespace, name)))
 
     async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
-        """All objects of a kind, of one namespace or of all; in pages, joined."""
+        """Returns all objects of a kind, of one namespace or of all; in pages, joined."""
         return await list_all(self.wire, resource, _path(resource, namespace), namespace, labels=labels, fields=fields)
 
     def watch(
@@ -136,9 +136,10 @@ class ApiCluster:
         subresource: str = "",
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
-        """Server-side apply; gives the object as it is then. Fields that the server does not know are `Invalid`, whatever `validation` is.
+        """Applies on the server's side; gives the object as it is then.
 
-        Raises `FieldConflict`, `Invalid` and the rest. Repeated when its fate is unknown: applying twice is as good as once.
+        Fields that the server does not know are `Invalid`, whatever `validation` is. Raises `FieldConflict`, `Invalid` and the
+        rest. Repeated when its fate is unknown: applying twice is as good as once.
         """
         namespace, name = _names(manifest)
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
@@ -166,7 +167,7 @@ class ApiCluster:
     async def patch(
         self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
     ) -> Manifest:
-        """A JSON patch when `patch` is a list, a merge patch when it is a map.
+        """Sends a JSON patch when `patch` is a list, a merge patch when it is a map.
 
         A JSON patch is not repeated when its fate is unknown: `Unreachable` with `maybe_done`.
         """
@@ -229,7 +230,7 @@ def _object(answer: Answer) -> Manifest:
 
 
 def _ending(error: WriteConflict) -> bool:
-    """Whether a namespace is not deleted because that is under way: the server answers so while finalizers remain."""
+    """Tells whether a namespace is not deleted because that is under way: the server answers so while finalizers remain."""
     return "ensuring all content is removed" in error.message
 
 
@@ -243,7 +244,7 @@ def _names(manifest: Manifest) -> tuple[str, str]:
 
 
 def _versioned(manifest: Manifest) -> bool:
-    """Whether it is meant for one version of the object: then doing it twice is refused, even if once would have been fine."""
+    """Tells whether it is meant for one version of the object: then doing it twice is refused, even if once would have been fine."""
     return bool((manifest.get("metadata") or {}).get("resourceVersion"))
 
 
@@ -261,7 +262,7 @@ def _query(manager: str, validation: str, dry_run: bool, force: bool = False) ->
 
 
 def _json(value: Any) -> bytes:
-    """The body of a request. Raises `Invalid` for what JSON, as servers read it, does not hold."""
+    """Returns the body of a request. Raises `Invalid` for what JSON, as servers read it, does not hold."""
     try:
         return orjson.dumps(value)
     except TypeError as error:

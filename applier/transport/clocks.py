@@ -19,7 +19,7 @@ Times = tuple[datetime.datetime | None, datetime.datetime | None]
 
 
 def token_times(header: str) -> Times:
-    """When a bearer token that is a JSON web token begins and ends. It is read, not verified: that is the server's part."""
+    """Returns when a bearer token that is a JSON web token begins and ends. It is read, not verified: that is the server's part."""
     parts = header.removeprefix("Bearer ").split(".")
     if len(parts) != 3:
         return None, None
@@ -42,7 +42,7 @@ TIME = re.compile(rb"\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z")
 
 
 def certificate_times(pem: str) -> Times:
-    """From when until when a certificate in PEM text holds."""
+    """Returns from when until when a certificate in PEM text holds."""
     start, end = pem.find("-----BEGIN CERTIFICATE-----"), pem.find("-----END CERTIFICATE-----")
     if start < 0 or end < 0:
         return None, None
@@ -68,7 +68,7 @@ def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
 
 
 def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
-    """The server's clock as the Date of its answer tells it."""
+    """Returns the server's clock as the Date of its answer tells it."""
     from email.utils import parsedate_to_datetime  # only when something went wrong
 
     try:
@@ -78,7 +78,7 @@ def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
 
 
 def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
-    """What is wrong with the time of a token or certificate; empty when it holds now."""
+    """Returns what is wrong with the time of a token or certificate; empty when it holds now."""
     begins, ends = times
     if begins and now < begins:
         return f"{what} is valid only from {begins:%Y-%m-%d %H:%M:%S} UTC on"
@@ -88,7 +88,7 @@ def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
 
 
 def skew(headers: Mapping[str, str], now: datetime.datetime) -> str:
-    """A hint when the server's clock is far from ours; empty when it is not."""
+    """Returns a hint when the server's clock is far from ours; empty when it is not."""
     theirs = server_time(headers)
     if theirs is None or abs((theirs - now).total_seconds()) <= FAR:
         return ""

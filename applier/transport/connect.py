@@ -44,9 +44,9 @@ class Options(TypedDict, total=False):
 async def connect(
     *, kubeconfig: str = "", context: str = "", user: Mapping[str, Any] = NO_OVERRIDES, **options: Unpack[Options]
 ) -> AsyncIterator[ApiCluster]:
-    """The cluster of a kubeconfig's context, or the one that we run in; `user` has fields of the user in place of those of the kubeconfig.
+    """Connects to the cluster of a kubeconfig's context, or to the one that we run in.
 
-    Sends nothing yet. Raises `CredentialsError`.
+    `user` has fields of the user in place of those of the kubeconfig. Sends nothing yet. Raises `CredentialsError`.
     """
     async with _open(find_target(kubeconfig, context, os.environ, overrides=user), options) as cluster:
         yield cluster
@@ -64,7 +64,10 @@ async def connect_to(
     namespace: str = "default",
     **options: Unpack[Options],
 ) -> AsyncIterator[ApiCluster]:
-    """The cluster at a URL. `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for."""
+    """Connects to the cluster at a URL.
+
+    `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for.
+    """
     credentials = Fixed.token(token, certificate)
     target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
     async with _open(target, options) as cluster:

@@ -17,7 +17,7 @@ ConnectionErrors = (HttpError, TimeoutError, OSError)
 
 
 def unreachable(error: BaseException, server: str, label: str, *, reading: bool) -> Unreachable:
-    """The error for a request that got no answer. `reading` means that it changes nothing."""
+    """Returns the error for a request that got no answer. `reading` means that it changes nothing."""
     sent = not isinstance(error, NotConnected | ProxyRefused)
     where = f"{server} ({label})" if label else server
     text, passing = _sentence(error)
@@ -26,7 +26,7 @@ def unreachable(error: BaseException, server: str, label: str, *, reading: bool)
 
 
 def _sentence(error: BaseException) -> tuple[str, bool]:
-    """What happened, and whether it may pass."""
+    """Returns what happened, and whether it may pass."""
     match error:
         case NotConnected():
             return _not_connected(error, error.__cause__ or error)
@@ -44,7 +44,7 @@ def _sentence(error: BaseException) -> tuple[str, bool]:
 
 
 def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool]:
-    """Why there is no connection, and whether that may pass."""
+    """Returns why there is no connection, and whether that may pass."""
     match cause:
         case _ if error.proxy:
             return f"its proxy {error.proxy} does not answer: {_reason(cause)}", not isinstance(cause, ssl.SSLError | Malformed)
@@ -61,7 +61,7 @@ def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool
 
 
 def _reason(error: BaseException) -> str:
-    """An error without its numbers."""
+    """Returns an error without its numbers."""
     return str(getattr(error, "strerror", None) or error or type(error).__name__).replace("\n", " ")
 
 
@@ -72,7 +72,7 @@ def _refused(error: BaseException) -> str:
 
 
 def _certificate(error: Exception) -> str:
-    """Why a server's certificate is not accepted. A wrong clock looks like a wrong certificate, so that our time is said too."""
+    """Returns why a server's certificate is not accepted. A wrong clock looks like a wrong certificate, so that our time is said too."""
     code = getattr(error, "verify_code", 0)
     text = getattr(error, "verify_message", "") or _reason(error)
     if code in (NOT_YET_VALID, EXPIRED):

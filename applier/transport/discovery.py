@@ -30,7 +30,7 @@ class Discovery:
         self._lock = asyncio.Lock()
 
     async def resource(self, kind: Kind) -> Resource:
-        """How a kind is served. Raises `UnknownKind`, which says what is served instead."""
+        """Returns how a kind is served. Raises `UnknownKind`, which says what is served instead."""
         resource = (await self.all()).by_kind.get(kind)
         if resource is None and time.monotonic() - self.asked_at > AGAIN:
             resource = (await self.refresh()).by_kind.get(kind)
@@ -39,7 +39,7 @@ class Discovery:
         return resource
 
     async def all(self) -> Served:
-        """Everything, from memory, disk or the server."""
+        """Returns everything, from memory, disk or the server."""
         if self.served is None:
             async with self._lock:
                 if self.served is None:
@@ -47,7 +47,7 @@ class Discovery:
         return self.served
 
     async def refresh(self) -> Served:
-        """Everything, from the server; once for all who wait for it."""
+        """Asks the server for everything; once for all who wait for it."""
         before = self.served
         async with self._lock:
             if self.served is before or self.served is None:
@@ -55,7 +55,7 @@ class Discovery:
             return self.served
 
     def forget(self) -> None:
-        """What was known may no longer hold: a kind that should be served was not found."""
+        """Forgets what was known, which may no longer hold: a kind that should be served was not found."""
         self.served = None
         self.disk.drop("discovery.json")
 
@@ -75,7 +75,7 @@ class Discovery:
         return served
 
     async def _get(self, path: str) -> dict[str, Any]:
-        """What a server serves at one of its two roots. Raises `ClusterError` where something else answers."""
+        """Asks what a server serves at one of its two roots. Raises `ClusterError` where something else answers."""
         answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
         try:
             document = orjson.loads(answer.body)

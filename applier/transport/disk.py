@@ -16,7 +16,7 @@ class Disk:
         self.folder = folder / hashlib.sha256(server.encode()).hexdigest()[:16] if folder else None
 
     def read(self, name: str, life: float = float("inf")) -> bytes | None:
-        """A file's content; None when there is none, or it is older than `life` seconds."""
+        """Reads a file's content; None when there is none, or it is older than `life` seconds."""
         if self.folder is None:
             return None
         path = self.folder / name

@@ -30,7 +30,7 @@ class Refused(NamedTuple):
 
 
 def sentence(refused: Refused) -> str:
-    """What a refusal says to a person: one line, without values of Secrets."""
+    """Returns what a refusal says to a person: one line, without values of Secrets."""
     say = SAYS.get(refused.made)
     text = say(refused) if say else refused.message
     return hide_values(" ".join(text.split()), refused.request)
@@ -66,7 +66,7 @@ def _forbidden(refused: Refused) -> str:
 
 
 def _permission(match: re.Match[str], *, applying: bool) -> str:
-    """Who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
+    """Says who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
     user, verb, namespace = match["user"], match["verb"], match["namespace"]
     if user == ANONYMOUS:
         what = match["path"] or match["resource"]
@@ -83,7 +83,7 @@ def _permission(match: re.Match[str], *, applying: bool) -> str:
 
 
 def _fields(refused: Refused) -> str:
-    """Who owns which of the fields that an apply wants."""
+    """Says who owns which of the fields that an apply wants."""
     owned: dict[str, list[str]] = {}
     for cause in refused.causes:
         manager = re.search(r'conflict with "([^"]+)"', cause.message)
@@ -93,7 +93,7 @@ def _fields(refused: Refused) -> str:
 
 
 def _unauthorized(refused: Refused) -> str:
-    """Why the credentials may not be accepted: their time, or the clocks."""
+    """Returns why the credentials may not be accepted: their time, or the clocks."""
     target, now = refused.target, datetime.datetime.now(datetime.UTC)
     header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
     hints = [
@@ -161,7 +161,7 @@ SHORTEST = 3  # characters of a value that is looked for: shorter ones would be 
 
 
 def hide_values(text: str, request: ApiRequest) -> str:
-    """Text without the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
+    """Hides the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
     if request.ref is None or (request.ref.group, request.ref.kind) != ("", "Secret"):
         return text
     text = GO_VALUE.sub("a hidden value", text)
@@ -172,7 +172,7 @@ def hide_values(text: str, request: ApiRequest) -> str:
 
 
 def _values(sent: Any) -> set[str]:
-    """The values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
+    """Returns the values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
     if isinstance(sent, list):
         parts = [one.get("value") for one in sent if isinstance(one, dict)]
     else:
@@ -182,7 +182,7 @@ def _values(sent: Any) -> set[str]:
 
 
 def _leaves(given: Any) -> list[Any]:
-    """What is at the ends of maps and lists."""
+    """Returns what is at the ends of maps and lists."""
     if isinstance(given, dict):
         return [leaf for value in given.values() for leaf in _leaves(value)]
     if isinstance(given, list):

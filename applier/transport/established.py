@@ -39,7 +39,7 @@ def _missing(served: Served, kinds: Iterable[Kind]) -> list[Kind]:
 
 
 async def _why(cluster: Cluster, missing: Iterable[Kind]) -> str:
-    """Why kinds cannot be used, of all of them at once."""
+    """Returns why kinds cannot be used, of all of them at once."""
     try:
         listing = await cluster.list(await cluster.resource(DEFINITION_KIND))
     except ClusterError:
@@ -53,7 +53,7 @@ def _sentence(troubles: Iterable[tuple[Kind, str]]) -> str:
 
 
 def _trouble(kind: Kind, definition: Manifest | None) -> str:
-    """Why a kind's definition does not serve it."""
+    """Returns why a kind's definition does not serve it."""
     if definition is None:
         return "there is no CustomResourceDefinition for it"
     versions = {one["name"]: one.get("served") for one in definition["spec"].get("versions") or ()}
@@ -68,6 +68,6 @@ def _trouble(kind: Kind, definition: Manifest | None) -> str:
 
 
 def _defined(definition: Manifest) -> tuple[str, str]:
-    """Group and kind that a definition is for."""
+    """Returns group and kind that a definition is for."""
     spec = definition.get("spec") or {}
     return str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")

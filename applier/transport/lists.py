@@ -18,7 +18,10 @@ PAGE = 1000  # objects; large enough that most lists are one answer, small enoug
 
 
 async def list_all(wire: Wire, resource: Resource, path: str, namespace: str, *, labels: str, fields: str, page: int = PAGE) -> Listing:
-    """All pages, joined. When the server no longer keeps the state that the pages came from, everything is read again in one piece."""
+    """Reads all pages, joined.
+
+    When the server no longer keeps the state that the pages came from, everything is read again in one piece.
+    """
     request = ApiRequest("list", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
     headers = {"Accept": METADATA_LIST} if resource.metadata_only else None
     chosen = {name: value for name, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
@@ -41,7 +44,7 @@ async def list_all(wire: Wire, resource: Resource, path: str, namespace: str, *,
 
 
 async def _page(wire: Wire, request: ApiRequest, path: str, query: dict[str, str], headers: dict[str, str] | None) -> dict[str, Any] | None:
-    """One page; None when its continue token is too old (410, reason Expired)."""
+    """Returns one page; None when its continue token is too old (410, reason Expired)."""
     try:
         answer = await wire.call(request, "GET", f"{path}?{urlencode(query)}" if query else path, headers=headers)
     except ApiError as error:

@@ -25,7 +25,7 @@ class OpenApi:
         self.compiled: dict[str, tuple[str, Schemas]] = {}
 
     async def schemas(self, kinds: Iterable[Kind]) -> Schemas:
-        """The schemas of these kinds. One that the server does not publish, or that cannot be read, is missing."""
+        """Returns the schemas of these kinds. One that the server does not publish, or that cannot be read, is missing."""
         wanted = sorted({f"apis/{kind.group}/{kind.version}" if kind.group else f"api/{kind.version}" for kind in kinds})
         if not wanted:
             return Schemas()
@@ -36,7 +36,7 @@ class OpenApi:
         return Schemas.joined(part for part in parts if part is not None)
 
     def forget(self) -> None:
-        """The index may have changed: new kinds have come."""
+        """Forgets the index, which may have changed: new kinds have come."""
         self.disk.drop("openapi.json")
 
     def _index_on_disk(self) -> dict[str, str] | None:
@@ -44,7 +44,10 @@ class OpenApi:
         return _read_index(kept) if kept is not None else None
 
     async def _ask_index(self) -> dict[str, str]:
-        """URLs of documents by group version; their `hash` changes with the document (KEP-2896). Empty when the server gives none."""
+        """Returns URLs of documents by group version; their `hash` changes with the document (KEP-2896).
+
+        Empty when the server gives none.
+        """
         try:
             answer = await self.wire.call(ApiRequest("get", "openapi"), "GET", "/openapi/v3")
         except (ApiError, UnknownKind):
@@ -55,7 +58,7 @@ class OpenApi:
         return index or {}
 
     async def _document(self, group_version: str, url: str) -> Schemas | None:
-        """The schemas of one group version: from memory, disk, or the server. None when it publishes nothing that can be read."""
+        """Returns the schemas of one group version: from memory, disk, or the server. None when it publishes nothing that can be read."""
         seen, schemas = self.compiled.get(group_version, ("", None))
         if seen != url or schemas is None:
             schemas = self._from_disk(group_version, url) or await self._fetch(group_version, url)
@@ -77,7 +80,7 @@ class OpenApi:
         return schemas
 
     def _from_disk(self, group_version: str, url: str) -> Schemas | None:
-        """What was compiled of the very same document, by this release."""
+        """Returns what was compiled of the very same document, by this release."""
         kept = self.disk.read(_file(group_version))
         if kept is None:
             return None

@@ -42,7 +42,7 @@ TOO_LARGE = ("request is too large", "Request entity too large", "trying to send
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRequest, target: Target) -> ClusterError:
-    """The error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
+    """Returns the error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
     given = _status_object(body)
     message = str(given.get("message") or "").strip() or (_plain(body) if not given else "") or f"HTTP status {status}"
     reason = str(given.get("reason") or "")
@@ -70,7 +70,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
 
 
 def status_error(given: dict[str, Any], request: ApiRequest, target: Target) -> ClusterError:
-    """The error for a Status object that came inside of a watch."""
+    """Returns the error for a Status object that came inside of a watch."""
     code = given.get("code")
     return refusal(code if isinstance(code, int) else 500, {}, orjson.dumps(given), request, target)
 
@@ -84,7 +84,7 @@ def _status_object(body: bytes) -> dict[str, Any]:
 
 
 def _plain(body: bytes) -> str:
-    """What a body that is no Status object says; pages of a proxy lose their markup."""
+    """Returns what a body that is no Status object says; pages of a proxy lose their markup."""
     text = re.sub(r"<[^>]*>", " ", body[:4096].decode("utf-8", "replace"))
     return " ".join(text.split())[:300]
 
@@ -97,7 +97,7 @@ def _causes(details: dict[str, Any], request: ApiRequest) -> tuple[Cause, ...]:
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
-    """Which error a refusal is. A webhook chooses its own status, so that its words come first."""
+    """Returns which error a refusal is. A webhook chooses its own status, so that its words come first."""
     if DENIED.search(message):
         return Forbidden
     if any(words in message for words in TOO_LARGE) or status == 413 or (status >= 400 and TYPED.search(message)):
@@ -117,12 +117,12 @@ def _conflict(reason: str, causes: tuple[Cause, ...]) -> type[ApiError]:
 
 
 def _no_such_kind(message: str, given: dict[str, Any], details: dict[str, Any]) -> bool:
-    """A missing object is named in the details; a missing kind leaves them empty, or is no Status object at all."""
+    """Tells a missing kind from a missing object, which details name; a kind leaves them empty, or is no Status object at all."""
     return not given or (not details.get("name") and "could not find the requested resource" in message)
 
 
 def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float | None:
-    """Seconds to wait, from the header (a number or a date, RFC 9110 section 10.2.3) or from the Status object."""
+    """Returns the seconds to wait, from the header (a number or a date, RFC 9110 section 10.2.3) or from the Status object."""
     header = headers.get("Retry-After", "")
     if not header:
         seconds = details.get("retryAfterSeconds")

@@ -45,7 +45,7 @@ class Retries:
 
     @classmethod
     def within(cls, seconds: float) -> Retries:
-        """For requests each of which, with all its tries, has so much time."""
+        """Makes those for requests each of which, with all its tries, has so much time."""
         usual = cls()
         return replace(usual, timeout=seconds, deadline=seconds, connect=min(seconds, usual.connect))
 
@@ -80,7 +80,7 @@ class RetryBudget:
         self.busy_since = None
 
     def take(self) -> bool:
-        """Whether one more try may be made."""
+        """Tells whether one more try may be made."""
         now = self.now()
         self.left = min(self.most, self.left + (now - self.asked) * self.per_second)
         self.asked = now
@@ -110,7 +110,7 @@ class Tries:
         self.backoff = Backoff(self.retries.first, self.retries.longest)
 
     def pause(self, error: ClusterError) -> float | None:
-        """How many seconds to wait before the next try; None when there is to be none.
+        """Returns how many seconds to wait before the next try; None when there is to be none.
 
         A server that says when to come back (429) is alive and costs nothing of the budget. One that says nothing else for as long as one
         request may take says so to all of them: 100 objects, one after another since it asks for less, would else wait for hours. (kubectl
@@ -142,7 +142,7 @@ class Tries:
         return False
 
     def _fails_for_good(self, error: ServerFailure) -> bool:
-        """Whether this request has failed inside of the server so often that it will go on to."""
+        """Tells whether this request has failed inside of the server so often that it will go on to."""
         if error.status != 500:
             return False
         self.failures += 1

@@ -26,24 +26,24 @@ class Served:
         self.by_kind.setdefault(resource.kind, resource)
 
     def preferred(self) -> list[Resource]:
-        """Every kind of every group, once: in the first version that has it."""
+        """Returns every kind of every group, once: in the first version that has it."""
         first: dict[tuple[str, str], Resource] = {}
         for kind, resource in self.by_kind.items():
             first.setdefault((kind.group, kind.kind), resource)
         return list(first.values())
 
     def versions(self, kind: Kind) -> list[str]:
-        """The versions in which a kind is served, whichever was asked for."""
+        """Returns the versions in which a kind is served, whichever was asked for."""
         return [known.version for known in self.by_kind if (known.group, known.kind) == (kind.group, kind.kind)]
 
     def dump(self) -> dict[str, Any]:
-        """JSON for a cache on disk."""
+        """Returns JSON for a cache on disk."""
         rows = [[*r.kind, r.plural, r.namespaced, sorted(r.verbs), sorted(r.subresources)] for r in self.by_kind.values()]
         return {"resources": rows, "broken": self.broken}
 
     @classmethod
     def load(cls, dumped: dict[str, Any]) -> Served:
-        """What `dump` gave. Raises KeyError, TypeError or ValueError when it is something else."""
+        """Reads what `dump` gave. Raises KeyError, TypeError or ValueError when it is something else."""
         served = cls(broken=list(dumped["broken"]))
         for group, version, kind, plural, namespaced, verbs, subresources in dumped["resources"]:
             served.add(Resource(Kind(group, version, kind), plural, namespaced, frozenset(verbs), frozenset(subresources)))
@@ -51,7 +51,7 @@ class Served:
 
 
 def read_aggregated(documents: Iterable[dict[str, Any]]) -> Served:
-    """From APIGroupDiscoveryLists (apidiscovery.k8s.io/v2), one for the core and one for all groups.
+    """Reads APIGroupDiscoveryLists (apidiscovery.k8s.io/v2), one for the core and one for all groups.
 
     A version whose freshness is Stale comes from an API service that does not answer now; it is noted and keeps nothing else back.
     """

@@ -33,7 +33,7 @@ class Lines:
         self.rest: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that this chunk completes, without their ends and without empty ones."""
+        """Returns the lines that this chunk completes, without their ends and without empty ones."""
         if b"\n" not in chunk:
             self.rest.append(chunk)
             return []
@@ -55,7 +55,10 @@ class Watches:
     async def state_and_changes(
         self, resource: Resource, path: str, namespace: str, labels: str, listed: Callable[[], Awaitable[Listing]]
     ) -> AsyncGenerator[WatchEvent, None]:
-        """The state as ADDED events, a bookmark that ends it, then changes. `listed` makes a list where the server cannot do this."""
+        """Yields the state as ADDED events, a bookmark that ends it, then changes.
+
+        `listed` makes a list where the server cannot do this.
+        """
         if self.lists:
             try:
                 async with aclosing(self.changes(resource, path, namespace, labels, "", initial=True)) as events:
@@ -124,7 +127,7 @@ def _ends_initial(manifest: Manifest) -> bool:
 
 
 def _error(given: Manifest, request: ApiRequest, wire: Wire) -> Exception:
-    """An ERROR event. Old servers say "too old resource version" without the status that goes with it."""
+    """Returns an ERROR event. Old servers say "too old resource version" without the status that goes with it."""
     error = status_error(given, request, wire.target)
     if isinstance(error, ApiError) and "too old resource version" in str(error):
         return Expired(410, "Expired", str(error))

@@ -29,7 +29,7 @@ Trace = Callable[[str, str, int, float], None]
 
 
 def untraced(method: str, path: str, status: int, seconds: float) -> None:
-    """For whoever does not want to see requests."""
+    """Shows requests to nobody."""
 
 
 class Answer(NamedTuple):
@@ -100,7 +100,7 @@ class Wire:
         return await self._tried(request, tries, lambda: self._open(request, path, headers))
 
     async def _tried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
-        """The result of an attempt that is made again where that helps, once of these with renewed credentials.
+        """Makes an attempt, and makes it again where that helps, once of these with renewed credentials.
 
         Where a server's certificate is not trusted, its authority may have been replaced on disk a moment ago; nothing was sent then.
         """
@@ -119,7 +119,7 @@ class Wire:
                 await self._wait(tries, error, request)
 
     def broken(self, error: BaseException, *, reading: bool = True) -> ClusterError:
-        """The error for a connection that broke."""
+        """Returns the error for a connection that broke."""
         return unreachable(error, self.target.server, self.target.label, reading=reading)
 
     async def _wait(self, tries: Tries, error: ClusterError, request: ApiRequest) -> None:
@@ -140,7 +140,7 @@ class Wire:
     async def _once(
         self, request: ApiRequest, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
     ) -> Response:
-        """One try. Gives a good answer."""
+        """Tries once, and returns a good answer."""
         all_headers = self._headers(headers, content_type if body is not None else "")
         self.requests[request.verb, request.plural] += 1
         self.in_flight += 1
@@ -176,7 +176,7 @@ class Wire:
         raise refusal(stream.status, stream.headers, content, request, self.target)
 
     def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
-        """The headers of a request, with the credentials that we have."""
+        """Returns the headers of a request, with the credentials that we have."""
         credentials = self.target.credentials
         if self._trusted != (self.target.ca, credentials.pair):
             self._trust()

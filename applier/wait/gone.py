@@ -73,7 +73,7 @@ class _Going:
 
 
 def what_keeps(live: Manifest) -> str:
-    """Why an object that should go is still there."""
+    """Returns why an object that should go is still there."""
     metadata = live.get("metadata") or {}
     if not is_being_deleted(live):
         return "is not being deleted"

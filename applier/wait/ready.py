@@ -125,9 +125,9 @@ MOST = 2  # reasons that are told
 
 
 async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
-    """The most frequent reasons of pods that are not ready, `2 pods: container main: ImagePullBackOff`; empty when there is nothing to say.
+    """Returns the most frequent reasons of pods that are not ready, `2 pods: container main: ImagePullBackOff`.
 
-    One request. What cannot be read is not said: it only explains, and decides nothing.
+    Empty when there is nothing to say. One request. What cannot be read is not said: it only explains, and decides nothing.
     """
     ref = Ref.of(workload)
     labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") if ref[:2] in WORKLOADS else None

@@ -99,7 +99,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _say(text: str) -> None:
-    """One line on stderr, if it takes one. Names of files may hold anything, escape sequences for the terminal too."""
+    """Prints one line on stderr, if it takes one. Names of files may hold anything, escape sequences for the terminal too."""
     shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
     with suppress(OSError):  # a full disk; the exit code still tells
         print(f"grove: {shown}", file=sys.stderr)
@@ -115,6 +115,6 @@ def _describe(error: Exception) -> str:
 
 
 def _silence_stdout() -> None:
-    """What is still buffered for a reader that has gone goes nowhere."""
+    """Drops what is still buffered for a reader that has gone."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

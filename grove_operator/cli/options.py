@@ -43,7 +43,7 @@ def _namespace(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
-    """`1.32`, `v1.32.4` and `v1.32.4-gke.100` all mean 1.32."""
+    """Reads `1.32`, `v1.32.4` and `v1.32.4-gke.100`, which all mean 1.32."""
     import re  # already loaded by click
 
     match = re.fullmatch(r"v?(1\.[0-9]{1,3})(\.[0-9]{1,5}([-+][0-9A-Za-z.+-]*)?)?", value)
@@ -68,14 +68,14 @@ def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ..
 
 
 def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
-    """`-f` for commands whose arguments are something else; gives `files`."""
+    """Makes `-f` for commands whose arguments are something else; gives `files`."""
     return click.option(
         "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=required, type=FILES, help=f"{help}; repeatable."
     )
 
 
 def output_option(*formats: str, help: str = "For people or for programs.") -> Callable[[F], F]:
-    """`-o` with these formats; the first is the one without it."""
+    """Makes `-o` with these formats; the first is the one without it."""
     return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)
 
 
@@ -129,7 +129,7 @@ _CONTEXT_OPTIONS = (
 
 
 def preflight_values_option(name: str) -> Callable[[F], F]:
-    """The option that names a file of preflight's Helm values; gives `values`."""
+    """Makes the option that names a file of preflight's Helm values; gives `values`."""
     help = "Helm values of the preflight checks, in place of their defaults; see docs/preflight.md."
     return click.option(name, "values", metavar="FILE", type=FILES, help=help)
 

@@ -12,7 +12,7 @@ from grove_compiler.graph.node import Manifest
 
 
 def write(chunks: Iterable[bytes]) -> None:
-    """Everything to standard output, once all of it is there: what is half written is worse than nothing.
+    """Writes everything to standard output, once all of it is there: what is half written is worse than nothing.
 
     Raises `OSError` when standard output is closed, `BrokenPipeError` when its reader has gone.
     """

@@ -12,13 +12,16 @@ ALIKE = 0.75
 
 
 def likely_options(word: str, command: click.Command | None) -> list[str]:
-    """The options of a command that a word is near to: in its letters, as its beginning, or because all their words are among its own."""
+    """Returns the options of a command that a word is near to.
+
+    In its letters, as its beginning, or because all their words are among its own.
+    """
     names = [name for option in (command.params if command else ()) if isinstance(option, click.Option) for name in option.opts]
     return nearest(word, names)
 
 
 def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Those of the long options, such as `--dry-run`, that a word is near to; the nearest first."""
+    """Returns those of the long options, such as `--dry-run`, that a word is near to; the nearest first."""
     by_text = {name.lstrip("-"): name for name in names if name.startswith("--")}
     text = word.lstrip("-")
     alike = difflib.get_close_matches(text, by_text, n=2, cutoff=ALIKE)

@@ -14,7 +14,10 @@ SECRET = Kind("", "v1", "Secret")
 
 
 async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
-    """The set of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` any other. Raises `NoSuchObject`, `ClusterError`."""
+    """Returns the set of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` any other.
+
+    Raises `NoSuchObject`, `ClusterError`.
+    """
     word, _, name = text.rpartition("/")
     check_name(name, text)
     if not word:

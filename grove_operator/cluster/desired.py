@@ -27,7 +27,7 @@ class Sources(NamedTuple):
 
 
 def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = (), is_operator: bool = False) -> Graph:
-    """Everything as the applier takes it. Raises `applier.desired.Twice` when one object is asked for twice.
+    """Returns everything as the applier takes it. Raises `applier.desired.Twice` when one object is asked for twice.
 
     `selects` leaves objects out; those that waited for them no longer do. `force` names managers whose fields may be taken. Only the
     operator gets what only the operator may write.
@@ -70,7 +70,7 @@ class _Builder:
         return Desired(manifest, owner, before, policy, f"rule {node.rule}")
 
     def _owner(self, owner: ObjectRef | None) -> Ref | None:
-        """The owner whose UID is to be filled in; none when it is not among the objects. Nodes share their references."""
+        """Returns the owner whose UID is to be filled in; none when it is not among the objects. Nodes share their references."""
         key = id(owner)
         if key not in self._owners:
             ref = None if owner is None else Ref(owner.api_version.rpartition("/")[0], owner.kind, owner.namespace, owner.name)
@@ -79,7 +79,7 @@ class _Builder:
 
 
 def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
-    """The manifest without its reference to an owner that will not exist: a server refuses references without a UID."""
+    """Returns the manifest without its reference to an owner that will not exist: a server refuses references without a UID."""
     metadata = dict(manifest["metadata"])
     kept = [
         reference
@@ -92,7 +92,7 @@ def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
 
 
 def owner_without_uid(manifest: Manifest) -> Ref | None:
-    """The first owner that a manifest names without its UID, as compiled manifests do."""
+    """Returns the first owner that a manifest names without its UID, as compiled manifests do."""
     metadata = manifest["metadata"]
     for reference in metadata.get("ownerReferences") or ():
         if isinstance(reference, dict) and not reference.get("uid"):

@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
 
 def differences(compared: Iterable[Difference]) -> list[Shown]:
-    """The objects that would not stay as they are.
+    """Returns the objects that would not stay as they are.
 
     When only the owners of fields would change, an object is no different: its step becomes one that changes nothing.
     """
@@ -39,7 +39,7 @@ def differences(compared: Iterable[Difference]) -> list[Shown]:
 
 
 def _shown(manifest: Manifest | None) -> Manifest | None:
-    """The object without its status and its noise."""
+    """Returns the object without its status and its noise."""
     if manifest is None:
         return None
     metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in NOISE}

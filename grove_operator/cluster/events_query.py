@@ -48,7 +48,7 @@ class About:
     types: Collection[str] = ()
 
     def takes(self, event: Manifest) -> bool:
-        """Whether the operator told an event, of what is asked about."""
+        """Tells whether the operator told an event, of what is asked about."""
         if _teller(event) != OPERATOR or (self.types and event.get("type") not in self.types):
             return False
         of = event.get("involvedObject") or {}
@@ -120,7 +120,7 @@ def _folded(events: Collection[Manifest]) -> Told:
 
 
 def _moments(event: Manifest) -> tuple[float | None, float | None, int]:
-    """When it was told first and last, and how often."""
+    """Returns when it was told first and last, and how often."""
     born = event.get("eventTime") or event["metadata"].get("creationTimestamp")
     first, last = (_time(event.get(name) or born) for name in ("firstTimestamp", "lastTimestamp"))
     count = event.get("count")
@@ -128,7 +128,7 @@ def _moments(event: Manifest) -> tuple[float | None, float | None, int]:
 
 
 def _time(text: object) -> float | None:
-    """The moment, or none for what a file has in its place."""
+    """Returns the moment, or none for what a file has in its place."""
     try:
         return time(str(text)) if text else None
     except ValueError:
@@ -140,5 +140,5 @@ def _teller(event: Manifest) -> str:
 
 
 def _set_of(name: str, sets: Iterable[str]) -> str:
-    """The set that a part is called after: of several that it may be, the one with the longest name."""
+    """Returns the set that a part is called after: of several that it may be, the one with the longest name."""
     return max((one for one in sets if replica_of(name, one) is not None), key=len, default="")

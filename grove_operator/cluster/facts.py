@@ -13,7 +13,7 @@ Facts = Iterator[str]
 
 
 def facts(manifest: Manifest) -> list[str]:
-    """The facts of one object; none for kinds that have nothing to say beyond their readiness."""
+    """Returns the facts of one object; none for kinds that have nothing to say beyond their readiness."""
     say = _BY_KIND.get(str(manifest.get("kind")))
     found = [] if say is None else list(say(_map(manifest.get("spec")), _map(manifest.get("status"))))
     if deletion := deletion_of(manifest):
@@ -22,14 +22,14 @@ def facts(manifest: Manifest) -> list[str]:
 
 
 def deletion_of(manifest: Manifest) -> str:
-    """That an object is being deleted, and by which finalizers it is held; empty while nobody has asked it to go."""
+    """Says that an object is being deleted, and by which finalizers it is held; empty while nobody has asked it to go."""
     metadata = _map(manifest.get("metadata"))
     held = ", ".join(map(str, metadata.get("finalizers") or []))
     return ("being deleted" + (f", held by {held}" if held else "")) if metadata.get("deletionTimestamp") else ""
 
 
 def gates_of(manifest: Manifest) -> list[str]:
-    """The scheduling gates that keep a pod from being scheduled."""
+    """Returns the scheduling gates that keep a pod from being scheduled."""
     spec = _map(manifest.get("spec"))
     return [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []] if manifest.get("kind") == "Pod" else []
 
@@ -50,7 +50,7 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
 
 
 def _stuck(status: Manifest) -> Facts:
-    """Why containers wait or ended, as kubectl's STATUS column has it."""
+    """Yields why containers wait or ended, as kubectl's STATUS column has it."""
     for one in (*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])):
         state = _map(_map(one).get("state"))
         waiting, ended = _map(state.get("waiting")), _map(state.get("terminated"))
@@ -93,7 +93,7 @@ def _set(spec: Manifest, status: Manifest) -> Facts:
 
 
 def _job(limits: Manifest, status: Manifest) -> Facts:
-    """What is left of a training workload's budget and time, and which attempts have begun."""
+    """Yields what is left of a training workload's budget and time, and which attempts have begun."""
     yield from _conditions(status, "Failed", wrong="True")
     attempts = [int(_map(one).get("attempt") or 1) for one in status.get("trainingReplicas") or []]
     if max(attempts, default=1) > 1:
@@ -134,7 +134,7 @@ def _claim(_: Manifest, status: Manifest) -> Facts:
 
 
 def _conditions(status: Manifest, type: str, *, wrong: str) -> Facts:
-    """The reason of a condition that is as it should not be."""
+    """Yields the reason of a condition that is as it should not be."""
     for condition in status.get("conditions") or []:
         if _map(condition).get("type") == type and condition.get("status") == wrong and condition.get("reason"):
             yield f"{condition['reason']}"

@@ -53,7 +53,7 @@ def _rows(found: Sequence[Span], now: float, *, by_clique: bool) -> list[Row]:
 
 
 def _bar(number: int, found: Sequence[Span], now: float) -> Bar:
-    """One bar for the ranks of an attempt, mostly a single one."""
+    """Returns one bar for the ranks of an attempt, mostly a single one."""
     begin, end = min(one.made for one in found), max(now if one.ended is None else one.ended for one in found)
     starts = [one.began for one in found if one.began is not None]
     state = min((one.state for one in found), key=STATES.index)

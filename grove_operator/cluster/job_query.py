@@ -68,7 +68,7 @@ def _among(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
 
 
 def _training(set: Manifest) -> Manifest:
-    """The set, if it is one that comes to an end. Raises `NoSuchObject`."""
+    """Returns the set, if it is one that comes to an end. Raises `NoSuchObject`."""
     if (set.get("spec") or {}).get("workloadType") != "Training":
         raise NoSuchObject(
             f"{SET_KIND} {set['metadata']['name']!r} is a service, which runs for ever: only workloadType Training has a life of this kind"
@@ -77,7 +77,7 @@ def _training(set: Manifest) -> Manifest:
 
 
 def _is_of(event: Manifest, set: Manifest) -> bool:
-    """Whether an event is not one of an older set of the same name."""
+    """Tells whether an event is not one of an older set of the same name."""
     about = event["involvedObject"]
     return about["kind"] != SET_KIND or about.get("uid") in (None, set["metadata"].get("uid"))
 

@@ -64,7 +64,7 @@ def _of_pod(pod: Manifest) -> Span | None:
 
 
 def _of_attempts(job: RecordedJob) -> Iterator[Span]:
-    """The ranks of attempts that are over: all of them ran from its start to its end, and one of them failed first."""
+    """Yields the ranks of attempts that are over: all of them ran from its start to its end, and one of them failed first."""
     before: dict[int, float] = {}
     for one in (job.set.get("status") or {}).get("attempts") or []:
         began, ended = time(one.get("startTime") or None), time(one.get("endTime") or None)
@@ -82,7 +82,7 @@ def _of_attempts(job: RecordedJob) -> Iterator[Span]:
 
 
 def _index(clique: str, size: int, pod: str, attempt: int) -> int | None:
-    """The index of a pod that is gone, which follows from its name."""
+    """Returns the index of a pod that is gone, which follows from its name."""
     for index in range(size):
         taken: list[str] = []
         while len(taken) < TAKEN_NAMES:

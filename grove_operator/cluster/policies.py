@@ -14,7 +14,7 @@ class Policies:
         self._known: dict[tuple[bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
 
     def of(self, said: Manifest, scaled: str = "") -> Policy:
-        """The policy of an object whose rule says `said` and whose replicas, at the JSON pointer `scaled`, an autoscaler drives."""
+        """Returns the policy of an object whose rule says `said` and whose replicas, at the JSON pointer `scaled`, an autoscaler drives."""
         yields = _words(said.get("yield"))
         if scaled and scaled not in yields:
             yields = (*yields, scaled)
@@ -27,7 +27,7 @@ class Policies:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """A word, or a list of words, as rules write them."""
+    """Returns a word, or a list of words, as rules write them."""
     if isinstance(value, str):
         return (value,)
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()

@@ -15,7 +15,7 @@ class OtherNamespace(Exception):
 
 
 async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
-    """The items with their namespaces. Kinds that only a definition among them makes known are of that definition's scope.
+    """Returns the items with their namespaces. Kinds that only a definition among them makes known are of that definition's scope.
 
     Those of a kind that neither the server serves nor a definition defines stay as they are: who asks for kinds names all that are
     missing. `only` refuses other namespaces, as kubectl does with `-n`. Raises `OtherNamespace`.
@@ -26,7 +26,7 @@ async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, 
 
 
 def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
-    """Group and kind of what CustomResourceDefinitions define, and whether those objects stand in namespaces."""
+    """Returns group and kind of what CustomResourceDefinitions define, and whether those objects stand in namespaces."""
     found = {}
     for manifest in manifests:
         kind = Kind.of(manifest)
@@ -38,7 +38,7 @@ def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
 
 
 async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[GroupKind, bool]) -> bool | None:
-    """None for a kind that nobody knows."""
+    """Tells whether a kind has namespaces; None for a kind that nobody knows."""
     try:
         return (await cluster.resource(kind)).namespaced
     except UnknownKind:

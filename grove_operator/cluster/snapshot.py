@@ -33,7 +33,7 @@ DRIVER: Manifest = {
 
 
 async def read_snapshot(cluster: Cluster, namespaces: Iterable[str]) -> list[Manifest]:
-    """All objects that a compilation of sets in these namespaces looks at; kinds that the server does not serve have none.
+    """Reads all objects that a compilation of sets in these namespaces looks at; kinds that the server does not serve have none.
 
     Requests run at once. Cluster-wide objects that may not be read count as none. Raises `ClusterError`.
     """

@@ -26,9 +26,10 @@ class Branch:
 
 
 def grow(root: Manifest, objects: Iterable[Manifest]) -> Branch:
-    """The tree below `root`, by the UIDs of owner references. An object of several owners hangs on its controller, or else on the first.
+    """Returns the tree below `root`, by the UIDs of owner references.
 
-    Each object stands in the tree once, whatever the references say: a circle ends where it would close.
+    An object of several owners hangs on its controller, or else on the first. Each object stands in the tree once, whatever the
+    references say: a circle ends where it would close.
     """
     owned: dict[str, list[Manifest]] = defaultdict(list)
     for manifest in objects:
@@ -49,7 +50,7 @@ def grow(root: Manifest, objects: Iterable[Manifest]) -> Branch:
 
 
 def owner_uid(manifest: Manifest) -> str:
-    """The UID of the owner under which an object is shown; empty for one that nobody owns."""
+    """Returns the UID of the owner under which an object is shown; empty for one that nobody owns."""
     references = (manifest.get("metadata") or {}).get("ownerReferences") or []
     controller = next((reference for reference in references if reference.get("controller")), None)
     shown = controller or (references[0] if references else {})
@@ -57,7 +58,7 @@ def owner_uid(manifest: Manifest) -> str:
 
 
 def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
-    """Every branch from top to bottom, with the lines that lead to it, as trees in terminals have them."""
+    """Yields every branch from top to bottom, with the lines that lead to it, as trees in terminals have them."""
     waiting: list[tuple[Branch, str, str]] = [(top, "", "")]
     while waiting:
         branch, lead, below = waiting.pop()
@@ -70,7 +71,7 @@ def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
 
 
 def count(top: Branch, holds: Callable[[Manifest], bool]) -> tuple[int, int]:
-    """How many objects below and with the top there are, and of how many `holds` is true."""
+    """Returns how many objects below and with the top there are, and of how many `holds` is true."""
     found = [holds(branch.manifest) for branch, _ in branches(top)]
     return len(found), sum(found)
 
@@ -82,5 +83,5 @@ def _order(manifest: Manifest) -> tuple[int, str, Sequence[tuple[int, str | int]
 
 
 def _natural(name: str) -> list[tuple[int, str | int]]:
-    """Names with their numbers as numbers: `web-2` before `web-10`."""
+    """Returns names with their numbers as numbers: `web-2` before `web-10`."""
     return [(0, int(part)) if part.isascii() and part.isdecimal() else (1, part) for part in name.split("-")]

@@ -35,7 +35,10 @@ class Forest:
 
 
 async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
-    """The tree of `NAME`, which is a PodCliqueSet, or of `KIND/NAME` as kubectl writes kinds. Raises `ClusterError`, `NoSuchObject`."""
+    """Reads the tree of `NAME`, which is a PodCliqueSet, or of `KIND/NAME` as kubectl writes kinds.
+
+    Raises `ClusterError`, `NoSuchObject`.
+    """
     kind, _, name = words.rpartition("/")
     check_name(name, words)
     resources = await cluster.resources()
@@ -56,7 +59,7 @@ def check_name(name: str, words: str) -> None:
 
 
 def find_kind(resources: Iterable[Resource], word: str) -> Resource:
-    """The kind that a word means: a kind, a plural, a short name, in any case, with or without its group. Raises `NoSuchObject`."""
+    """Finds the kind that a word means: a kind, a plural, a short name, in any case, with or without its group. Raises `NoSuchObject`."""
     name, _, group = word.partition(".")
     wanted = SHORT_NAMES.get(name.lower(), name).lower()
     for resource in resources:

@@ -15,7 +15,7 @@ KINDS = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod")
 
 
 def find(words: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Manifest, Manifest]:
-    """Returns the object that `NAME` or `KIND/NAME` means, and its PodCliqueSet. Raises `NoSuchObject`.
+    """Finds the object that `NAME` or `KIND/NAME` means, and its PodCliqueSet. Raises `NoSuchObject`.
 
     Without a `namespace` that of the objects counts, if there is one object of that name.
     """
@@ -37,7 +37,7 @@ def find(words: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Manif
 
 
 def _kind(word: str) -> str:
-    """The kind that a word means: a kind, a plural or a short name, in any case."""
+    """Returns the kind that a word means: a kind, a plural or a short name, in any case."""
     wanted = SHORT_NAMES.get(word.lower(), word).lower().partition(".")[0]
     for kind in KINDS:
         if wanted in (kind.lower(), f"{kind.lower()}s"):

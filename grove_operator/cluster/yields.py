@@ -15,7 +15,7 @@ DEFAULT_TARGETS = {
 
 
 def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
-    """The JSON pointer of the replicas of every object that an autoscaler among `manifests` scales.
+    """Returns the JSON pointer of the replicas of every object that an autoscaler among `manifests` scales.
 
     It is `/spec/replicas`, unless a definition among the manifests says otherwise (`subresources.scale.specReplicasPath`).
     """
@@ -31,7 +31,7 @@ def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
 
 
 def _targets(autoscaler: Manifest) -> list[Ref]:
-    """The object that an autoscaler scales; none for what only has the name of an autoscaler, or names no target."""
+    """Returns the object that an autoscaler scales; none for what only has the name of an autoscaler, or names no target."""
     own = Ref.of(autoscaler)
     defaults = DEFAULT_TARGETS.get((own.group, own.kind))
     spec = autoscaler.get("spec")

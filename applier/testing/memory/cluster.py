@@ -77,11 +77,11 @@ class MemoryCluster:
         return [self._seed(manifest, manager) for manifest in manifests]
 
     def find(self, ref: Ref) -> Manifest | None:
-        """An object as it is stored; not to be changed."""
+        """Returns an object as it is stored; not to be changed."""
         return self.store.objects.get(ref)
 
     def writes(self) -> list[Request]:
-        """The requests so far that were to change something."""
+        """Returns the requests so far that were to change something."""
         return [request for request in self.log if request.writes]
 
     def forget_requests(self) -> None:

@@ -18,7 +18,7 @@ DEDUCED = Table({}, {}).named("*deduced")
 def applied(
     manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, subresource: str, force: bool, now: str
 ) -> Manifest:
-    """A new object: `live` after a server-side apply. Raises `FieldConflict` and `Invalid`."""
+    """Returns a new object: `live` after a server-side apply. Raises `FieldConflict` and `Invalid`."""
     type = schema or DEDUCED
     if subresource:
         type = type.with_status()
@@ -27,7 +27,10 @@ def applied(
 
 
 def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
-    """The part of a manifest that an endpoint takes: a status and who is meant, or all but the status where that is a subresource."""
+    """Returns the part of a manifest that an endpoint takes.
+
+    A status and who is meant, or all but the status where that is a subresource.
+    """
     if subresource:
         taken = ("name", "namespace", "uid", "resourceVersion")
         metadata = {key: value for key, value in manifest["metadata"].items() if key in taken}
@@ -38,7 +41,7 @@ def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
 
 
 def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager: str, subresource: str, now: str) -> Manifest:
-    """`new` with the fields that differ from `old` owned by who wrote them, and by nobody else."""
+    """Returns `new` with the fields that differ from `old` owned by who wrote them, and by nobody else."""
     ours = Identity(manager, "Update", subresource, new["apiVersion"])
     new = copied(stored(new, schema or DEDUCED))
     differences = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)

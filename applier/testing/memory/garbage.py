@@ -68,7 +68,7 @@ class Garbage:
             self.remove(ref, now)
 
     def end(self, ref: Ref, now: str) -> None:
-        """A node says that it has stopped a pod that is being deleted."""
+        """Ends a pod that is being deleted, as its node does once it has stopped it."""
         stopped = copied(self.store.objects[ref])
         stopped["metadata"]["deletionGracePeriodSeconds"] = 0
         if stopped["metadata"].get("finalizers"):
@@ -127,7 +127,7 @@ class Garbage:
 
 
 def _grace_of(live: Manifest) -> int:
-    """How many seconds a node has to stop a pod; 0 for all else, for pods that no node has yet, and for those that have ended."""
+    """Returns how many seconds a node has to stop a pod; 0 for all else, for pods that no node has yet, and for those that have ended."""
     if live["kind"] != "Pod" or not (live.get("spec") or {}).get("nodeName"):
         return 0
     if (live.get("status") or {}).get("phase") in ("Succeeded", "Failed"):

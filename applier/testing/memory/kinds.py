@@ -33,7 +33,7 @@ _OF_THE_CLUSTER = {
 
 
 def everyday_kinds() -> list[Resource]:
-    """The kinds that most graphs are made of. In the tables, `:s` marks a status subresource, a third part the plural."""
+    """Returns the kinds that most graphs are made of. In the tables, `:s` marks a status subresource, a third part the plural."""
     return [
         _resource(api_version, word, namespaced)
         for table, namespaced in ((_NAMESPACED, True), (_OF_THE_CLUSTER, False))
@@ -51,7 +51,7 @@ def _resource(api_version: str, word: str, namespaced: bool) -> Resource:
 
 
 def defined(definition: Manifest) -> list[Resource]:
-    """The kinds that a CustomResourceDefinition serves, one for each version."""
+    """Returns the kinds that a CustomResourceDefinition serves, one for each version."""
     spec = definition["spec"]
     namespaced = spec.get("scope", "Namespaced") == "Namespaced"
     return [
@@ -80,14 +80,14 @@ class Kinds:
         self._served.pop(resource.kind, None)
 
     def get(self, kind: Kind) -> Resource:
-        """How a kind is served. Raises `UnknownKind`."""
+        """Returns how a kind is served. Raises `UnknownKind`."""
         try:
             return self._served[kind]
         except KeyError:
             raise UnknownKind(f"the server serves no {kind.kind} in {kind.api_version}; its definition may be missing") from None
 
     def of(self, group: str, kind: str) -> Resource:
-        """How any version of a kind is served. Raises `UnknownKind`."""
+        """Returns how any version of a kind is served. Raises `UnknownKind`."""
         for served in self._served.values():
             if (served.kind.group, served.kind.kind) == (group, kind):
                 return served

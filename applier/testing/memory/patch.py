@@ -10,12 +10,12 @@ from applier.testing.memory.store import copied
 
 
 def patched(live: Manifest, patch: Any) -> Manifest:
-    """A new object: `live` with a JSON patch when `patch` is a list, else with a merge patch. Raises `Invalid`."""
+    """Returns a new object, `live` with a JSON patch when `patch` is a list, else with a merge patch. Raises `Invalid`."""
     return _json_patched(live, patch) if isinstance(patch, list) else merge_patched(copied(live), copied(patch))
 
 
 def merge_patched(target: Any, patch: Any) -> Any:
-    """RFC 7386, section 2: maps are merged, null deletes, everything else replaces."""
+    """Merges by RFC 7386, section 2: maps are merged, null deletes, everything else replaces."""
     if not isinstance(patch, dict):
         return patch
     result = target if isinstance(target, dict) else {}

@@ -27,7 +27,7 @@ KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSec
 
 
 def settle(new: Manifest, old: Manifest | None, resource: Resource, subresource: str = "") -> Manifest:
-    """`new` as a write makes it: what only the server sets stays, and each endpoint writes its own half of the object."""
+    """Returns `new` as a write makes it: what only the server sets stays, and each endpoint writes its own half of the object."""
     new["apiVersion"] = resource.kind.api_version
     if old is None:
         return _without_status(new, resource)
@@ -53,7 +53,7 @@ def _without_status(manifest: Manifest, resource: Resource) -> Manifest:
 
 
 def _next_generation(new: Manifest, old: Manifest) -> None:
-    """The generation counts changes of what is desired: of everything but metadata and status."""
+    """Counts changes of what is desired in the generation: of everything but metadata and status."""
     before = old["metadata"].get("generation")
     if before is not None:
         same = _desired(new) == _desired(old) and new["metadata"].get("deletionTimestamp") == old["metadata"].get("deletionTimestamp")
@@ -91,7 +91,7 @@ def _at(manifest: Manifest, pointer: str) -> Any:
 
 
 def is_same(new: Manifest, old: Manifest) -> bool:
-    """Whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
+    """Tells whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
     return _bare(new) == _bare(old)
 
 
@@ -102,7 +102,7 @@ def _bare(manifest: Manifest) -> Manifest:
 
 
 def named(manifest: Manifest, number: int) -> Manifest:
-    """A manifest with a name of its own, where it asks for one by `generateName`."""
+    """Returns a manifest with a name of its own, where it asks for one by `generateName`."""
     metadata = manifest.get("metadata") or {}
     if metadata.get("name") or not metadata.get("generateName"):
         return manifest
@@ -120,7 +120,7 @@ def check_identity(resource: Resource, manifest: Manifest) -> None:
 
 
 def check_version(request: Request, wanted: Manifest, live: Manifest | None) -> None:
-    """Who says which UID or version is meant writes to that one only. Raises `WriteConflict`, and `Invalid` for another UID.
+    """Refuses writes to another version than the UID or version that is meant. Raises `WriteConflict`, and `Invalid` for another UID.
 
     A version that is said of what is not there is passed over, as by a real server.
     """

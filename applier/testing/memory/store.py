@@ -13,7 +13,7 @@ FIRST_VERSION = 1000
 
 
 def copied(value: Any) -> Any:
-    """A copy of JSON values, several times faster than `copy.deepcopy`."""
+    """Returns a copy of JSON values, several times faster than `copy.deepcopy`."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     return [copied(item) for item in value] if isinstance(value, list) else value
@@ -66,7 +66,7 @@ class Store:
         self._remember(Change(self.version, ref, last, None))
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
-        """Objects of a kind, of one namespace or of all, by name."""
+        """Yields objects of a kind, of one namespace or of all, by name."""
         for ref in sorted(ref for ref in self.objects if ref[:2] == (group, kind)):
             if not namespace or ref.namespace == namespace:
                 yield self.objects[ref]
@@ -80,7 +80,7 @@ class Store:
         self.oldest = self.version
 
     def since(self, version: int) -> list[Change] | None:
-        """What happened after a version; None when that is no longer known."""
+        """Returns what happened after a version; None when that is no longer known."""
         if self.changes.maxlen and len(self.changes) == self.changes.maxlen:
             self.oldest = max(self.oldest, self.changes[0].version - 1)
         return None if version < self.oldest else [change for change in self.changes if change.version > version]

@@ -17,7 +17,7 @@ BOOKMARKS = 60.0  # seconds between two of them on a stream
 def watched(
     store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
 ) -> AsyncIterator[WatchEvent]:
-    """The stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
+    """Returns the stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
     watcher = Watcher(store)
     wanted = Wanted(resource, namespace, selector)
     from_now = initial or not resource_version
@@ -39,7 +39,7 @@ class Wanted:
         return manifest is not None and self._is_here(Ref.of(manifest)) and self.selector.matches(manifest)
 
     def event(self, change: Change) -> WatchEvent | None:
-        """What a change looks like from here: who enters the selection is added, who leaves it is deleted."""
+        """Returns what a change looks like from here: who enters the selection is added, who leaves it is deleted."""
         before, after = self.holds(change.old), self.holds(change.new)
         if not before and not after:
             return None
@@ -103,7 +103,7 @@ class Minute:
 
 
 async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute | None]:
-    """What a watch is told, for ever; every minute that it is time for a bookmark, unless the stream is stalled."""
+    """Yields what a watch is told, for ever; every minute that it is time for a bookmark, unless the stream is stalled."""
     clock = asyncio.get_running_loop().time
     due = clock() + BOOKMARKS
     while True:

@@ -10,7 +10,7 @@ from applier.errors import CredentialsError
 
 
 def server_url(given: str, label: str, *, encrypted: bool) -> str:
-    """The URL of a server that a kubeconfig names; one without a scheme gets one. Raises `CredentialsError`."""
+    """Returns the URL of a server that a kubeconfig names; one without a scheme gets one. Raises `CredentialsError`."""
     url = given if "://" in given else f"{'https' if encrypted else 'http'}://{given}"
     parts = _parts(url)
     if parts is None:
@@ -21,7 +21,7 @@ def server_url(given: str, label: str, *, encrypted: bool) -> str:
 
 
 def proxy_url(server: str, given: str, environment: Mapping[str, str], label: str) -> str:
-    """The proxy of the kubeconfig, else that of HTTPS_PROXY or HTTP_PROXY; empty for none. NO_PROXY means what it means to kubectl.
+    """Returns the proxy of the kubeconfig, else that of HTTPS_PROXY or HTTP_PROXY; empty for none. NO_PROXY means what it means to kubectl.
 
     Raises `CredentialsError`, which does not show a password that may be in the address.
     """
@@ -46,7 +46,7 @@ def _proxy(url: str, what: str) -> str:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """A URL with a host and, where it has one, a port that is a number; None for anything else."""
+    """Returns a URL with a host and, where it has one, a port that is a number; None for anything else."""
     try:
         parts = urlsplit(url)
         if not url.isprintable() or " " in url or not parts.hostname or parts.port == 0:
@@ -57,7 +57,10 @@ def _parts(url: str) -> SplitResult | None:
 
 
 def bypassed(host: str, port: int, no_proxy: str) -> bool:
-    """Whether a host is reached without the proxy, by the rules of Go's httpproxy: this machine always; else names, addresses, networks."""
+    """Tells whether a host is reached without the proxy, by the rules of Go's httpproxy: this machine always.
+
+    Else names, addresses, networks.
+    """
     host = host.lower().rstrip(".")
     address = _address(host)
     if host == "localhost" or (address is not None and address.is_loopback):

@@ -12,7 +12,10 @@ TOKEN = re.compile(r"[!-~]+")
 
 
 def bearer(token: str, label: str) -> str:
-    """The Authorization header for a token; empty for none. `label` names it in the `CredentialsError` for one that no header can carry."""
+    """Returns the Authorization header for a token; empty for none.
+
+    `label` names it in the `CredentialsError` for one that no header can carry.
+    """
     if token and not TOKEN.fullmatch(token):
         raise CredentialsError(f"{label} has spaces, line breaks or other characters that no token has; was it cut or pasted wrongly?")
     return f"Bearer {token}" if token else ""
@@ -26,10 +29,10 @@ class Credentials(Protocol):
         """A client certificate and its key as PEM text, both empty where there is none."""
 
     def authorization(self) -> str:
-        """The Authorization header; empty where there is none. Must be quick."""
+        """Returns the Authorization header; empty where there is none. Must be quick."""
 
     def due(self) -> bool:
-        """Whether `renew` should be called before the next request."""
+        """Tells that it never is."""
 
     async def renew(self) -> bool:
         """Gets new credentials; False when there are no newer ones. Raises `CredentialsError`."""
@@ -43,22 +46,22 @@ class Fixed:
 
     @classmethod
     def token(cls, token: str, pair: tuple[str, str] = ("", ""), label: str = "the token") -> Fixed:
-        """A bearer token; an empty one is none. Raises `CredentialsError`."""
+        """Returns a bearer token; an empty one is none. Raises `CredentialsError`."""
         return cls(bearer(token.strip(), label), pair)
 
     @classmethod
     def basic(cls, user: str, password: str, pair: tuple[str, str] = ("", "")) -> Fixed:
-        """A name and a password."""
+        """Returns a name and a password."""
         return cls("Basic " + base64.b64encode(f"{user}:{password}".encode()).decode(), pair)
 
     def authorization(self) -> str:
-        """The same at all times."""
+        """Returns the same at all times."""
         return self.header
 
     def due(self) -> bool:
-        """Never."""
+        """Tells that it never is."""
         return False
 
     async def renew(self) -> bool:
-        """There is nothing to renew."""
+        """Renews nothing: there is nothing to renew."""
         return False

@@ -95,14 +95,14 @@ class ExecPlugin:
             raise CredentialsError(f"{self.label} cannot be run: {getattr(error, 'strerror', None) or error}") from None
 
     def _interactive(self) -> bool:
-        """Whether the plugin may ask people something."""
+        """Tells whether the plugin may ask people something."""
         terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self.mode == "Always" and not terminal:
             raise CredentialsError(f"{self.label} wants to ask people, and standard input is no terminal; run it in one, or log in before")
         return terminal and self.mode != "Never"
 
     def _program(self) -> str:
-        """The command as a path. One with a slash is beside its kubeconfig; any other is looked for in PATH."""
+        """Returns the command as a path. One with a slash is beside its kubeconfig; any other is looked for in PATH."""
         if os.sep in self.command:
             beside = str(self.chosen.user.file.absolute().parent / self.command)
             program = beside if os.path.exists(beside) else None
@@ -114,7 +114,7 @@ class ExecPlugin:
         raise CredentialsError(f"{self.label} is not there; {hint}")
 
     def _info(self, interactive: bool) -> dict[str, Any]:
-        """What a plugin is told: an ExecCredential with our wishes."""
+        """Returns what a plugin is told: an ExecCredential with our wishes."""
         spec: dict[str, Any] = {"interactive": interactive}
         if self.given.flag("provideClusterInfo"):
             spec["cluster"] = self._cluster()
@@ -132,7 +132,7 @@ class ExecPlugin:
         return info
 
     def _read(self, answer: bytes) -> Granted:
-        """What the plugin grants. Its answer is never quoted: it is secret."""
+        """Reads what the plugin grants. Its answer is never quoted: it is secret."""
         try:
             given = json.loads(answer)
         except ValueError:
@@ -150,7 +150,7 @@ class ExecPlugin:
         return Granted(token, pair, min((end for end in ends if end), default=None))
 
     def _moment(self, given: str) -> datetime.datetime | None:
-        """An RFC 3339 time; None where none is given."""
+        """Returns an RFC 3339 time; None where none is given."""
         try:
             end = datetime.datetime.fromisoformat(given) if given else None
         except ValueError:
@@ -159,7 +159,7 @@ class ExecPlugin:
 
 
 async def _all_of(stream: asyncio.StreamReader | None, read: bytearray) -> bytes:
-    """All that comes of a stream, noted in `read` as it comes, so that the end of a plugin that hangs has its words."""
+    """Returns all that comes of a stream, noted in `read` as it comes, so that the end of a plugin that hangs has its words."""
     while stream is not None and (piece := await stream.read(65536)):
         read += piece
     return bytes(read)
@@ -178,11 +178,11 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x20-\x7e\u00a0-\U0010ffff]")
 
 
 def _one_line(text: str) -> str:
-    """Words without line breaks, colours and what else moves a terminal."""
+    """Returns words without line breaks, colours and what else moves a terminal."""
     return " ".join(ESCAPES.sub(" ", text).split())
 
 
 def _quoted(words: bytearray) -> str:
-    """What a plugin said last; nothing where people have seen it already."""
+    """Returns what a plugin said last; nothing where people have seen it already."""
     line = _one_line(words.decode("utf-8", "replace"))
     return f": {line if len(line) <= TAIL else '… ' + line[-TAIL:]}" if line else ""

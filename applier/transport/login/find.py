@@ -19,7 +19,7 @@ POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 def find_target(
     kubeconfig: str, context: str, environment: Mapping[str, str], pod: Path = POD, overrides: Mapping[str, Any] = NO_OVERRIDES
 ) -> Target:
-    """The server that is meant: by kubeconfig, or inside of a pod that has none, by its service account.
+    """Returns the server that is meant: by kubeconfig, or inside of a pod that has none, by its service account.
 
     `overrides` are fields of a kubeconfig's user, such as `token` or `as`, in place of what is there. Raises `CredentialsError`.
     """
@@ -36,7 +36,7 @@ def find_target(
 
 
 def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
-    """The cluster that we run in, as a kubeconfig would describe it: so its files are followed as those of a kubeconfig are."""
+    """Returns the cluster that we run in, as a kubeconfig would describe it: so its files are followed as those of a kubeconfig are."""
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     label, namespace = "the service account of this pod", pod / "namespace"
     cluster = {"server": f"https://{f'[{host}]' if ':' in host else host}:{port}", "certificate-authority": "ca.crt"}
@@ -50,7 +50,7 @@ def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
 
 
 def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
-    """The target that a context stands for, its certificates read and tried. Raises `CredentialsError`."""
+    """Returns the target that a context stands for, its certificates read and tried. Raises `CredentialsError`."""
     cluster, label = chosen.cluster, chosen.label
     insecure, ca = cluster.flag("insecure-skip-tls-verify"), cluster.pem("certificate-authority")
     if insecure and ca:

@@ -12,7 +12,7 @@ NAME_CHARACTERS = "!#$&'*+-.^_`|~"
 
 
 def impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
-    """The headers that say as whom the server is to take us, one for each group and value. Raises `CredentialsError`."""
+    """Returns the headers that say as whom the server is to take us, one for each group and value. Raises `CredentialsError`."""
     name, uid = user.text("as"), user.text("as-uid")
     groups, extra = user.texts("as-groups"), _extra(user)
     if not name:

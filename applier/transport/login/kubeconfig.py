@@ -29,42 +29,42 @@ class Entry(NamedTuple):
     label: str = ""  # what to call it in errors
 
     def __repr__(self) -> str:
-        """Without the value: there are secrets in it."""
+        """Leaves the value out: there are secrets in it."""
         return f"<{self.label or 'an entry'}>"
 
     def text(self, key: str) -> str:
-        """A field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
+        """Returns a field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, str):
             return given or ""
         raise CredentialsError(f"the {key} of {self.label} is something else than text to YAML; put it in quotes")
 
     def flag(self, key: str) -> bool:
-        """A field that is true or false; false where it is missing. Raises `CredentialsError`."""
+        """Returns a field that is true or false; false where it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, bool):
             return bool(given)
         raise CredentialsError(f"{self.label} has {key}: {given!r}; it is true or false, without quotes")
 
     def texts(self, key: str) -> list[str]:
-        """A field that is a list of texts; empty where it is missing. Raises `CredentialsError`."""
+        """Returns a field that is a list of texts; empty where it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
             return given or []
         raise CredentialsError(f"{self.label} has {key} that are no list of texts; put numbers in quotes")
 
     def path(self, key: str) -> Path | None:
-        """The file that a field names; None where it names none."""
+        """Returns the file that a field names; None where it names none."""
         given = self.text(key)
         return self.file.parent / given if given else None
 
     def content(self, key: str) -> str:
-        """The text of the file that a field names; empty where it names none. Raises `CredentialsError`, for an empty file too."""
+        """Returns the text of the file that a field names; empty where it names none. Raises `CredentialsError`, for an empty file too."""
         path = self.path(key)
         return read_text(path, f"the {key} of {self.label}") if path else ""
 
     def pem(self, key: str) -> str:
-        """A certificate or key as PEM text, from `KEY-data`, which goes first, or from a file; empty where there is none.
+        """Returns a certificate or key as PEM text, from `KEY-data`, which goes first, or from a file; empty where there is none.
 
         Raises `CredentialsError`.
         """
@@ -77,7 +77,10 @@ class Entry(NamedTuple):
 
 
 def read_text(path: Path, label: str) -> str:
-    """The text of a file; `label` names it in errors. Raises `CredentialsError`, for an empty file too: there is no certificate in it."""
+    """Reads the text of a file; `label` names it in errors.
+
+    Raises `CredentialsError`, for an empty file too: there is no certificate in it.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -128,7 +131,7 @@ class Chosen(NamedTuple):
     overrides: Mapping[str, Any] = NO_OVERRIDES
 
     def overridden(self) -> Chosen:
-        """With what a command line says of the user in place of what the file says."""
+        """Puts what a command line says of the user in place of what the file says."""
         if not self.overrides:
             return self
         dropped = {key for key in self.overrides for key in REPLACES.get(key, ())}
@@ -137,9 +140,9 @@ class Chosen(NamedTuple):
 
 
 def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
-    """The kubeconfig files that count: the one asked for, else those of KUBECONFIG, else `~/.kube/config`. Missing ones are left out.
+    """Returns the kubeconfig files that count: the one asked for, else those of KUBECONFIG, else `~/.kube/config`.
 
-    Raises `CredentialsError` when the one asked for is missing.
+    Missing ones are left out. Raises `CredentialsError` when the one asked for is missing.
     """
     if kubeconfig:
         path = Path(kubeconfig).expanduser()
@@ -190,12 +193,12 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _may_nest(text: bytes) -> bool:
-    """Whether there are marks enough for it. Nearly always there are not, and nothing more is looked at."""
+    """Tells whether there are marks enough for it. Nearly always there are not, and nothing more is looked at."""
     return text.count(b"[") + text.count(b"{") + text.count(b"- ") + text.count(b"? ") > DEEPEST
 
 
 def _nests(text: bytes, loader: Any) -> bool:
-    """Whether values stand in one another too deep for libyaml, which would end the process."""
+    """Tells whether values stand in one another too deep for libyaml, which would end the process."""
     depth = 0
     for event in yaml.parse(text, loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -205,7 +208,7 @@ def _nests(text: bytes, loader: Any) -> bool:
 
 
 def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]:
-    """The clusters, users or contexts of a file by their names."""
+    """Returns the clusters, users or contexts of a file by their names."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
         raise CredentialsError(f"the kubeconfig {path} has {plural} that are no list")
@@ -224,7 +227,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
 
 
 def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_OVERRIDES) -> Chosen:
-    """A context by name, or the current one, with what a command line says of its user.
+    """Returns a context by name, or the current one, with what a command line says of its user.
 
     Raises `CredentialsError` with the nearest name that exists.
     """

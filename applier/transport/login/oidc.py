@@ -44,7 +44,10 @@ class IdentityProvider:
         self._asked = False
 
     async def token(self) -> Granted:
-        """The token of the kubeconfig while it holds, when first asked; a new one from the issuer after that. Raises `CredentialsError`."""
+        """Returns the token of the kubeconfig while it holds, when first asked; a new one from the issuer after that.
+
+        Raises `CredentialsError`.
+        """
         if self._asked or not self._holds():
             await asyncio.to_thread(self._refresh)
         self._asked = True
@@ -62,7 +65,7 @@ class IdentityProvider:
                 self._exchange()
 
     def _found_newer(self) -> bool:
-        """Whether there is a token in the kubeconfig that is not ours and holds; if so it is ours now."""
+        """Tells whether there is a token in the kubeconfig that is not ours and holds; if so it is ours now."""
         try:
             there = read([self.chosen.user.file]).users.get(self.chosen.user_name)
             other = IdentityProvider(self.chosen._replace(user=there)) if there and "auth-provider" in there.value else self
@@ -96,14 +99,14 @@ class IdentityProvider:
                 raise CredentialsError(f"{error}; the one there is used up, so that the next login has to be by hand") from None
 
     def _token_endpoint(self) -> str:
-        """Where tokens are handed out (OpenID Connect Discovery 1.0, section 4)."""
+        """Returns where tokens are handed out (OpenID Connect Discovery 1.0, section 4)."""
         endpoint = self._ask(f"{self.issuer}/.well-known/openid-configuration").get("token_endpoint")
         if not isinstance(endpoint, str) or not endpoint.startswith("https://"):
             raise CredentialsError(f"{self.label}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
         return endpoint
 
     def _ask(self, url: str, form: dict[str, str] | None = None) -> dict[str, Any]:
-        """The JSON that an issuer answers, to a form with our name and secret where one is given."""
+        """Asks an issuer, and returns its JSON, to a form with our name and secret where one is given."""
         if not url.startswith("https://"):
             raise CredentialsError(f"{self.label} has the idp-issuer-url {self.issuer}; it begins with https://")
         request = urllib.request.Request(url, headers={"Accept": "application/json"})
@@ -134,7 +137,7 @@ class IdentityProvider:
         request.data = urllib.parse.urlencode(form).encode()
 
     def _trusted(self) -> ssl.SSLContext:
-        """TLS as the provider's authority, or else this machine, trusts it."""
+        """Returns TLS as the provider's authority, or else this machine, trusts it."""
         try:
             return trusting(self.config.pem("idp-certificate-authority"))
         except (ssl.SSLError, ValueError):
@@ -156,7 +159,7 @@ def _opener(tls: ssl.SSLContext) -> urllib.request.OpenerDirector:
 
 
 def _place(url: str) -> str:
-    """A URL without what may be secret in it."""
+    """Returns a URL without what may be secret in it."""
     parts = urllib.parse.urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
@@ -177,7 +180,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
-    """Why an issuer refuses (RFC 6749, section 5.2)."""
+    """Returns why an issuer refuses (RFC 6749, section 5.2)."""
     given = _json(error.read(LARGEST))
     words = (str(given[key]) for key in ("error", "error_description") if given.get(key))
     reason = " ".join(": ".join(words).split())[:200]

@@ -20,12 +20,12 @@ class Granted(NamedTuple):
     until: datetime.datetime | None
 
     def __repr__(self) -> str:
-        """Without what is secret."""
+        """Leaves out what is secret."""
         return f"<granted until {self.until}>"
 
 
 def utc_now() -> datetime.datetime:
-    """The time by this machine's clock."""
+    """Returns the time by this machine's clock."""
     return datetime.datetime.now(datetime.UTC)
 
 
@@ -39,11 +39,11 @@ class Plugin:
         self._again: datetime.datetime | None = None
 
     def authorization(self) -> str:
-        """The token of the last answer."""
+        """Returns the token of the last answer."""
         return self.granted.header if self.granted else ""
 
     def due(self) -> bool:
-        """Whether there is nothing yet, or it ends soon."""
+        """Tells whether there is nothing yet, or it ends soon."""
         return self.granted is None or (self._again is not None and self.now() >= self._again)
 
     async def renew(self) -> bool:
@@ -64,7 +64,7 @@ class Plugin:
         return before is None or before[:2] != self.granted[:2]
 
     def _when(self) -> datetime.datetime | None:
-        """When to ask again. Plugins that keep their tokens give the same one until its end: then each answer halves the wait."""
+        """Returns when to ask again. Plugins that keep their tokens give the same one until its end: then each answer halves the wait."""
         assert self.granted is not None
         if self.granted.until is None:
             return None

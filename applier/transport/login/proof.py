@@ -8,7 +8,7 @@ from applier.transport.login.kubeconfig import Chosen
 
 
 def prove(chosen: Chosen) -> Credentials:
-    """The credentials of a context's user. As with kubectl, a token, password or certificate goes before a program to ask.
+    """Returns the credentials of a context's user. As with kubectl, a token, password or certificate goes before a program to ask.
 
     Raises `CredentialsError`.
     """

@@ -37,11 +37,11 @@ class Followed:
         return self.inner.pair
 
     def authorization(self) -> str:
-        """The Authorization header."""
+        """Returns the Authorization header."""
         return self.inner.authorization()
 
     def due(self) -> bool:
-        """Whether something ends soon, or was changed on disk."""
+        """Tells whether something ends soon, or was changed on disk."""
         if self.inner.due():
             return True
         if self.now() - self.looked_at <= REREAD:
@@ -80,7 +80,7 @@ class Followed:
         return is_other
 
     def _chosen_now(self) -> Chosen:
-        """The same context as its files say it now. Raises `CredentialsError` where they name another cluster."""
+        """Returns the same context as its files say it now. Raises `CredentialsError` where they name another cluster."""
         before = self.chosen
         if not before.files:  # a pod's service account, which no kubeconfig describes
             return before

@@ -25,11 +25,11 @@ class Renewal:
         self._in_vain: tuple[float, Proof] | None = None
 
     def current(self) -> Proof:
-        """What we have."""
+        """Returns what we have."""
         return self.credentials.authorization(), self.credentials.pair, self.ca()
 
     async def ready(self) -> Proof:
-        """What a request is to be sent with, renewed where it is time. Raises `CredentialsError`."""
+        """Returns what a request is to be sent with, renewed where it is time. Raises `CredentialsError`."""
         if self.credentials.due():
             async with self._one_by_one:
                 if self.credentials.due():  # or else somebody has done it meanwhile
@@ -37,7 +37,7 @@ class Renewal:
         return self.current()
 
     async def after(self, sent: Proof) -> bool:
-        """After the server has refused what was sent: whether there is something else to try. Raises `CredentialsError`."""
+        """Tells, after the server has refused what was sent, whether there is something else to try. Raises `CredentialsError`."""
         async with self._one_by_one:
             if self.current() != sent:
                 return True

@@ -45,7 +45,7 @@ class Target:
 
 
 def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.SSLContext:
-    """How to speak TLS to a target whose authority this is, with a client certificate where there is one. All are PEM text.
+    """Returns how to speak TLS to a target whose authority this is, with a client certificate where there is one. All are PEM text.
 
     Raises `CredentialsError` that says which of them cannot be used.
     """
@@ -66,7 +66,10 @@ def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.
 
 
 def trusting(authority: str) -> ssl.SSLContext:
-    """TLS that trusts an authority, given as PEM text; an empty one stands for whom this machine trusts. Raises SSLError and ValueError."""
+    """Returns TLS that trusts an authority, given as PEM text; an empty one stands for whom this machine trusts.
+
+    Raises SSLError and ValueError.
+    """
     context = ssl.create_default_context(cadata=authority or None)
     # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -74,7 +77,7 @@ def trusting(authority: str) -> ssl.SSLContext:
 
 
 def _load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Python loads client certificates from files only; this one is readable by us alone, and gone at once."""
+    """Loads a client certificate from a file, as Python takes no other; it is readable by us alone, and gone at once."""
     import os
     import tempfile
 

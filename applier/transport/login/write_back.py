@@ -53,7 +53,10 @@ def write_back(path: Path, user: str, values: Mapping[str, str]) -> None:
 
 
 def _with(text: str, user: str, values: Mapping[str, str]) -> str:
-    """The text with other values. Raises LookupError where there is no such user with an auth-provider, or where more would change."""
+    """Returns the text with other values.
+
+    Raises LookupError where there is no such user with an auth-provider, or where more would change.
+    """
     expected = yaml.safe_load(text)
     _config_of(expected, user).update(values)
     node = _config_node(text, user)
@@ -76,7 +79,7 @@ def _config_of(content: Any, user: str) -> dict[str, Any]:
 
 
 def _config_node(text: str, user: str) -> yaml.MappingNode:
-    """The same, with its places in the text."""
+    """Returns the same, with its places in the text."""
     users = _value(yaml.compose(text, yaml.SafeLoader), "users")
     assert isinstance(users, yaml.SequenceNode)
     row = next(one for one in users.value if getattr(_value(one, "name"), "value", "") == user)
@@ -86,7 +89,7 @@ def _config_node(text: str, user: str) -> yaml.MappingNode:
 
 
 def _edit(config: yaml.MappingNode, key: str, new: str, text: str) -> tuple[int, int, str]:
-    """From where to where the text is to be replaced, and by what. A field that is not there yet becomes the first one."""
+    """Returns from where to where the text is to be replaced, and by what. A field that is not there yet becomes the first one."""
     old = _value(config, key)
     if old is not None:
         start, end = old.start_mark.index, old.end_mark.index
@@ -99,7 +102,7 @@ def _edit(config: yaml.MappingNode, key: str, new: str, text: str) -> tuple[int,
 
 
 def _scalar(value: str) -> str:
-    """A text as YAML, on one line."""
+    """Returns a text as YAML, on one line."""
     return value if PLAIN.fullmatch(value) else str(yaml.safe_dump(value, default_style='"', width=float("inf"))).strip()
 
 

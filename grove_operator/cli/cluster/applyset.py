@@ -47,7 +47,7 @@ class ApplySetChoice:
     approval: str
 
     async def options(self, session: Session) -> ApplySetOptions | None:
-        """The set that the objects are kept as. Raises `NoSuchObject` and `ApplierError` for a name or limit that is none."""
+        """Returns the set that the objects are kept as. Raises `NoSuchObject` and `ApplierError` for a name or limit that is none."""
         if not self.applyset:
             return None
         from applier.prune import ApplySetOptions, Budget  # only for sets
@@ -58,7 +58,7 @@ class ApplySetChoice:
 
 
 def take_applyset(given: dict[str, Any], asked: Asked) -> ApplySetChoice:
-    """The set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
+    """Returns the set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
         raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")

@@ -25,7 +25,7 @@ TIMES = re.compile(r" at \d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 def alike(ref: Ref, why: str) -> str:
-    """A reason without what differs from object to object: its own name, times, and for what exactly it waits."""
+    """Returns a reason without what differs from object to object: its own name, times, and for what exactly it waits."""
     why = why.replace(f'"{ref.name}"', '"…"').replace(f"'{ref.name}'", "'…'").replace(str(ref), "…")
     return OTHERS.sub("waits for another, which ", TIMES.sub("", why))
 
@@ -34,17 +34,17 @@ class Folding:
     """Lines of objects with reasons. The first of each reason are told at once; `end` tells of how many there are more."""
 
     def __init__(self, tell: Callable[[str], None] = say, full: str = " (-o json names all)") -> None:
-        """`full` says where the full list is."""
+        """Takes how lines are told, and in `full` where the full list is."""
         self._tell, self._full = tell, full
         self._alike: dict[str, list[str]] = {}
         self._more: dict[str, int] = {}
 
     def add(self, ref: Ref, why: str, line: str = "") -> None:
-        """One object more, and its line where that is another than `REF: WHY`."""
+        """Takes one object more, and its line where that is another than `REF: WHY`."""
         self.line(line or f"{ref}: {why}", alike(ref, why))
 
     def line(self, line: str, reason: str) -> None:
-        """One line more of those that have this reason."""
+        """Takes one line more of those that have this reason."""
         told = self._alike.setdefault(reason, [])
         if len(told) < NAMED:
             self._tell(line)
@@ -72,7 +72,10 @@ class More(NamedTuple):
 
 
 def folded(items: Sequence[T], step_of: Callable[[T], Step]) -> Iterable[T | More]:
-    """The items, those that are not done for one same reason only as far as they are named; what is more of them stands behind the last."""
+    """Yields the items, those that are not done for one same reason only as far as they are named.
+
+    What is more of them stands behind the last.
+    """
     groups: dict[tuple[str, int], list[int]] = {}
     for number, item in enumerate(items):
         step = step_of(item)

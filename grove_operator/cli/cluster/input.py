@@ -25,7 +25,7 @@ class ClusterInput:
     """What a command line asks for, read once. Reading raises `UnreadableInput` for files that cannot be looked at."""
 
     def __init__(self, asked: Asked, namespace: str) -> None:
-        """`namespace` is the one of `-n`, and empty without."""
+        """Takes in `namespace` the one of `-n`, which is empty without."""
         self.asked, self.namespace = asked, namespace
         self.reader = InputReader()
         self.sorted = classify_documents(self.reader.documents(asked.files, config=asked.config))
@@ -33,7 +33,10 @@ class ClusterInput:
         self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
 
     async def graph(self, session: Session) -> Graph:
-        """Everything that should exist. Raises `Reported` after findings were printed, `Failed` for what the server does not know."""
+        """Returns everything that should exist.
+
+        Raises `Reported` after findings were printed, `Failed` for what the server does not know.
+        """
         found = self.reader.problems + self.sorted.findings
         compiled = CompiledGraph([], {})
         if self.sorted.compiled:
@@ -53,7 +56,7 @@ class ClusterInput:
         return wanted
 
     async def _compiled(self, session: Session, found: list[Diagnostic]) -> CompiledGraph:
-        """What the sets become, given what exists; empty with errors among the findings."""
+        """Returns what the sets become, given what exists; empty with errors among the findings."""
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
@@ -91,7 +94,7 @@ class ClusterInput:
             raise Failed(f"-l: {error}") from None
 
     async def _served(self, session: Session, subjects: Sequence[Item]) -> list[Item]:
-        """The sets and topologies whose kinds the server knows: they are written as well, and own what they become."""
+        """Returns the sets and topologies whose kinds the server knows: they are written as well, and own what they become."""
         served = []
         for subject in subjects:
             try:
@@ -103,7 +106,7 @@ class ClusterInput:
 
 
 def _namespaces(found: Classified, default: str) -> set[str]:
-    """The namespaces of the sets."""
+    """Returns the namespaces of the sets."""
     return {str((item.manifest.get("metadata") or {}).get("namespace") or default) for item in found.subjects}
 
 
@@ -122,6 +125,6 @@ async def _check_kinds(session: Session, graph: Graph) -> None:
 
 
 def missing_kind(kind: Kind, said: str) -> str:
-    """What to do about a kind that the server does not serve."""
+    """Returns what to do about a kind that the server does not serve."""
     ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
     return f"{said}: {DEFINITIONS}" if ours else said

@@ -61,7 +61,7 @@ class Lines:
         self.tell(sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))))
 
     def rest(self, outcomes: Sequence[Outcome]) -> None:
-        """What has not been told yet."""
+        """Tells what has not been told yet."""
         self.flush()
         self.tell([outcome for outcome in outcomes if outcome.step.ref not in self.said])
         self.end()
@@ -72,7 +72,7 @@ class Lines:
         self.undone.end()
 
     def tell(self, outcomes: Iterable[Outcome]) -> None:
-        """Lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
+        """Prints lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
         lines = []
         for outcome in outcomes:
             self.said.add(outcome.step.ref)
@@ -131,7 +131,7 @@ def _note(line: str) -> None:
 
 
 def to_all(*sinks: Sink) -> Sink:
-    """A sink that hands events on to several."""
+    """Returns a sink that hands events on to several."""
 
     def sink(event: Event) -> None:
         for one in sinks:

@@ -15,7 +15,7 @@ TELEMETRY = "OTEL_"
 
 @contextmanager
 def listening(sink: Sink, journal: str | None, name: str) -> Iterator[Sink]:
-    """A sink that hands events on to this one, to the journal of this path if there is one, and to OpenTelemetry.
+    """Gives a sink that hands events on to this one, to the journal of this path if there is one, and to OpenTelemetry.
 
     `name` is what a run is called there. What was heard is written when it is left. Raises `OSError` for a journal that cannot be opened.
     """

@@ -43,7 +43,7 @@ class OptionalValues(click.Command):
                 yield word
 
     def _switched(self, option: click.Option, name: str, is_on: bool) -> Iterator[str]:
-        """A flag that was said to be on or off. One that is off is left out, unless it has a word for that."""
+        """Yields the words for a flag that was said to be on or off. One that is off is left out, unless it has a word for that."""
         if is_on:
             yield f"{name}={self.bare[name]}" if name in self.bare else name
         else:

@@ -33,7 +33,7 @@ class _Given(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The text as it stands. Fails for an empty one that is not the default."""
+        """Returns the text as it stands. Fails for an empty one that is not the default."""
         if (
             not value
             and param is not None
@@ -90,7 +90,7 @@ class Asked:
 
 
 def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    """Seconds: `30s`, `5m`, `1h30m`, or a plain number of them."""
+    """Reads seconds: `30s`, `5m`, `1h30m`, or a plain number of them."""
     if value is None:
         return None
     from grove_compiler.kube import duration as go  # only where one is given
@@ -114,7 +114,7 @@ def _request_timeout(context: click.Context, parameter: click.Parameter, value: 
 
 
 def _verbosity(_: click.Context, __: click.Parameter, value: str) -> int:
-    """A number from 0 on; `-v=6` reaches us as `=6`."""
+    """Reads a number from 0 on; `-v=6` reaches us as `=6`."""
     number = value.removeprefix("=")
     if not number.isdecimal():
         raise click.BadParameter(f"{number!r} is no number.")
@@ -122,7 +122,7 @@ def _verbosity(_: click.Context, __: click.Parameter, value: str) -> int:
 
 
 def optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """A namespace that a server could have, or none."""
+    """Takes a namespace that a server could have, or none."""
     return _namespace(context, parameter, value) if value else ""
 
 
@@ -194,7 +194,7 @@ _INPUT = (
 
 
 def field_manager_option(help: str) -> Callable[[F], F]:
-    """`--field-manager`, for commands to which the name means different things."""
+    """Makes `--field-manager`, for commands to which the name means different things."""
     return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
 
 
@@ -204,7 +204,7 @@ def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
 
 
 def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
-    """The server types what is applied, whatever it is asked to check: only its refusal of what is created could be turned off."""
+    """Tells that it changes nothing: only a server's refusal of what is created could be turned off, and every apply is typed by it."""
     if value not in ("strict", "true"):
         import sys
 
@@ -243,12 +243,12 @@ _MANAGER = (
 
 
 def dry_run_option(help: str) -> Callable[[F], F]:
-    """`--dry-run`, which without a value is `client`: see `OptionalValues`."""
+    """Makes `--dry-run`, which without a value is `client`: see `OptionalValues`."""
     return click.option("--dry-run", type=click.Choice(("client", "server", "none")), default="none", metavar="[=client|server]", help=help)
 
 
 def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
-    """A decorator that gives a command these options, in this order."""
+    """Returns a decorator that gives a command these options, in this order."""
 
     def add(command: F) -> F:
         for option in reversed(options):
@@ -288,7 +288,7 @@ operator_config_option = click.option("--config", metavar="FILE", type=GIVEN, he
 
 
 def take_target(given: dict[str, Any]) -> Target:
-    """The target among a command's values, which are taken out. Raises `click.UsageError` for groups of nobody."""
+    """Returns the target among a command's values, which are taken out. Raises `click.UsageError` for groups of nobody."""
     target = Target(**{one.name: given.pop(one.name) for one in fields(Target)})
     if target.groups and not target.act_as:
         raise click.UsageError("--as-group goes with --as, which says who is in the group.")
@@ -296,7 +296,7 @@ def take_target(given: dict[str, Any]) -> Target:
 
 
 def take_asked(given: dict[str, Any], *, required: bool = True) -> Asked:
-    """What is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
+    """Returns what is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
     files = take_files(given, required=required)
     given.pop("recursive")
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")

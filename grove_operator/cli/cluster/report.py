@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def steps_report(steps: Sequence[Step]) -> dict[str, Any]:
-    """Every step, and how many there are of each action."""
+    """Returns every step, and how many there are of each action."""
     return {"objects": [step_value(step) for step in steps], "summary": summary_value(step.action for step in steps)}
 
 
 def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """What became of every object, and how many ended as what."""
+    """Returns what became of every object, and how many ended as what."""
     return {
         "objects": [outcome_value(outcome) for outcome in outcomes],
         "summary": summary_value(outcome.action for outcome in outcomes),
@@ -27,7 +27,7 @@ def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def run_report(report: Report) -> dict[str, Any]:
-    """The same of a whole run, with what is not ready, what went wrong with the run itself, and the hash that approves held deletes."""
+    """Returns the same of a run, with what is not ready, what went wrong with the run itself, and the hash that approves held deletes."""
     value = outcomes_report(report.outcomes)
     waiting = [waited for waited in report.waited if waited.reason]
     value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
@@ -36,5 +36,5 @@ def run_report(report: Report) -> dict[str, Any]:
 
 
 def as_json(report: dict[str, Any]) -> Iterable[bytes]:
-    """The report as indented JSON."""
+    """Yields the report as indented JSON."""
     yield outputs.json_report(report)

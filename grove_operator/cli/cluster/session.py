@@ -141,12 +141,12 @@ def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
 
 
 def say(text: str) -> None:
-    """One line on standard error."""
+    """Prints one line on standard error."""
     print(f"grove: {visible(' '.join(text.split()))}", file=sys.stderr)
 
 
 def minor_version(said: dict[str, str]) -> str:
-    """`1.35` from what `/version` answers, where providers write `35+`."""
+    """Reads `1.35` from what `/version` answers, where providers write `35+`."""
     minor = "".join(character for character in said.get("minor", "") if character.isdecimal())
     return f"{said.get('major') or '1'}.{minor}"
 

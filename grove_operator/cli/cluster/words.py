@@ -24,18 +24,18 @@ BY_HAND = "it would have to be deleted and made again: delete it, and apply agai
 
 
 def name_of(ref: Ref) -> str:
-    """kubectl's `kind.group/name`."""
+    """Returns kubectl's `kind.group/name`."""
     kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
     return f"{kind.lower()}/{ref.name}"
 
 
 def tally(counts: Mapping[Action, int]) -> str:
-    """`2 created, 1 configured, 997 unchanged`; `nothing` when there is nothing."""
+    """Returns `2 created, 1 configured, 997 unchanged`; `nothing` when there is nothing."""
     return ", ".join(f"{counts[action]} {action}" for action in ORDER if counts.get(action)) or "nothing"
 
 
 def reason_of(said: Step | Outcome) -> str:
-    """Why, with the ways out as this program has them: its options, where the applier's sentences name what its API has."""
+    """Says why, with the ways out as this program has them: its options, where the applier's sentences name what its API has."""
     from applier.plan.reasons import BY_FORCE, RECREATE  # not at the start: what only draws a tree plans nothing
 
     step = said.step if isinstance(said, Outcome) else said
@@ -53,7 +53,7 @@ def _forced(manager: str) -> str:
 
 
 def step_value(step: Step) -> dict[str, Any]:
-    """A step as a JSON value; what is empty is left out."""
+    """Returns a step as a JSON value; what is empty is left out."""
     value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": reason_of(step)}
     value["changes"] = [_change_value(change) for change in step.changes]
     value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
@@ -61,7 +61,7 @@ def step_value(step: Step) -> dict[str, Any]:
 
 
 def outcome_value(outcome: Outcome) -> dict[str, Any]:
-    """What became of an object as a JSON value; what is empty is left out. `seconds` is how long it took."""
+    """Returns what became of an object as a JSON value; what is empty is left out. `seconds` is how long it took."""
     value = step_value(outcome.step)
     value |= {
         "action": str(outcome.action),
@@ -73,7 +73,7 @@ def outcome_value(outcome: Outcome) -> dict[str, Any]:
 
 
 def summary_value(actions: Iterable[Action]) -> dict[str, int]:
-    """How many objects ended as what."""
+    """Returns how many objects ended as what."""
     counts: dict[str, int] = {}
     for action in actions:
         counts[str(action)] = counts.get(str(action), 0) + 1
@@ -81,7 +81,7 @@ def summary_value(actions: Iterable[Action]) -> dict[str, int]:
 
 
 def ref_value(ref: Ref) -> dict[str, str]:
-    """What names an object, as a JSON value."""
+    """Returns what names an object, as a JSON value."""
     return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 

@@ -27,11 +27,11 @@ class Table:
         self._widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def head(self, terminal: Terminal) -> str:
-        """The names of the columns."""
+        """Returns the names of the columns."""
         return terminal.paint(self._line(self._head(), MESSAGE), "1") + "\n"
 
     def line(self, one: Told, now: float, terminal: Terminal) -> str:
-        """One line, which a message never ends before its time."""
+        """Returns one line, which a message never ends before its time."""
         return terminal.paint(self._line(self._row(one, now), visible(one.message)), COLOURS.get(one.type, "")) + "\n"
 
     def _head(self) -> tuple[str, ...]:
@@ -47,19 +47,19 @@ class Table:
 
 
 def events_text(told: Sequence[Told], now: float, terminal: Terminal, *, with_namespaces: bool) -> str:
-    """The table of all events."""
+    """Returns the table of all events."""
     table = Table(told, now, with_namespaces=with_namespaces)
     return table.head(terminal) + "".join(table.line(one, now, terminal) for one in told)
 
 
 def event_value(one: Told) -> dict[str, Any]:
-    """An event as a JSON value."""
+    """Returns an event as a JSON value."""
     values = {field.name: getattr(one, field.name) for field in fields(Told)}
     return {name: timestamp(value) if name in TIMES and value is not None else value for name, value in values.items()}
 
 
 def _seen(one: Told, now: float) -> str:
-    """`5s`, and of what was told more than once `5s (x3 over 2m)`, as `kubectl events` has it."""
+    """Returns `5s`, and of what was told more than once `5s (x3 over 2m)`, as `kubectl events` has it."""
     if one.last is None:
         return "<unknown>"
     since = age(now - one.last)

@@ -23,7 +23,7 @@ TYPES = ("Normal", "Warning")
 
 
 def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
-    """Types by their names, in any case, with commas between them, as kubectl takes them."""
+    """Reads types by their names, in any case, with commas between them, as kubectl takes them."""
     known = {one.lower(): one for one in TYPES}
     asked = [one.strip().lower() for one in value.split(",") if one.strip()]
     if unknown := [one for one in asked if one not in known]:

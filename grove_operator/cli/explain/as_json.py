@@ -14,7 +14,7 @@ from grove_operator.cli.explain.words import Words
 
 
 def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPath = ()) -> dict[str, Any]:
-    """An object with the fields at or under a path."""
+    """Returns an object with the fields at or under a path."""
     node, trace = answer.node, answer.trace
     return {
         "object": node.id,
@@ -43,17 +43,17 @@ def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPat
 
 
 def given_json(given: Given, fields: list[tuple[FieldPath, InputSource]]) -> dict[str, Any]:
-    """A manifest that was put in."""
+    """Returns a manifest that was put in."""
     return {"object": given.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
 
 
 def refusals_json(refusals: list[Refusal], words: Words) -> list[dict[str, Any]]:
-    """Rules that did not apply, each with the condition that said no."""
+    """Returns rules that did not apply, each with the condition that said no."""
     return [{"rule": rule_json(one.rule, words), "condition": _condition(one.condition, words), "count": one.count} for one in refusals]
 
 
 def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:
-    """Which rule it is, and where it stands."""
+    """Returns which rule it is, and where it stands."""
     place, _, line = words.place(rule.file, rule.line, rule.origin).rpartition(":")
     return {"id": rule.id, "doc": rule.doc, "origin": rule.origin, "file": place, "line": int(line)}
 

@@ -21,14 +21,14 @@ LEGEND = "a file of yours alone: copied from there; a template or rule alone: a 
 
 
 def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> str:
-    """An object: who made it and why, then its YAML with the origin of each line."""
+    """Returns an object: who made it and why, then its YAML with the origin of each line."""
     lines = [answer.node.id, *_about(answer, graph, words, conditions), ""]
     lines += _noted(answer.node.object, {path: _note(found, words) for path, found in answer.trace.fields.items()}, ())
     return "\n".join([*lines, "", LEGEND]) + "\n"
 
 
 def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
-    """A field: the expression that made it, its inputs, the patches that touched it, and those that did not."""
+    """Returns a field: the expression that made it, its inputs, the patches that touched it, and those that did not."""
     under = {found: one for found, one in answer.trace.fields.items() if found[: len(path)] == path}
     lines = [answer.node.id]
     if set(under) == {path}:
@@ -44,7 +44,10 @@ def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
 
 
 def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> list[str]:
-    """Why a field is not there: the expressions that left it out, and the conditions that said no. Nothing when nobody speaks of it."""
+    """Returns why a field is not there: the expressions that left it out, and the conditions that said no.
+
+    Nothing when nobody speaks of it.
+    """
     wanted = _names(path)
     lines = []
     for left in answer.trace.omissions:
@@ -61,7 +64,7 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
 
 
 def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
-    """A manifest that was put in: what it says itself, and what defaults say."""
+    """Returns a manifest that was put in: what it says itself, and what defaults say."""
     part: Any = given.value
     for step in path:
         part = part[step]
@@ -77,7 +80,7 @@ def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, 
 
 
 def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
-    """Rules that could have made an object and did not."""
+    """Returns rules that could have made an object and did not."""
     lines = []
     for refusal in refusals:
         times = f" ({refusal.count} times)" if refusal.count > 1 else ""
@@ -146,7 +149,7 @@ def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[st
 
 
 def _touches(operation: Operation, path: FieldPath) -> bool:
-    """Whether an operation is about the field, something in it, or something around it."""
+    """Tells whether an operation is about the field, something in it, or something around it."""
     there = operation.path[:-1] if operation.path[-1] == "-" else operation.path
     here = [str(step) for step in path]
     length = min(len(there), len(here))
@@ -161,12 +164,12 @@ def _said_no(condition: Condition, words: Words) -> list[str]:
 
 
 def _names(path: FieldPath) -> list[str]:
-    """A path's fields without indices: items of templates and of objects are counted differently."""
+    """Returns a path's fields without indices: items of templates and of objects are counted differently."""
     return [step for step in path if isinstance(step, str) and not step.startswith("$")]
 
 
 def _note(found: Traced, words: Words) -> str:
-    """The origin of a line, in a few words: of what is copied, also what decided that it is this."""
+    """Returns the origin of a line, in a few words: of what is copied, also what decided that it is this."""
     sources = words.sources_of(found)
     if found.sources[1] and len(sources) == 1 and sources[0].how != "configuration":
         chosen = _short(places(words.choosing(found)), sources[0].file)
@@ -181,7 +184,7 @@ def _short(texts: Sequence[str], file: str) -> list[str]:
 
 
 def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
-    """The origins of inputs, each once; a file that was just named is not named again."""
+    """Returns the origins of inputs, each once; a file that was just named is not named again."""
     sources, former = [], ""
     for text in dict.fromkeys(one.rule or _source(one, words) for one in inputs):
         file, colon, line = text.rpartition(":")
@@ -206,7 +209,7 @@ def _source(one: InputSource, words: Words) -> str:
 
 
 def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str = "") -> Iterator[str]:
-    """YAML, with the note of each scalar beside it."""
+    """Yields YAML, with the note of each scalar beside it."""
     rows = [(indent + line, notes.get(at, "") if at is not None else "") for line, at in _rows(value, path, "")]
     width = max((len(line) for line, _ in rows if len(line) <= WIDEST_LEFT), default=0)
     for line, note in rows:
@@ -214,7 +217,7 @@ def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str
 
 
 def _rows(value: Any, path: FieldPath, indent: str) -> Iterator[tuple[str, FieldPath | None]]:
-    """Lines of YAML, each with the path of its scalar."""
+    """Yields lines of YAML, each with the path of its scalar."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _entry(f"{indent}{on_one_line(key)}:", part, (*path, key), indent + ("" if isinstance(part, list) else "  "))

@@ -90,7 +90,7 @@ class _Question:
         return 0
 
     def _id(self, given: Given) -> str:
-        """The id under which people know a manifest: as the defaults have it."""
+        """Returns the id under which people know a manifest: as the defaults have it."""
         metadata = given.value.get("metadata") or {}
         place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
         return f"{given.kind}/{place}{metadata.get('name') or given.kind.lower()}"
@@ -114,7 +114,7 @@ class _Question:
         return _visible(text)
 
     def _status(self, node: Node) -> list[str]:
-        """The status conditions that rules compute for an object."""
+        """Returns the status conditions that rules compute for an object."""
         found = [one for status in self.result.statuses for one in status.conditions if one.of.id == node.id]
         return [f"{one.type}={one.status} {one.reason}: {self.words.rule(self.explainer.rules[one.rule])}" for one in found]
 

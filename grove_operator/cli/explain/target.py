@@ -21,7 +21,7 @@ class Target(NamedTuple):
     name: str
 
     def is_kind(self, kind: str) -> bool:
-        """Whether this kind is meant: by its name in any case, singular or plural, or by kubectl's short name."""
+        """Tells whether this kind is meant: by its name in any case, singular or plural, or by kubectl's short name."""
         word, plain = self.kind.lower(), kind.lower()
         plurals = (f"{plain}s", f"{plain}es", f"{plain[:-1]}ies")
         return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
@@ -41,7 +41,7 @@ class NotThere(Exception):
 
 
 def parse_target(text: str) -> Target | None:
-    """`KIND/NAME` or `KIND/NAMESPACE/NAME`, none for anything else.
+    """Reads `KIND/NAME` or `KIND/NAMESPACE/NAME`, and gives none for anything else.
 
     The kind's group may stand behind it, as in `podgang.scheduler.grove.io/web-0`.
     """
@@ -52,7 +52,10 @@ def parse_target(text: str) -> Target | None:
 
 
 def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
-    """The id that is meant. `more_kinds` are those of which there could be objects. Raises `NotThere`, also when several are meant."""
+    """Finds the id that is meant.
+
+    `more_kinds` are those of which there could be objects. Raises `NotThere`, also when several are meant.
+    """
     known = [(id, *_parts(id)) for id in ids]
     of_kind = [(id, namespace, name) for id, kind, namespace, name in known if target.is_kind(kind)]
     if not of_kind:
@@ -74,9 +77,10 @@ def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = 
 
 
 def resolve_path(text: str, manifest: Manifest) -> FieldPath:
-    """The path that is meant: as kubectl's jsonpath (`.spec.replicas`), as Kubernetes' messages, or as a JSON pointer (`/spec/replicas`).
+    """Finds the path that is meant.
 
-    Keys with dots may stand bare, in brackets, or with backslashes. Raises `NotThere` with the nearest path for what is not there.
+    As kubectl's jsonpath (`.spec.replicas`), as Kubernetes' messages, or as a JSON pointer (`/spec/replicas`). Keys with dots may
+    stand bare, in brackets, or with backslashes. Raises `NotThere` with the nearest path for what is not there.
     """
     if text.startswith("/"):
         steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
@@ -91,7 +95,7 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
 
 
 def _next_step(text: str, value: Any) -> tuple[str, str]:
-    """The first step, and what is left. Of a map's keys the longest that the text begins with counts."""
+    """Returns the first step, and what is left. Of a map's keys the longest that the text begins with counts."""
     if text.startswith("["):
         inside, _, rest = text[1:].partition("]")
         return inside.strip("'\""), rest.removeprefix(".")
@@ -132,6 +136,6 @@ class NoSuchField(NotThere):
 
 
 def _parts(id: str) -> tuple[str, str, str]:
-    """Kind, namespace and name of an id."""
+    """Returns kind, namespace and name of an id."""
     parts = id.split("/")
     return parts[0], parts[1] if len(parts) == 3 else "", parts[-1]

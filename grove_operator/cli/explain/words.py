@@ -26,27 +26,27 @@ class Words:
         self._names_objects = sum(not given.is_snapshot for given in explainer.given) > 1
 
     def place(self, file: str, line: int, origin: str = "") -> str:
-        """`file:line` of a rule or a template. Of files of one name that of the origin counts, else the last."""
+        """Returns `file:line` of a rule or a template. Of files of one name that of the origin counts, else the last."""
         files = [one for one in self.book.files if one.name == file and origin in ("", one.origin)]
         known = files[-1] if files else None
         return f"{file if known is None or known.origin == SHIPPED else known.path}:{line}"
 
     def rule(self, rule: RuleInfo) -> str:
-        """A rule's id, with its place."""
+        """Returns a rule's id, with its place."""
         return f"{rule.id} ({self.place(rule.file, rule.line, rule.origin)})"
 
     def origin(self, found: Traced) -> str:
-        """The place of the line that made a field."""
+        """Returns the place of the line that made a field."""
         is_rule = found.origin.file.startswith("rules/")
         return self.place(found.origin.file, found.origin.line, self.explainer.rules[found.rule].origin if is_rule and found.rule else "")
 
     def sources_of(self, found: Traced) -> list[InputSource]:
-        """What a field rests on; inputs that have its value come first, and those that are not there last."""
+        """Returns what a field rests on; inputs that have its value come first, and those that are not there last."""
         inputs = [self.explainer.source_of(one) for one in found.sources[0]]
         return sorted(inputs, key=lambda source: (source.value != found.value, source.how == "absent"))
 
     def choosing(self, found: Traced) -> list[InputSource]:
-        """The inputs that decided which one is copied: those with the value of a neighbour of it, as items are chosen by comparing.
+        """Returns the inputs that decided which one is copied: those with the value of a neighbour of it, as items are chosen by comparing.
 
         A `packDomain` that is `rack` chooses the level whose domain is `rack`, of which the node label is copied.
         """
@@ -60,7 +60,7 @@ class Words:
         return [said for one, said in read.items() if one not in around and said.value in values]
 
     def input(self, source: InputSource) -> str:
-        """One input: its field, its value, and who says it."""
+        """Returns one input: its field, its value, and who says it."""
         if source.how == "setting":
             return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
         if source.how == "configuration":
@@ -104,7 +104,7 @@ class Words:
         return lines
 
     def condition(self, condition: Condition) -> str:
-        """A condition that does not hold, with what it is about."""
+        """Returns a condition that does not hold, with what it is about."""
         subject = plain(condition.subject)
         about = ""
         if isinstance(subject, str | int | float) and not isinstance(subject, bool):
@@ -117,17 +117,17 @@ class Words:
 
 
 def value(found: Any) -> str:
-    """A value on one line, shortened."""
+    """Returns a value on one line, shortened."""
     text = json.dumps(plain(found), ensure_ascii=False, default=str)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 def policy(found: Mapping[str, Any]) -> str:
-    """What an applier may do, in one line."""
+    """Returns what an applier may do, in one line."""
     return ", ".join(f"{word}: {' '.join(what) if isinstance(what, list) else str(what).lower()}" for word, what in found.items())
 
 
 def several(words: Sequence[str], most: int = 4) -> str:
-    """The first few words, and how many more there are."""
+    """Returns the first few words, and how many more there are."""
     rest = len(words) - most
     return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

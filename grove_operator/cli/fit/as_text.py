@@ -159,7 +159,7 @@ def _amount(resource: str, number: int) -> str:
 
 
 def _wrapped(text: str, terminal: Terminal, indent: int, hanging: int) -> list[str]:
-    """Lines of which the first goes where the caller has indented it to, the others `hanging` columns in."""
+    """Returns lines of which the first goes where the caller has indented it to, the others `hanging` columns in."""
     if not terminal.wraps:
         return [text]
     import textwrap  # only for terminals

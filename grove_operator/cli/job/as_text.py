@@ -18,7 +18,7 @@ HEAD = ("TIME", "AFTER", "REPLICA", "ATTEMPT", "WHAT", "MESSAGE")
 
 
 def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
-    """A line for each moment; the message is cut where a terminal has no room for it."""
+    """Returns a line for each moment; the message is cut where a terminal has no room for it."""
     found = moments(job)
     rows = [HEAD, *(_row(one, found[0].at) for one in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
@@ -28,7 +28,7 @@ def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
 
 
 def timeline_value(job: RecordedJob) -> dict[str, Any]:
-    """All that is known, with its pods by attempt; what is empty is left out."""
+    """Returns all that is known, with its pods by attempt; what is empty is left out."""
     status, metadata = job.set.get("status") or {}, job.set["metadata"]
     value = {
         "kind": job.set["kind"],

@@ -88,7 +88,7 @@ def _show(job: RecordedJob, output: str) -> int:
 
 
 def _edits(name: str, example: str) -> Callable[[F], click.Command]:
-    """A command that writes one field of the workloads that are named."""
+    """Returns a command that writes one field of the workloads that are named."""
 
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 refused, not there, or something is wrong."

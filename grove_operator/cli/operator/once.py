@@ -44,7 +44,7 @@ def _tell(would: Sequence[Would], output: str) -> int:
 
 
 def _table(would: Sequence[Would]) -> Iterable[str]:
-    """A heading for each key, and a line for each write."""
+    """Yields a heading for each key, and a line for each write."""
     width = max((len(one.object) for one in would), default=0)
     key = ""
     for one in would:

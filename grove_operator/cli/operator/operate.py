@@ -89,7 +89,7 @@ async def _until(stop: Stop, operator: Operator, beside: Beside | None) -> None:
 
 
 def _lease(session: Session, context: Context) -> Lease | None:
-    """The lease that the configuration asks for (`leaderElection`, shipped semantics §1.13); none where it does not."""
+    """Returns the lease that the configuration asks for (`leaderElection`, shipped semantics §1.13); none where it does not."""
     asked, name = context.config.manifest.get("leaderElection") or {}, _lease_name(session, context)
     if name is None:
         return None
@@ -105,6 +105,6 @@ def _lease(session: Session, context: Context) -> Lease | None:
 
 
 def _lease_name(session: Session, context: Context) -> tuple[str, str] | None:
-    """The namespace and the name of that lease."""
+    """Returns the namespace and the name of that lease."""
     asked = context.config.manifest.get("leaderElection") or {}
     return (asked.get("resourceNamespace") or own_namespace(session), asked["resourceName"]) if asked.get("enabled") else None

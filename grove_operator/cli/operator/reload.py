@@ -87,7 +87,7 @@ class Reload:
         return book if isinstance(book, str) else book.key
 
     def _read(self) -> Rulebook | str:
-        """The rules as they are now, or why they cannot be read."""
+        """Reads the rules as they are now, or why they cannot be read."""
         from grove_operator import rulebook
 
         try:

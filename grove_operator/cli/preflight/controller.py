@@ -99,7 +99,7 @@ async def _control(session: Session, told: Options) -> int:
 
 
 def _served(session: Session, told: Options) -> Served:
-    """What is served: libraries are loaded only for what is asked for."""
+    """Returns what is served: libraries are loaded only for what is asked for."""
     from grove_operator.cli.operator.admission import own_namespace
     from grove_operator.preflight.process import Served
 

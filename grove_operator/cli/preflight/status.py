@@ -64,7 +64,7 @@ def as_text(gangs: Sequence[GangState], now: float) -> Iterator[bytes]:
 
 
 def _check(check: CheckState, now: float) -> str:
-    """One check in a few words: how it stands, for how long, how fast, and why it failed."""
+    """Returns one check in a few words: how it stands, for how long, how fast, and why it failed."""
     words = f"{check.name} {check.state}"
     if check.exit_code:
         words += f" ({check.exit_code})"

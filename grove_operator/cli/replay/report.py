@@ -28,12 +28,12 @@ class Report(NamedTuple):
 
 
 def report_text(report: Report, terminal: Terminal) -> str:
-    """One line that says whether the decision is the same; then by what else it was made, and how they differ."""
+    """Returns one line that says whether the decision is the same; then by what else it was made, and how they differ."""
     return "\n".join(_lines(report, terminal)) + "\n"
 
 
 def report_value(report: Report) -> dict[str, Any]:
-    """The same as JSON has it, with what is decided now and what the operator wrote then."""
+    """Returns the same as JSON has it, with what is decided now and what the operator wrote then."""
     bundle, replayed = report.bundle, report.replayed
     return {
         "file": report.file,

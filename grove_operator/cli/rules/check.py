@@ -21,7 +21,7 @@ TYPING_ERROR = 0.9
 
 
 def check(book: Rulebook) -> list[Diagnostic]:
-    """Returns every error in the rules of all folders together, and warnings about the user's."""
+    """Finds every error in the rules of all folders together, and warnings about the user's."""
     sources = book.sources()
     result = load(sources)
     shipped = load([source for source in sources if source.origin == SHIPPED])
@@ -75,7 +75,7 @@ def _other_verbs(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
 
 
 def _idle_templates(result: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
-    """Templates of the user's that no rule renders: the rule may have been replaced, disabled, or never written."""
+    """Yields the user's templates that no rule renders: the rule may have been replaced, disabled, or never written."""
     used = {rule.template for rule in result.rules} | result.included
     for source in sources:
         if source.is_template and source.origin != SHIPPED and source.template_name not in used:

@@ -141,7 +141,7 @@ def _header(schema: str) -> str:
 
 
 def _rule(verb: str, name: str) -> str:
-    """A rule with an example for some keys, and a comment for each other key of its verb."""
+    """Returns a rule with an example for some keys, and a comment for each other key of its verb."""
     keys = keys_of(verb)  # type: ignore[arg-type]  # one of the words above
     given = {key: value.replace("{name}", name) for key, value in _RULES[verb].items()}
     lines = [f"rule: my/{name}", f"doc: Says in one line why {article(verb)} {verb} rule is needed here, and where that comes from."]

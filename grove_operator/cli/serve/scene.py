@@ -69,7 +69,7 @@ class Scene:
 
 
 def draw_scene(seen: Seen, context: Context, namespace: str = "", name: str = "") -> Scene:
-    """Returns the scene of the sets of a namespace, of all where it is empty, or of the one of that `name`."""
+    """Draws the scene of the sets of a namespace, of all where it is empty, or of the one of that `name`."""
     cache = RecordedCache(seen.objects, seen.unserved)
     sets = [one for one in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", one["metadata"]["name"])]
     alive = [one for one in sets if not is_terminating(one)]
@@ -86,7 +86,10 @@ def draw_scene(seen: Seen, context: Context, namespace: str = "", name: str = ""
 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
-    """The picture, with values of Secrets hidden and with sets of which nothing is made; and why, where objects wait for each other."""
+    """Returns the picture, with values of Secrets hidden and with sets of which nothing is made.
+
+    And why, where objects wait for each other.
+    """
     nodes = [node._replace(object=shown(node.object)) for node in result.graph.nodes]
     try:
         picture = draw(Graph(nodes, result.graph.after), declared)
@@ -104,7 +107,7 @@ def _alone(set: Manifest) -> Vertex:
 
 
 def _known_kinds(seen: Seen, context: Context) -> set[GroupKind]:
-    """The kinds of which it is known what there is."""
+    """Returns the kinds of which it is known what there is."""
     if not seen.is_whole:
         return {Ref.of(one)[:2] for one in seen.objects}
     unserved = {kind.group_kind for kind in seen.unserved}

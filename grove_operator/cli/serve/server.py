@@ -99,7 +99,7 @@ class PageServer:
 
 
 def is_known_host(header: str, names: Collection[str]) -> bool:
-    """Whether a `Host` header is an address, `localhost` or one of the names, with or without a port."""
+    """Tells whether a `Host` header is an address, `localhost` or one of the names, with or without a port."""
     host, colon, port = header.lower().rpartition(":")
     name = host if colon and port.isdecimal() else header.lower()
     try:
@@ -110,7 +110,7 @@ def is_known_host(header: str, names: Collection[str]) -> bool:
 
 
 def _event(before: Scene | None, scene: Scene) -> bytes:
-    """What a page has to change: all states for one that was just opened or has another graph by now, else those that differ."""
+    """Returns what a page has to change: all states for one that was just opened or has another graph by now, else those that differ."""
     known: list[Row] = before.rows if before is not None and before.id == scene.id else []
     told = {row[0]: row for row in known}
     states = [row for row in scene.rows if told.get(row[0]) != row]

@@ -13,7 +13,7 @@ from grove_operator.terminal import Terminal, visible
 
 
 def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal) -> str:
-    """The tree of reasons, or one line that says that there are none."""
+    """Returns the tree of reasons, or one line that says that there are none."""
     top = f"{terminal.paint(root.kind, '2')} {visible(root.name)}"
     if not found:
         return f"{top} waits for nothing\n"
@@ -21,7 +21,7 @@ def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal)
 
 
 def why_value(found: Sequence[Reason]) -> list[dict[str, Any]]:
-    """The reasons as JSON values; what is empty is left out."""
+    """Returns the reasons as JSON values; what is empty is left out."""
     return [_value(one) for one in found]
 
 

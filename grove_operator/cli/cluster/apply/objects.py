@@ -20,7 +20,7 @@ class Objects:
         self.graph = Graph([])
 
     def take(self, manifest: Manifest) -> None:
-        """An object as it was written, without the record of who owns its fields, which kubectl leaves out as well."""
+        """Takes an object as it was written, without the record of who owns its fields, which kubectl leaves out as well."""
         metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
         self.by_ref[Ref.of(manifest)] = hide_secrets({**manifest, "metadata": metadata})
 
@@ -43,7 +43,7 @@ class Objects:
                 self.take(manifest_now)
 
     def as_yaml(self) -> Iterable[bytes]:
-        """The objects in the order of the graph, a document each."""
+        """Returns the objects in the order of the graph, a document each."""
         from grove_compiler.source.yaml_writer import iter_yaml
 
         return map(outputs.encoded, iter_yaml([self.by_ref[ref] for ref in self.graph.objects if ref in self.by_ref]))

@@ -40,7 +40,7 @@ class ApplyProgress:
         self.progress.stop()
 
     def out(self, lines: str) -> None:
-        """Lines that stay."""
+        """Prints lines that stay."""
         self.console.print(Text.from_ansi(lines))
 
     def sink(self, event: Event) -> None:
@@ -63,7 +63,7 @@ class ApplyProgress:
             self.throttled = f"the server asks to slow down: {event.seconds:.1f} s, {event.in_flight} at once"
 
     def describe(self) -> str:
-        """What is going on right now."""
+        """Returns what is going on right now."""
         return self.throttled or under_way(self.under_way, self.waiting)
 
     def _begin(self, writes: int) -> None:
@@ -85,7 +85,7 @@ class _UnderWay(ProgressColumn):
 
 
 def under_way(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
-    """What is being written; when nothing is, what is waited for, and why."""
+    """Returns what is being written; when nothing is, what is waited for, and why."""
     if writing:
         more = len(writing) - MOST_NAMES
         shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MOST_NAMES))

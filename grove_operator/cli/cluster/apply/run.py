@@ -132,7 +132,7 @@ class ApplyRun:
             )
 
     async def _planned(self, graph: Graph, session: Session) -> Report:
-        """What is decided here without asking; nothing is written, not even on trial."""
+        """Decides here without asking; nothing is written, not even on trial."""
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
         from applier.run.report import Report
@@ -144,7 +144,7 @@ class ApplyRun:
         return Report(outcomes, approval=result.approval)
 
     async def _graph(self, session: Session) -> Graph | None:
-        """What the files ask for; None without any."""
+        """Returns what the files ask for; None without any."""
         graph = await self.wanted.graph(session) if self.wanted is not None else None
         self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
         return graph
@@ -179,7 +179,7 @@ class ApplyRun:
             raise Failed(*_out_of_date(path, error.reasons)) from None
 
     def _tell(self, report: Report) -> None:
-        """What was not told while it happened."""
+        """Tells what was not told while it happened."""
         if self.choices.output == "text":
             self.lines.rest(report.outcomes)
             if self.is_live:
@@ -191,7 +191,7 @@ class ApplyRun:
 
 
 def summary(report: Report, terminal: Terminal) -> str:
-    """`2 created, 998 unchanged in 0.4 s with 9 requests`."""
+    """Returns `2 created, 998 unchanged in 0.4 s with 9 requests`."""
     took = f"in {report.seconds:.1f} s"
     requests = report.requests.total()
     return (
@@ -210,7 +210,7 @@ def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[b
 
 
 def _load(path: str) -> SavedPlan:
-    """The saved plan. Raises `Failed` for what is none, and `OSError` for a file that cannot be read."""
+    """Reads the saved plan. Raises `Failed` for what is none, and `OSError` for a file that cannot be read."""
     from applier.plan import BadPlan, load
 
     with open(path, "rb") as stream:
@@ -224,7 +224,7 @@ def _load(path: str) -> SavedPlan:
 
 
 def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
-    """Lines that say why a plan no longer holds. A reason is an object and what became of it."""
+    """Returns lines that say why a plan no longer holds. A reason is an object and what became of it."""
     lines: list[str] = []
     folding = Folding(lines.append, full="")
     for reason in reasons:
@@ -234,7 +234,7 @@ def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
 
 
 def _is_terminal() -> bool:
-    """Whether a person looks at both streams of a terminal that can be drawn on."""
+    """Tells whether a person looks at both streams of a terminal that can be drawn on."""
     import os
 
     try:

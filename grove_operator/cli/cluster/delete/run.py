@@ -76,7 +76,7 @@ class DeleteRun:
         return (self.ended.code or ERROR) if failed else 0
 
     async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
-        """What became of the objects of the files, and whether some were missing or not ours."""
+        """Returns what became of the objects of the files, and whether some were missing or not ours."""
         from grove_operator.cluster.deletion_plan import delete_planned, plan_deletion
 
         graph = await wanted.graph(session)
@@ -95,7 +95,7 @@ class DeleteRun:
             return await delete_planned(plan, graph, deletion), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
-        """What became of the members of a set."""
+        """Returns what became of the members of a set."""
         from applier.desired import Graph
         from applier.outcome import Outcome
         from applier.prune import ApplySetOptions, OpenApplySet, delete_set
@@ -112,7 +112,10 @@ class DeleteRun:
 
     @contextmanager
     def _deletion(self, session: Session) -> Iterator[Deletion]:
-        """How objects are deleted. A signal ends it in good order; before, while it is looked at what is there, it breaks that off."""
+        """Gives how objects are deleted.
+
+        A signal ends it in good order; before, while it is looked at what is there, it breaks that off.
+        """
         from applier.prune.deletion import Deletion
         from applier.stop import Stop, ended_by_signal
 
@@ -129,7 +132,7 @@ class DeleteRun:
             )
 
     def _tell(self, outcomes: list[Outcome]) -> None:
-        """What was not told while it happened."""
+        """Tells what was not told while it happened."""
         self.waits.end()
         if self.choices.output == "text":
             self.lines.rest(outcomes)
@@ -144,7 +147,7 @@ class DeleteRun:
 
 
 def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
-    """The first object that was not gone in time for its finalizers; None when there is none."""
+    """Returns the first object that was not gone in time for its finalizers; None when there is none."""
     from applier.wait.gone import FOR_FINALIZERS
 
     stuck = (one.step.ref for one in outcomes if one.action in UNDONE and FOR_FINALIZERS in one.reason)

@@ -17,13 +17,13 @@ DIFFERING = frozenset(Action) - QUIET - {Action.FAILED}
 
 
 def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """Object by object, those that cannot be compared or done for one reason folded; then the summary."""
+    """Tells object by object, those that cannot be compared or done for one reason folded; then the summary."""
     blocks = ["\n".join(_block(one, terminal)) for one in folded(differences, lambda one: one.step)]
     return "\n\n".join([*blocks, summary(counts, terminal)]) + "\n"
 
 
 def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """`3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. What failed may differ or not: nobody knows."""
+    """Returns `3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. What failed may differ or not: nobody knows."""
     differing = sum(count for action, count in counts.items() if action in DIFFERING)
     words = [_some(counts, DIFFERING), _some(counts, {Action.FAILED}), _some(counts, QUIET)]
     heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: " if differing else ""
@@ -33,7 +33,7 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
 
 
 def _some(counts: Mapping[Action, int], which: Collection[Action]) -> str:
-    """How many there are of some actions; empty for none."""
+    """Returns how many there are of some actions; empty for none."""
     some = {action: count for action, count in counts.items() if action in which}
     return tally(some) if some else ""
 
@@ -57,7 +57,7 @@ def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
 
 
 def drifted(changes: Sequence[FieldChange]) -> dict[Owner, list[str]]:
-    """The fields that others hold now, by who set them."""
+    """Returns the fields that others hold now, by who set them."""
     found: dict[Owner, list[str]] = {}
     for change in changes:
         if change.old is not ABSENT:
@@ -67,13 +67,13 @@ def drifted(changes: Sequence[FieldChange]) -> dict[Owner, list[str]]:
 
 
 def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
-    """A line for each field in conflict."""
+    """Yields a line for each field in conflict."""
     for conflict in found:
         yield f"{dotted(conflict.path)} belongs to {who(conflict.owner)}"
 
 
 def _needs_reason(step: Step) -> bool:
-    """What is held, failed or remade says why; that fields differ is seen in the diff."""
+    """Returns what is held, failed or remade says why; that fields differ is seen in the diff."""
     return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
 
 

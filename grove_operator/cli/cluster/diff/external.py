@@ -23,7 +23,7 @@ DIFFERENT = 1  # a higher exit code of the program means trouble
 
 
 def external_program() -> list[str]:
-    """The program and its arguments; empty when there is none."""
+    """Returns the program and its arguments; empty when there is none."""
     program, *arguments = os.environ.get(VARIABLE, "").split(" ")
     return [program, *filter(ARGUMENT.fullmatch, arguments)] if program else []
 
@@ -47,7 +47,7 @@ def show(program: Sequence[str], found: Sequence[Shown]) -> int:
 
 
 def _file_name(one: Shown) -> str:
-    """`apps.v1.Deployment.shop.web`, as kubectl names it; a name that is no name cannot lead elsewhere."""
+    """Returns `apps.v1.Deployment.shop.web`, as kubectl names it; a name that is no name cannot lead elsewhere."""
     manifest = one.after if one.after is not None else one.before
     kind, ref = Kind.of(manifest or {}), Ref.of(manifest or {})
     group = f"{kind.group}." if kind.group else ""

@@ -28,7 +28,7 @@ class _Row(NamedTuple):
 
 
 def tree_text(top: Branch, judge: Judge, terminal: Terminal, unread: Sequence[str] = ()) -> str:
-    """The tree, how much of it is ready, and what could not be read."""
+    """Returns the tree, how much of it is ready, and what could not be read."""
     rows = [_row(branch, lead, judge) for branch, lead in branches(top)]
     widest = max(row.width for row in rows)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
@@ -40,7 +40,7 @@ def tree_text(top: Branch, judge: Judge, terminal: Terminal, unread: Sequence[st
 
 
 def tree_value(branch: Branch, judge: Judge) -> dict[str, Any]:
-    """The tree as a JSON value; what is empty is left out."""
+    """Returns the tree as a JSON value; what is empty is left out."""
     said = judge(branch.manifest)
     ref = branch.ref
     value = {
@@ -66,7 +66,7 @@ def _row(branch: Branch, lead: str, judge: Judge) -> _Row:
 
 
 def _is_said(reason: str, known: Sequence[str]) -> bool:
-    """Whether the facts say it already: they have the counts and phases that a reason compares."""
+    """Tells whether the facts say it already: they have the counts and phases that a reason compares."""
     return bool(known) and (reason.startswith("status.") or any(reason in fact for fact in known))
 
 

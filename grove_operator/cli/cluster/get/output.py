@@ -17,21 +17,21 @@ from grove_operator.terminal import terminal_of
 
 
 def tree_bytes(forest: Forest, output: str, judge: Judge) -> bytes:
-    """The tree as text for standard output, or as JSON where `output` is `json`; in UTF-8."""
+    """Returns the tree as text for standard output, or as JSON where `output` is `json`; in UTF-8."""
     if output == "json":
         return json_report(tree_value(forest.top, judge))
     return encoded(tree_text(forest.top, judge, terminal_of(sys.stdout), forest.unread))
 
 
 def drawn_tree(forest: Forest, output: str, judge: Judge) -> Drawing:
-    """The tree with the kinds of which it has objects."""
+    """Returns the tree with the kinds of which it has objects."""
     kinds = {branch.ref[:2] for branch, _ in branches(forest.top)}
     present = [resource for resource in forest.kinds if (resource.kind.group, resource.kind.kind) in kinds]
     return Drawing(tree_bytes(forest, output, judge), present)
 
 
 def drawn_sets(found: Sets, output: str, *, with_namespaces: bool) -> Drawing:
-    """The table of sets, or JSON."""
+    """Returns the table of sets, or JSON."""
     if output == "json":
         return Drawing(json_report(sets_value(found.sets)), found.kinds)
     text = sets_text(found.sets, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces)

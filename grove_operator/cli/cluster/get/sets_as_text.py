@@ -16,7 +16,7 @@ HEAD = ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "WH
 
 
 def sets_text(sets: Sequence[SetSummary], now: float, terminal: Terminal, *, with_namespaces: bool) -> str:
-    """A line for each set; what no column has room for is cut at the end of the line, where the reason stands."""
+    """Returns a line for each set; what no column has room for is cut at the end of the line, where the reason stands."""
     if not sets:
         return "no PodCliqueSets\n"
     rows = [(*(("NAMESPACE",) if with_namespaces else ()), *HEAD)]
@@ -28,7 +28,7 @@ def sets_text(sets: Sequence[SetSummary], now: float, terminal: Terminal, *, wit
 
 
 def sets_value(sets: Sequence[SetSummary]) -> list[dict[str, Any]]:
-    """The sets as JSON values, with all fields."""
+    """Returns the sets as JSON values, with all fields."""
     return [{field.name: _value(getattr(one, field.name), field.name) for field in fields(SetSummary)} for one in sets]
 
 

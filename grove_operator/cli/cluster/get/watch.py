@@ -72,7 +72,7 @@ async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: 
 
 @contextmanager
 def _drawing(output: str) -> Iterator[Draw]:
-    """How it is drawn: in place on a terminal, one after another elsewhere."""
+    """Gives how it is drawn: in place on a terminal, one after another elsewhere."""
     if output == "json" or not sys.stdout.isatty():
         yield lambda text: outputs.write([text])
         return
@@ -91,7 +91,7 @@ def _drawing(output: str) -> Iterator[Draw]:
 
 
 def fitted(text: str, height: int) -> str:
-    """A tree's text in so many lines: its beginning and its summary, with a line between them that counts what is left out."""
+    """Returns a tree's text in so many lines: its beginning and its summary, with a line between them that counts what is left out."""
     lines = text.splitlines()
     if len(lines) <= height:
         return text

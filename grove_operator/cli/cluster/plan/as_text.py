@@ -15,7 +15,10 @@ WIDEST_ACTION = max(len(action) for action in Action)
 
 
 def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
-    """Wave by wave, only what is more than a look, and of what would not be done for one reason only the first; then how many there are."""
+    """Tells wave by wave, only what is more than a look, and of what would not be done for one reason only the first.
+
+    Then how many there are.
+    """
     loud = [step for step in steps if step.action not in QUIET]
     widest = max((len(str(step.ref)) for step in loud), default=0)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
