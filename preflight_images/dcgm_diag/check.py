@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
+from preflight_images.dcgm_diag.diag_json import BAD, Unreadable, read_diag
 from preflight_images.dcgm_diag.gpus import engine_indices, own_uuids
 from preflight_images.dcgm_diag.verdict import BUSY, judge, missing
 from preflight_images.shared.outcome import FAILED, Misconfigured, Outcome, Report
@@ -59,6 +59,8 @@ def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
         results = read_diag(ended.out)
     except Unreadable as error:
         return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
+    if ended.code and not any(result.status in BAD for result in results):
+        return unknown("DCGM_UNREADABLE", f"dcgmi ended with exit code {ended.code}, and no test that it tells of has failed")
     outcome = judge(results, own)
     untested = missing(results, own)
     if outcome.exit_code == 0 and untested:

@@ -11,6 +11,10 @@ ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 GPU_GROUP = "gpu"
 STATUSES = {"pass": "PASS", "fail": "FAIL", "warn": "WARN", "warning": "WARN", "skip": "SKIP", "skipped": "SKIP", "not run": "SKIP"}
 
+BAD = ("FAIL", "WARN")
+LONGEST_INDEX = 6
+"""Digits of a GPU's number."""
+
 
 class Unreadable(Exception):
     """Output that is no whole result of a diagnostic. The text says what is wrong with it, in one line."""
@@ -53,7 +57,7 @@ def _document(text: str) -> dict[str, Any]:
         raise Unreadable(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
     try:
         document, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise Unreadable(f"it is cut off or garbled: {error}") from None
     if not isinstance(document, dict):
         raise Unreadable("it is no map")
@@ -66,14 +70,24 @@ def _results(test: dict[str, Any]) -> Iterator[Result]:
     if not isinstance(name, str) or not name:
         raise Unreadable("a test has no name")
     for row in rows:
-        status = STATUSES.get(str(row.get("status", "")).strip().lower())
-        if status is None:
-            raise Unreadable(f"the test {name} has the status {row.get('status')!r}, which no version knows")
-        warnings = list(_warnings(row))
-        message = "; ".join(text for text, _ in warnings) or _info(row)
-        ids = tuple(dict.fromkeys(number for _, number in warnings if number))
         for gpu in _gpus(row):
-            yield Result(normal_name(name), status, gpu, message, ids)
+            yield _result(name, row, gpu)
+    summary = test.get("test_summary")
+    if isinstance(summary, dict) and "status" in summary:
+        # What went wrong with a test and with none of its entities stands here alone.
+        whole = _result(name, summary, None)
+        if whole.status in BAD and all(_result(name, row, None).status not in BAD for row in rows):
+            yield whole
+
+
+def _result(test: str, row: dict[str, Any], gpu: int | None) -> Result:
+    status = STATUSES.get(str(row.get("status", "")).strip().lower())
+    if status is None:
+        raise Unreadable(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which no version knows")
+    warnings = list(_warnings(row))
+    message = "; ".join(text for text, _ in warnings) or _info(row)
+    ids = tuple(dict.fromkeys(number for _, number in warnings if number))
+    return Result(normal_name(test), status, gpu, message, ids)
 
 
 def normal_name(test: str) -> str:
@@ -95,8 +109,8 @@ def _gpus(row: dict[str, Any]) -> list[int | None]:
 
 def _index(value: Any) -> int:
     text = str(value).strip()
-    if not text.isascii() or not text.isdigit():
-        raise Unreadable(f"{value!r} is no number of a GPU")
+    if not text.isascii() or not text.isdigit() or len(text) > LONGEST_INDEX:
+        raise Unreadable(f"{text[:40]!r} is no number of a GPU")
     return int(text)
 
 

@@ -15,13 +15,13 @@ NAME = "nccl-loopback"
 CHECK_NAME = "NCCLLoopbackTest"
 DEFAULT_THRESHOLD = 10.0
 QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
-MISUSE = 2
-"""CUDA's own failures end with 2, NCCL's with 3: both tell of it in a line, so the code adds nothing to what is read."""
+LARGEST = 256 << 20
+"""Bytes: the size whose bandwidth counts."""
 
 
 def command(binary: str, gpus: int) -> tuple[str, ...]:
     """Returns the command of the design: sizes from 8 bytes to 256 MB, each twice the one before."""
-    return (binary, "-b", "8", "-e", "256M", "-f", "2", "-g", str(gpus))
+    return (binary, "-b", "8", "-e", f"{LARGEST >> 20}M", "-f", "2", "-g", str(gpus))
 
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
@@ -62,6 +62,8 @@ def verdict(code: int, text: str, threshold: float, gpus: int) -> Outcome:
 def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome:
     if result.gpus != gpus:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"{result.gpus} of {gpus} GPUs took part")
+    if result.size != LARGEST:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the largest size that was measured is {result.size} bytes, not {LARGEST}")
     if result.wrong:
         return failure(CHECK_NAME, "NCCL_INTERNAL_ERROR", f"{result.wrong} values came out wrong")
     if code:

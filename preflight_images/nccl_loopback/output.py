@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
-NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", re.IGNORECASE)
-FOOTER = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)")
-AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*(\S+)\s*(OK|FAILED)?")
+NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
+"""Also no `nan`, no `inf`, and nothing that is too large to be a bandwidth."""
+COUNT = re.compile(r"[0-9]{1,15}")
+FOOTER = re.compile(r"Out of bounds values\s*:\s*([0-9]{1,15})\s+(OK|FAILED)\s")
+AVERAGE = re.compile(rf"Avg bus bandwidth\s*:\s*{NUMBER.pattern}[ \t]*(OK|FAILED)?[ \t]*\r?\n", re.IGNORECASE)
 RANK = re.compile(r"#\s+(?:Rank|rank)\s+\d+.*?\bdevice\b")
 OLD_RANK = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s")
 FAILURE = re.compile(r"Test (CUDA failure|NCCL failure|timeout|failure)\b.*")
 LEAST_FIELDS = 9
+ROUNDED = 0.02
+"""GB/s by which the columns of a row may contradict one another: each has two places after the point."""
 
 
 class Unreadable(Exception):
@@ -32,6 +37,24 @@ class Bandwidth:
     wrong: int
 
 
+class _Row(NamedTuple):
+    """A row: the bandwidths of the algorithm and of the bus in GB/s, out of place and in place, and how many values came out wrong."""
+
+    size: int
+    halves: tuple[tuple[float, float], tuple[float, float]]
+    wrong: int
+
+    @property
+    def bus(self) -> float:
+        """The slower half's."""
+        return min(bus for _, bus in self.halves)
+
+    def fits(self, gpus: int) -> bool:
+        """Tells whether the columns agree: what runs over the bus is 2(n-1)/n of the data."""
+        factor = 2 * (gpus - 1) / gpus
+        return all(abs(bus - algorithm * factor) <= ROUNDED + bus / 100 for algorithm, bus in self.halves)
+
+
 def read_output(text: str) -> Bandwidth:
     """Returns the result. Raises `TestFailed` for a failure that is told, `Unreadable` for anything that is not whole."""
     failed = FAILURE.search(text)
@@ -39,41 +62,48 @@ def read_output(text: str) -> Bandwidth:
         raise TestFailed(failed.group().strip())
     lines = text.splitlines()
     rows = [row for line in lines if not line.lstrip().startswith("#") and (row := _row(line)) is not None]
-    footer, gpus = FOOTER.search(text), sum(bool(RANK.match(line) or OLD_RANK.match(line)) for line in lines)
+    footer, average = FOOTER.search(text), AVERAGE.search(text)
+    gpus = sum(bool(RANK.match(line) or OLD_RANK.match(line)) for line in lines)
     if not rows:
         raise Unreadable("it has no row with a result")
-    if footer is None or AVERAGE.search(text) is None:
+    if footer is None or average is None:
         raise Unreadable("it ends before the program's last lines")
     if gpus == 0:
         raise Unreadable("it names no GPU")
-    size, bus, wrong = max(rows)
-    return Bandwidth(size, bus, gpus, wrong + (int(footer.group(1)) if footer.group(2) == "FAILED" else 0))
+    size = max(row.size for row in rows)
+    largest = [row for row in rows if row.size == size]
+    if not all(row.fits(gpus) for row in largest):
+        raise Unreadable(f"the bandwidths at the size {size} contradict one another for {gpus} GPUs")
+    wrong = sum(row.wrong for row in rows) + int(footer[1])
+    is_failed = "FAILED" in (footer[2], average[3])
+    return Bandwidth(size, min(row.bus for row in largest), gpus, wrong or int(is_failed))
 
 
-def _row(line: str) -> tuple[int, float, int] | None:
-    """Size, bus bandwidth and wrong values of a row; none for a line that is no row. Raises `Unreadable` for a garbled one.
+def _row(line: str) -> _Row | None:
+    """Reads a line; none for one that is no row. Raises `Unreadable` for a garbled one.
 
     Columns are size, count, type, operation, (root since 2.0,) then time, algorithm's and bus bandwidth and wrong values, twice.
     """
     fields = line.split()
-    if len(fields) < 2 or not fields[0].isdigit() or not fields[1].isdigit():
+    if len(fields) < 2 or not COUNT.fullmatch(fields[0]) or not COUNT.fullmatch(fields[1]):
         return None
     rest = fields[4:]
-    if len(rest) >= LEAST_FIELDS and re.fullmatch(r"-?\d+", rest[0]):
+    if len(rest) >= LEAST_FIELDS and re.fullmatch(r"-?[0-9]+", rest[0]):
         rest = rest[1:]  # the root
     if len(fields) < LEAST_FIELDS or len(rest) < 8:
         raise Unreadable(f"a row is cut off: {line.strip()[:120]}")
-    halves = [rest[0:4], rest[4:8]]
+    first, second = rest[0:4], rest[4:8]
     try:
-        bus = min(_number(half[2]) for half in halves)
-        wrong = sum(_wrong(half[3]) for half in halves)
+        for time in (first[0], second[0]):
+            _number(time)
+        halves = (_number(first[1]), _number(first[2])), (_number(second[1]), _number(second[2]))
+        return _Row(int(fields[0]), halves, _wrong(first[3]) + _wrong(second[3]))
     except ValueError:
         raise Unreadable(f"a row is garbled: {line.strip()[:120]}") from None
-    return int(fields[0]), bus, wrong
 
 
 def _number(text: str) -> float:
-    if not NUMBER.fullmatch(text):  # also `nan` and `inf`, which are no bandwidth
+    if not NUMBER.fullmatch(text):
         raise ValueError(text)
     return float(text)
 

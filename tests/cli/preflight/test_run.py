@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.preflight.checks.test_loopback_output import RELEASES
+from tests.preflight.checks.recorded import RELEASES
 
 from ..running import Ended, run
 

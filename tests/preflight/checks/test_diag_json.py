@@ -10,47 +10,9 @@ import pytest
 from preflight_images.dcgm_diag.check import Ended, verdict
 from preflight_images.dcgm_diag.diag_json import Result, Unreadable, read_diag
 
+from .recorded import READ, WARNING, entity, v3, v4
+
 OWN = {0: "GPU-a", 1: "GPU-b"}
-
-
-def v4(*rows: dict[str, Any], test: str = "memory") -> dict[str, Any]:
-    """Version 4: entities, lists of warnings, a summary."""
-    tests = [{"name": test, "results": list(rows), "test_summary": {"status": "Pass"}}]
-    return {
-        "DCGM Diagnostic": {"test_categories": [{"category": "Hardware", "tests": tests}]},
-        "metadata": {"version": "4.2.0", "Driver Version Detected": "570.1"},
-        "entity_groups": [{"entity_group_id": 1, "entity_group": "GPU", "entities": [{"entity_id": 0, "device_id": "2330"}]}],
-    }
-
-
-def entity(number: int, status: str, group: str = "GPU", **more: Any) -> dict[str, Any]:
-    return {"entity_group": group, "entity_group_id": {"GPU": 1, "CPU": 7}[group], "entity_id": number, "status": status, **more}
-
-
-def v3(*rows: dict[str, Any], test: str = "GPU Memory") -> dict[str, Any]:
-    """Version 3: names for people, one text of numbers."""
-    categories = [{"category": "Hardware", "tests": [{"name": test, "results": list(rows)}]}]
-    return {"DCGM GPU Diagnostic": {"version": "3.1.8", "GPU Device IDs": ["20b2"], "test_categories": categories}}
-
-
-WARNING = {"warning": "ECC", "error_id": 4, "error_category": 10, "error_severity": 2}
-READ = {
-    "3.1, two GPUs in one text": (v3({"gpu_ids": "0,1", "status": "Pass"}), [("memory", "PASS", 0), ("memory", "PASS", 1)]),
-    "3.2, a text of warnings with its id": (
-        v3({"gpu_ids": "1", "status": "Fail", "warnings": "ECC", "error_id": 4}),
-        [("memory", "FAIL", 1)],
-    ),
-    "3.3, a list of warnings": (v3({"gpu_id": "0", "status": "Fail", "warnings": [WARNING]}), [("memory", "FAIL", 0)]),
-    "3.3.9, a nested text": (
-        v3({"gpu_id": 0, "status": "Fail", "warnings": [{"warnings": "ECC", "error_id": 4}]}),
-        [("memory", "FAIL", 0)],
-    ),
-    "3, a test of no GPU": (v3({"status": "Pass"}, test="Denylist"), [("denylist", "PASS", None)]),
-    "4, entities": (v4(entity(0, "Pass"), entity(1, "Fail", warnings=[WARNING])), [("memory", "PASS", 0), ("memory", "FAIL", 1)]),
-    "4, another entity of the same number is no GPU": (v4(entity(0, "Fail", "CPU")), [("memory", "FAIL", None)]),
-    "4, what was not run": (v4(entity(0, "Pass"), entity(1, "Not Run")), [("memory", "PASS", 0), ("memory", "SKIP", 1)]),
-    "rounds": ({"iterations": [v4(entity(0, "Pass")), v4(entity(0, "Fail"))]}, [("memory", "PASS", 0), ("memory", "FAIL", 0)]),
-}
 
 
 def told(results: list[Result]) -> list[tuple[str, str, int | None]]:
@@ -81,6 +43,8 @@ UNREADABLE = {
     "no rows": json.dumps(v4()),
     "a status of another world": json.dumps(v4(entity(0, "Splendid"))),
     "a GPU without a number": json.dumps(v3({"gpu_id": "first", "status": "Pass"})),
+    "a number of thousands of digits": '{"DCGM Diagnostic": ' + "9" * 5000 + "}",
+    "a summary of another world": json.dumps(v4(entity(0, "Pass"))).replace('{"status": "Pass"}}', '{"status": "?"}}'),
     "a row that is no map": json.dumps(v3("Pass")),  # type: ignore[arg-type]
 }
 
@@ -112,3 +76,27 @@ def test_gpus_of_others_on_the_node_count_for_nothing() -> None:
 def test_an_engine_that_is_busy_fails_the_check_and_blames_no_gpu(code: int) -> None:
     outcome = verdict(Ended(code, "", "in use"), OWN)
     assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_BUSY", [False])
+
+
+def summed_up(status: str, *rows: dict[str, Any]) -> dict[str, Any]:
+    """Version 4, with this as the summary of its one test."""
+    document = v4(*rows)
+    (test,) = document["DCGM Diagnostic"]["test_categories"][0]["tests"]
+    test["test_summary"] = {"status": status, "warnings": [WARNING]}
+    return document
+
+
+def test_a_test_that_failed_without_blaming_an_entity_has_failed() -> None:
+    outcome = verdict(Ended(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Pass"))), ""), OWN)
+    assert (outcome.exit_code, outcome.error_code, outcome.message) == (1, "DCGM_FR_4", "failed: memory")
+
+
+def test_a_summary_that_repeats_what_another_gpu_did_blames_nobody_else() -> None:
+    document = summed_up("Fail", entity(0, "Pass"), entity(1, "Pass"), entity(7, "Fail"))
+    assert verdict(Ended(226, json.dumps(document), ""), OWN).exit_code == 0
+
+
+@pytest.mark.parametrize("code", [226, 205, 254, 137, 1])
+def test_an_exit_code_that_nothing_in_the_output_explains_is_no_pass(code: int) -> None:
+    outcome = verdict(Ended(code, json.dumps(v4(entity(0, "Pass"), entity(1, "Pass"))), ""), OWN)
+    assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_UNREADABLE", [False])

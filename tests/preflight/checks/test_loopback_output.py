@@ -10,55 +10,7 @@ from preflight_images.nccl_loopback.check import command, verdict
 from preflight_images.nccl_loopback.output import Unreadable, read_output
 from preflight_images.shared.nccl import with_topology
 
-RELEASES = {
-    "1.0": """\
-# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
-#
-# Using devices
-#   Rank  0 on      node device  0 [0x07] Tesla V100-SXM2-32GB
-#   Rank  1 on      node device  1 [0x0a] Tesla V100-SXM2-32GB
-#
-#                                                 out-of-place                    in-place
-#      bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
-           8             2   float     sum    0.030   0.00   0.00    0e+00    0.029   0.00   0.00    0e+00
-   268435456      67108864   float     sum   12.100  22.18  41.50    0e+00   12.000  22.37  42.00    0e+00
- Out of bounds values : 0 OK
- Avg bus bandwidth    : 20.875
-""",
-    "2.13": """\
-# nThread 1 nGpus 2 minBytes 8 maxBytes 268435456 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
-#
-# Using devices
-#  Rank  0 Group  0 Pid     18 on       node device  0 [0x07] NVIDIA A100-SXM4-80GB
-#  Rank  1 Group  0 Pid     18 on       node device  1 [0x0a] NVIDIA A100-SXM4-80GB
-#
-#                                                              out-of-place                       in-place
-#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
-#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
-           8             2     float     sum      -1    11.02    0.00    0.00      0    10.97    0.00    0.00      0
-   268435456      67108864     float     sum      -1   1210.0  221.85   41.50      0   1200.0  223.70   42.00      0
-# Out of bounds values : 0 OK
-# Avg bus bandwidth    : 1.2e+02
-#
-""",
-    "2.18": """\
-# nccl-tests version 2.18.1 nccl-headers=22809 nccl-library=22809
-# Collective test starting: all_reduce_perf
-# nThread 1 nGpus 2 minBytes 8 maxBytes 268435456 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0
-#
-# Using devices
-#  Rank  0 Group  0 Pid   1018 on       node device  0 [0000:07:00] NVIDIA H100 80GB HBM3
-#  Rank  1 Group  0 Pid   1018 on       node device  1 [0000:0a:00] NVIDIA H100 80GB HBM3
-#
-#                                                              out-of-place                       in-place
-#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
-   268435456      67108864     float     sum      -1  1.21e+03  221.85   41.50    N/A   1200.0  223.70   42.00    N/A
-# Out of bounds values : 0 OK
-# Avg bus bandwidth    : 41.75 OK
-#
-# Collective test concluded: all_reduce_perf
-""",
-}
+from .recorded import RELEASES
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -70,8 +22,8 @@ def test_the_slower_half_at_the_largest_size_counts(release: str) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_no_output_that_is_cut_off_passes(release: str) -> None:
     text = RELEASES[release]
-    end = text.index("Avg bus bandwidth")
-    passed = [length for length in range(end) if verdict(0, text[:length], 1.0, 2).exit_code == 0]
+    end = text.index("\n", text.index("Avg bus bandwidth"))
+    passed = [length for length in range(end + 1) if verdict(0, text[:length], 1.0, 2).exit_code == 0]
     assert passed == []
 
 
@@ -115,6 +67,23 @@ def test_a_failure_has_its_place_in_the_design_s_taxonomy(line: str) -> None:
     outcome = verdict(3, RELEASES["2.13"] + line, 1.0, 2)
     (report,) = outcome.reports
     assert (outcome.exit_code, (report.error_code, report.is_fatal)) == (1, FAILURES[line])
+
+
+def test_a_bandwidth_that_its_own_row_contradicts_is_none() -> None:
+    with pytest.raises(Unreadable, match="contradict"):
+        read_output(RELEASES["2.13"].replace("41.50   41.50", "41.50   415.0"))
+
+
+def test_the_largest_size_has_to_be_measured() -> None:
+    lines = [line for line in RELEASES["2.13"].splitlines(keepends=True) if not line.strip().startswith("268435456")]
+    outcome = verdict(0, "".join(lines), 0.0, 2)
+    assert (outcome.exit_code, outcome.error_code) == (1, "NCCL_TEST_ERROR")
+
+
+@pytest.mark.parametrize(("part", "wrong"), [("values : 0 OK", "values : 0 FAILED"), ("1.2e+02", "1.2e+02 FAILED")])
+def test_a_failure_in_the_last_lines_is_one(part: str, wrong: str) -> None:
+    outcome = verdict(0, RELEASES["2.13"].replace(part, wrong), 1.0, 2)
+    assert (outcome.exit_code, outcome.error_code) == (1, "NCCL_INTERNAL_ERROR")
 
 
 def test_wrong_values_fail_however_fast_they_came() -> None:
