@@ -1,4 +1,4 @@
-"""How the gangs of a cluster stand: which form, wait, passed or failed, and what each pod's checks measured. From what exists alone."""
+"""How checks stand in a cluster: gangs that form, wait, passed or failed, and pods that are in none. From what exists alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.inputs.check_run import FAILED, PASSED, PREFIX, CheckRun
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.preflight_gang import GangKey, key_of
 from grove_compiler.record import record
 
@@ -33,12 +34,20 @@ class CheckState:
 
 @record
 class PodState:
-    """One pod of a gang."""
+    """A pod with checks. `since` is when it was made, in seconds since the epoch."""
 
+    namespace: str
     name: str
     node: str
     address: str
+    since: float
     checks: list[CheckState]
+
+    @property
+    def state(self) -> str:
+        """`failed` where any check has, `passed` where all have; else it `waits` until one of them runs."""
+        states = {check.state for check in self.checks}
+        return next((state for state in (FAILED, RUNNING) if state in states), PASSED if states == {PASSED} else WAITING)
 
 
 @record
@@ -55,10 +64,10 @@ class GangState:
     @property
     def state(self) -> str:
         """`failed` where any check has, `waits` until all pods are there, then `runs` until all have `passed`."""
-        states = [check.state for pod in self.pods for check in pod.checks]
+        states = {pod.state for pod in self.pods}
         if FAILED in states:
             return FAILED
-        if states and all(state == PASSED for state in states):
+        if states == {PASSED}:
             return PASSED
         return WAITING if not self.expected or self.registered < self.expected else RUNNING
 
@@ -66,6 +75,11 @@ class GangState:
     def bandwidths(self) -> list[float]:
         """What its pods measured, in GB/s."""
         return [check.bandwidth for pod in self.pods for check in pod.checks if check.bandwidth is not None]
+
+    @property
+    def waits(self) -> list[float]:
+        """For how many seconds its pods waited for one another, as far as they have."""
+        return [check.gang_wait for pod in self.pods for check in pod.checks if check.gang_wait is not None]
 
 
 def gang_states(pods: Iterable[Manifest], config_maps: Iterable[Manifest]) -> list[GangState]:
@@ -79,28 +93,38 @@ def gang_states(pods: Iterable[Manifest], config_maps: Iterable[Manifest]) -> li
     return [_gang(key, members[key], found.get((key.namespace, key.name), {})) for key in sorted(members)]
 
 
+def pod_states(pods: Iterable[Manifest]) -> list[PodState]:
+    """Returns the pods that have checks and wait for no gang, by namespace and name."""
+    alone = [_pod(pod) for pod in pods if key_of(pod) is None]
+    return sorted((pod for pod in alone if pod.checks), key=lambda pod: (pod.namespace, pod.name))
+
+
 def _gang(key: GangKey, pods: Sequence[Manifest], data: Manifest) -> GangState:
-    expected = str(data.get("expected_count") or "0")
-    since = min((time(pod["metadata"].get("creationTimestamp")) or 0.0 for pod in pods), default=0.0)
+    text = str(data.get("expected_count") or "0")
+    expected = int(text) if text.isdecimal() else 0
     registered = len(str(data.get("peers") or "").split())
-    states = sorted(map(_pod, pods), key=lambda pod: pod.name)
-    return GangState(key.namespace, key.name, int(expected) if expected.isdecimal() else 0, registered, since, states)
+    living = [pod for pod in pods if not is_finished(pod)]
+    counted = living if living and expected and registered >= expected else pods  # others stand in the place of those that have ended
+    states = sorted(map(_pod, counted), key=lambda pod: pod.name)
+    return GangState(key.namespace, key.name, expected, registered, min(pod.since for pod in states), states)
 
 
 def _pod(pod: Manifest) -> PodState:
-    status = pod.get("status") or {}
+    status, metadata, spec = pod.get("status") or {}, pod["metadata"], pod.get("spec") or {}
     reported = {str(one.get("name")): one for one in status.get("initContainerStatuses") or []}
-    names = [str(one.get("name")) for one in (pod.get("spec") or {}).get("initContainers") or []]
+    names = [str(one.get("name")) for one in spec.get("initContainers") or []]
     checks = [_check(name, reported.get(name) or {}) for name in names if name.startswith(PREFIX)]
-    return PodState(pod["metadata"]["name"], str((pod.get("spec") or {}).get("nodeName") or ""), str(status.get("podIP") or ""), checks)
+    since = time(metadata.get("creationTimestamp")) or 0.0
+    where = str(spec.get("nodeName") or ""), str(status.get("podIP") or "")
+    return PodState(str(metadata.get("namespace") or ""), metadata["name"], *where, since, checks)
 
 
 def _check(name: str, status: Manifest) -> CheckState:
-    """A check that is restarted after a failure has failed: what it ended with last is what counts until it passes."""
+    """A check that is restarted after a failure has failed until it passes; one that passed before its pod's sandbox was lost runs anew."""
     now, last = status.get("state") or {}, status.get("lastState") or {}
     ended = now.get("terminated") or last.get("terminated")
     short = name.removeprefix(PREFIX)
-    if ended is None:
+    if ended is None or (not now.get("terminated") and CheckRun(name, ended).exit_code == 0):
         running = now.get("running")
         return (
             CheckState(short, RUNNING, since=time(running.get("startedAt")) or 0.0) if running is not None else CheckState(short, WAITING)

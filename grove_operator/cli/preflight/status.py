@@ -1,4 +1,4 @@
-"""`grove preflight status`: how the gangs of a cluster stand."""
+"""`grove preflight status`: how the gangs of a cluster stand, and the checks of pods that are in none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grove_operator.cli.cluster.session import ERROR, Session, run
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
-    from grove_operator.preflight.status import CheckState, GangState
+    from grove_operator.preflight.status import CheckState, GangState, PodState
 
 
 @click.command(
@@ -25,42 +25,56 @@ Examples:
   grove preflight status -n training -o json | jq '.gangs[] | select(.state == "failed")'
 
 \b
-Exit codes: 0 no gang has failed, 1 one has, 2 the cluster cannot be read.""",
+Exit codes: 0 no check has failed, 1 one has, 2 the cluster cannot be read.""",
 )
-@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Gangs of one namespace only.")
+@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Pods of one namespace only.")
 @login_options
 @text_or_json_option
 def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
-    """Tell which gangs wait for pods, run their checks, passed or failed, with peers, times and bandwidths."""
+    """Tell which gangs wait for pods, run their checks, passed or failed, with peers, times and bandwidths.
+
+    Pods that wait for no gang are told of as long as their checks have not passed.
+    """
 
     async def work(session: Session) -> int:
-        from grove_compiler.preflight_gang import LABEL
+        from grove_compiler.preflight_result import LABEL
         from grove_operator.preflight.gangs import COMPONENT, CONFIG_MAP, POD
-        from grove_operator.preflight.status import gang_states
+        from grove_operator.preflight.status import gang_states, pod_states
 
         cluster = session.cluster
         pods = await cluster.list(await cluster.resource(POD), namespace, labels=LABEL)
         config_maps = await cluster.list(await cluster.resource(CONFIG_MAP), namespace, labels=COMPONENT)
-        gangs, now = gang_states(pods.items, config_maps.items), time.time()
-        outputs.write([outputs.json_report({"gangs": [as_json(gang) for gang in gangs]})] if output == "json" else as_text(gangs, now))
-        return 1 if any(gang.state == "failed" for gang in gangs) else 0
+        gangs = gang_states(pods.items, config_maps.items)
+        alone = [pod for pod in pod_states(pods.items) if pod.state != "passed"]
+        outputs.write([outputs.json_report(as_json(gangs, alone))] if output == "json" else as_text(gangs, alone, time.time()))
+        states = [gang.state for gang in gangs] + [pod.state for pod in alone]
+        return 1 if "failed" in states else 0
 
     return run(work, Target(kubeconfig=kubeconfig, context=context), findings=ERROR)
 
 
-def as_text(gangs: Sequence[GangState], now: float) -> Iterator[bytes]:
-    """Yields a line for each gang, and one for each of its pods that has not passed."""
-    if not gangs:
-        yield b"no pod waits for a gang\n"
+def as_text(gangs: Sequence[GangState], alone: Sequence[PodState], now: float) -> Iterator[bytes]:
+    """Yields a line for each gang, one for each of its pods that has not passed, and one for each pod that is `alone`."""
+    if not gangs and not alone:
+        yield b"no pod waits for a gang, and no check runs or has failed\n"
     for gang in gangs:
         speed = f"  {min(gang.bandwidths):g} GB/s" if gang.bandwidths else ""
-        age = f"  for {max(0, now - gang.since):.0f} s" if gang.since else ""
-        line = f"{gang.namespace}/{gang.name}  {gang.state}  {gang.registered} of {gang.expected or '?'} pods{age}{speed}\n"
-        yield outputs.encoded(line)
+        wait = f"  waited {max(gang.waits):.0f} s" if gang.waits else ""
+        line = f"{gang.namespace}/{gang.name}  {gang.state}  {gang.registered} of {gang.expected or '?'} pods{_age(gang.since, now)}"
+        yield outputs.encoded(f"{line}{wait}{speed}\n")
         for pod in gang.pods:
-            if any(one.state != "passed" for one in pod.checks):
-                checks = ", ".join(_check(one, now) for one in pod.checks)
-                yield outputs.encoded(f"  {pod.name}  {pod.address or 'no address'}  {pod.node or 'no node'}  {checks}\n")
+            if pod.state != "passed":
+                yield outputs.encoded(f"  {pod.name}  {pod.address or 'no address'}  {_checks(pod, now)}\n")
+    for pod in alone:
+        yield outputs.encoded(f"{pod.namespace}/{pod.name}  {pod.state}{_age(pod.since, now)}  {_checks(pod, now)}\n")
+
+
+def _age(since: float, now: float) -> str:
+    return f"  for {max(0, now - since):.0f} s" if since else ""
+
+
+def _checks(pod: PodState, now: float) -> str:
+    return f"{pod.node or 'no node'}  {', '.join(_check(one, now) for one in pod.checks)}"
 
 
 def _check(check: CheckState, now: float) -> str:
@@ -77,14 +91,22 @@ def _check(check: CheckState, now: float) -> str:
     return f"{words}: {check.why}" if check.why else words
 
 
-def as_json(gang: GangState) -> dict[str, Any]:
-    """Returns one gang for programs."""
-    pods = [
-        {"name": pod.name, "node": pod.node, "address": pod.address, "checks": [_check_as_json(one) for one in pod.checks]}
-        for pod in gang.pods
-    ]
+def as_json(gangs: Sequence[GangState], alone: Sequence[PodState]) -> dict[str, Any]:
+    """Returns the same for programs, and of gangs also the pods that have passed."""
+    return {"gangs": [_gang_as_json(gang) for gang in gangs], "pods": [_alone_as_json(pod) for pod in alone]}
+
+
+def _gang_as_json(gang: GangState) -> dict[str, Any]:
     keys = {"namespace": gang.namespace, "name": gang.name, "state": gang.state, "since": gang.since}
-    return keys | {"expected": gang.expected, "registered": gang.registered, "pods": pods}
+    return keys | {"expected": gang.expected, "registered": gang.registered, "pods": [_pod_as_json(pod) for pod in gang.pods]}
+
+
+def _alone_as_json(pod: PodState) -> dict[str, Any]:
+    return {"namespace": pod.namespace, "state": pod.state, "since": pod.since} | _pod_as_json(pod)
+
+
+def _pod_as_json(pod: PodState) -> dict[str, Any]:
+    return {"name": pod.name, "node": pod.node, "address": pod.address, "checks": [_check_as_json(one) for one in pod.checks]}
 
 
 def _check_as_json(check: CheckState) -> dict[str, Any]:

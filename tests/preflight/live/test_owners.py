@@ -1,0 +1,48 @@
+"""Pods get checks whoever makes them: each of Kubernetes' own controllers, and Grove's PodCliques."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from applier.transport import connect
+from tests.applier.transport.certificates import needs_openssl
+from tests.controller.live.world import World, clique, pod_clique_set
+
+from .admission import NAMES, Admission
+from .workloads import CONTAINER, OWNERS
+
+pytestmark = [pytest.mark.cluster("kube-controller-manager"), needs_openssl]
+
+
+@pytest.mark.parametrize("owner", ["Pod", *OWNERS])
+def test_pods_of_every_kind_of_owner_get_checks(own: Admission, owner: str) -> None:
+    own.create("made", owner=owner)
+    own.wait_for(lambda: bool(own.items("pods")), f"the {owner} made no pod")
+    assert own.checks()[0] == NAMES
+
+
+async def test_pods_of_a_pod_clique_get_checks_and_form_the_gang_that_their_pod_gang_is(own: Admission) -> None:
+    workers = clique("work", 2)
+    workers["spec"]["podSpec"]["containers"] = [CONTAINER]
+    async with connect(kubeconfig=str(own.plane.kubeconfig)) as cluster:
+        world = World(own.plane, cluster, own.namespace)
+        await world.start()
+        try:
+            await world.apply(pod_clique_set(workers))
+            await world.until(lambda: asyncio.to_thread(own.checks), [NAMES, NAMES])
+            pods = await world.names("pods")
+            for number, pod in enumerate(pods):
+                await asyncio.to_thread(own.give_address, pod, f"10.0.1.{number}")
+            await world.until(lambda: asyncio.to_thread(own.peers), [f"{pod}:10.0.1.{number}" for number, pod in enumerate(pods)])
+            assert (await asyncio.to_thread(config_map, own))["expected_count"] == "2"
+            await world.at_rest()
+            assert await world.names("pods") == pods, "the operator takes its own pods for outdated ones"
+        finally:
+            await world.stop()
+
+
+def config_map(own: Admission) -> Any:
+    return own.get("configmap preflight-chat-0")["data"]
