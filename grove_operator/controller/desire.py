@@ -23,6 +23,7 @@ from grove_operator.controller.bad_news import BadNews
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.pending import Pending
 from grove_operator.controller.pending import condition as why_pending
+from grove_operator.controller.pending import event as pending_event
 from grove_operator.controller.statuses import status_writes
 from grove_operator.controller.troubles import REFUSED, Trouble, Troubles, condition, event, status_as_it_is, whole, words
 
@@ -119,7 +120,7 @@ class Desire:
         )
 
     def _say_why(self, key: Key, made: Step, live: Manifest, objects: LiveObjects, now: float) -> float:
-        """Adds the condition of a set that has waited for long enough. Returns in how many seconds to ask again, 0 for never.
+        """Adds the condition and the event of a set that has waited for long enough. Returns in how many seconds to ask again, 0 for never.
 
         The step of the replica is taken through the eyes of the set, so that the set hears of what changes in it.
         """
@@ -127,6 +128,7 @@ class Desire:
         replica = step(objects, key._replace(replica=index), now, self._context) if index is not None else None
         if isinstance(replica, Step) and (told := why_pending(_ref(live), [*made.waits(), *replica.waits()])):
             made.conditions.append(told)
+            made.events += pending_event(told, live)
         return left
 
 

@@ -1,12 +1,14 @@
-"""Says of a set that has waited for a while what it waits for, in one condition: the reason that `grove why` gives."""
+"""Says of a set that has waited for a while what it waits for, in one condition and an event: the reason that `grove why` gives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from applier.ref import Ref
-from grove_compiler.engine.runtime.results import Condition, Wait
+from applier.ref import Manifest, Ref
+from grove_compiler.engine.runtime.results import Condition, Event, Wait, event_name
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import condition_of, is_true
+from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.step import GROUP, Key, Step
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.troubles import whole
@@ -58,6 +60,17 @@ def condition(of: ObjectRef, waits: Iterable[Wait]) -> Condition | None:
         return None
     cause = _last_cause(found[0])
     return Condition(of, CONDITION, "True", cause.reason, f"{cause.of.kind} {cause.of.name}: {cause.message}", "")
+
+
+def event(told: Condition, live: Manifest) -> list[Event]:
+    """Returns the event in the words of a set's condition; none where the set has borne the same reason before, whatever its words were.
+
+    A scheduler counts the nodes anew all the time: that is for the condition to say, and no news. What stalls a set has its own event.
+    """
+    if condition_of(live, CONDITION).get("reason") == told.reason or is_true(live, STALLED):
+        return []
+    name = event_name(told.of, told.reason, told.message)
+    return [Event(told.of, "Warning", told.reason, told.message, name, "")]
 
 
 def _last_cause(reason: Reason) -> Wait:

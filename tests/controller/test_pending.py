@@ -9,7 +9,7 @@ from applier.testing.virtual_time import in_virtual_time
 
 from .whole import REPLICAS, World, running
 
-POD = Kind("", "v1", "Pod")
+POD, EVENT = Kind("", "v1", "Pod"), Kind("", "v1", "Event")
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/5 nodes are available"}
 
 
@@ -77,3 +77,13 @@ async def test_it_is_taken_back_when_all_pods_are_ready_and_the_next_time_is_wai
         assert why(world) == ""
         await asyncio.sleep(30)
         assert why(world) == f"True NotReady Pod {last['metadata']['name']}: it runs on node-1 and is not ready: probe"
+
+
+@in_virtual_time
+async def test_511_the_reason_is_an_event_once_however_its_words_change() -> None:
+    async with running() as world:
+        for nodes in range(5):
+            for one in world.of(POD):
+                await world.seed({**one, "status": {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "message": f"0/{nodes} nodes"}]}})
+            await asyncio.sleep(60)
+        assert [one["type"] for one in world.of(EVENT) if one["reason"] == "Unschedulable"] == ["Warning"]
