@@ -88,6 +88,11 @@ class Membership:
         found = (view.get(ref) for ref in sorted(refs))
         return [one for one in found if one is not None]
 
+    def replicas(self, whole: Key) -> list[int]:
+        """Returns the replicas of which a set has objects. Looks through all keys, and so is for rare cases."""
+        keys = {*self._members, *self._claims}
+        return sorted(key.replica for key in keys if key.replica is not None and key._replace(replica=None) == whole)
+
     def _heard_of(self, key: Key) -> tuple[Key, set[int]]:
         whole = key._replace(replica=None)
         return whole, self._heard.setdefault(whole, set())

@@ -38,7 +38,6 @@ def waits_of(
     """
     cache, metadata = RecordedCache(objects, unserved), set["metadata"]
     whole = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
-    everyone = [whole._replace(replica=index) for index in range(replicas_of(set))]
     waits: list[Wait] = []
     looked_at: dict[Key, None] = {}
     due = [whole]
@@ -51,6 +50,7 @@ def waits_of(
             if isinstance(outcome, Step):
                 waits += outcome.waits()
         looked_at |= dict.fromkeys(due)
+        everyone = [whole._replace(replica=index) for index in range(replicas_of(set))]  # not before: a set of too many is held
         reached = _reached(Ref.of(part or set), waits)
         wanted = frozenset(everyone) if Ref.of(set) in reached else _keys(cache, reached, whole)
         due = [key for key in everyone if key in wanted and key not in looked_at]

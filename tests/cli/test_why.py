@@ -109,3 +109,10 @@ def test_a_rule_of_a_user_tells_a_reason_of_its_own(tmp_path: Path) -> None:
     rule = "rule: why/own\ndoc: Teams approve sets.\nwait: Approval\nof: set.ref\nmessage: the team has to approve\n"
     (tmp_path / "own.yaml").write_text(rule)
     assert "├─ Approval: the team has to approve\n" in why("chat", "--rules", str(tmp_path)).out
+
+
+def test_a_set_of_more_replicas_than_there_can_be_is_held(tmp_path: Path) -> None:
+    manifest = yaml.safe_load((ROOT / "examples/minimal.yaml").read_text())
+    manifest["spec"]["replicas"] = 2**31 - 1
+    (tmp_path / "now.yaml").write_text(yaml.safe_dump(manifest))
+    assert "Held: spec.replicas: would become more than 200000 objects" in why("minimal", snapshot=tmp_path / "now.yaml").out

@@ -69,3 +69,15 @@ async def test_a_set_whose_pods_are_refused_delays_no_other(replicas: int) -> No
         await world.declare(replicas, 1, "bad")
         await world.declare(20, 1, "good", quiet=0.5)
         assert (pods_of(world, "good"), pods_of(world, "bad")) == (40, 0)
+
+
+@in_virtual_time
+async def test_a_set_of_more_replicas_than_there_can_be_is_held_and_delays_no_other() -> None:
+    """Two billion of them pass the schema; where admission is off, or does not answer, they reach the operator."""
+    async with running() as world:
+        await world.declare(2, 1, "bad")
+        await world.declare(2**31 - 1, 2, "bad")
+        await world.declare(20, 1, "good", quiet=0.5)
+        assert (pods_of(world, "good"), pods_of(world, "bad")) == (40, 4)
+        await world.declare(1, 3, "bad", quiet=0.5)
+        assert pods_of(world, "bad") == 2
