@@ -107,6 +107,26 @@ def test_other_config_maps_are_never_written_whatever_rules_say() -> None:
         gang_objects(KEY, ObjectList([WORKLOAD, pod("pod-0")]), values_of(VALUES), build(files, VOCABULARY))
 
 
+INVENTORY = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ set.name }}', namespace: '{{ set.namespace }}'}\n"
+LABELLED = """
+rule: team/inventory
+doc: A set lists what it has.
+generate: inventory.yaml
+---
+rule: team/label
+doc: What sets have bears the name of their team.
+patch: ConfigMap
+do: [{op: add, path: /metadata/labels/team, value: "{{ set.labels.team or 'nobody' }}"}]
+"""
+
+
+def test_a_patch_of_the_config_maps_of_sets_leaves_those_of_gangs_alone() -> None:
+    mine = [RuleSource("rules/team.yaml", LABELLED, "mine"), RuleSource("templates/inventory.yaml", INVENTORY, "mine")]
+    made = build([*rulebook.read().sources(), *mine], VOCABULARY)
+    (node,) = gang_objects(KEY, ObjectList([WORKLOAD, pod("pod-0")]), values_of(VALUES), made)
+    assert "team" not in node.object["metadata"]["labels"]
+
+
 NAMES = {
     "parts that are plain": (["myworkload", "group1"], "preflight-myworkload-group1"),
     "one part with dashes": (["chat-0"], "preflight-chat-0"),

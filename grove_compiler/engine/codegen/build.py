@@ -15,6 +15,7 @@ from grove_compiler.engine.language.decisions import check_decisions
 from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import SLICED_VERBS
 from grove_compiler.engine.language.load import load
+from grove_compiler.engine.language.patches import Patches
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.written_fields import has_user_part, written_fields
 from grove_compiler.engine.runtime.defaults import parse_default_path
@@ -47,12 +48,12 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     rules = ordering.in_apply_order(rule_set)
     module = ModuleCodegen()
     around = _surroundings(rule_set, vocabulary, module, traced)
-    codegen = RuleCodegen(around, counted)
+    codegen, patches = RuleCodegen(around, counted), Patches(rule_set, vocabulary)
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
-        codegen.write(index, rule, _patches_of(rule, rule_set))
-    _report_idle_patches(rule_set)
-    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver) for _, rule in usable]
+        codegen.write(index, rule, patches.of(rule))
+    patches.report_idle()
+    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
     source, lines = module.finish()
     code = None if rule_set.problems else _code_of(source)
     if not rule_set.problems and code is None:
@@ -78,37 +79,14 @@ def _code_of(source: str) -> CodeType | None:
 def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
     for rule in rule_set.rules:
         module = ModuleCodegen()
-        RuleCodegen(_surroundings(rule_set, vocabulary, module, traced)).write(0, rule, _patches_of(rule, rule_set))
+        RuleCodegen(_surroundings(rule_set, vocabulary, module, traced)).write(0, rule, Patches(rule_set, vocabulary).of(rule))
         if _code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
     if not rule_set.problems:
         rule_set.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
 
 
-def _patches_of(rule: Rule, rule_set: RuleSet) -> list[Rule]:
-    """The patches that change what a rule renders."""
-    patches = [patch for patch in rule_set.rules if patch.verb == "patch" and patch.usable]
-    return [patch for patch in patches if rule.template and _applies(patch, rule, rule_set)]
-
-
-def _applies(patch: Rule, rule: Rule, rule_set: RuleSet) -> bool:
-    template = rule_set.templates.get(rule.template)
-    kind = template.kind if template and rule.verb == "generate" else ""
-    return any(ordering.matches(word, rule.id) if "/" in word else word == kind for word in patch.words("patch"))
-
-
-def _report_idle_patches(rule_set: RuleSet) -> None:
-    """Words of patches that mean no kind and no rule. What only disabled rules would generate is no mistake."""
-    kinds = sorted({template.kind for template in rule_set.templates.values()} - {""})
-    ids = [*(rule.id for rule in rule_set.rules if rule.verb in ("generate", "status")), *rule_set.disabled]
-    for patch in rule_set.rules:
-        for word in patch.words("patch") if patch.verb == "patch" and patch.usable else ():
-            if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
-                message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
-                patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
-
-
-def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver) -> RuleInfo:
+def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver, patches: Patches) -> RuleInfo:
     loops = tuple((word, " ".join(text.split())) for word, text in rule.named("forEach").items())
     after = ordering.joins(rule, rules)
     about = rule.about(vocabulary.subjects)
@@ -117,9 +95,9 @@ def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabula
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
     details = {**_details(rule, rule_set), "about": about}
-    patches = _patches_of(rule, rule_set) if rule.verb == "generate" else []
-    if rule.verb == "generate" and has_user_part(rule, patches, rule_set):
-        details["written"] = written_fields(rule, patches, resolver)
+    applied = patches.of(rule) if rule.verb == "generate" else []
+    if rule.verb == "generate" and has_user_part(rule, applied, rule_set):
+        details["written"] = written_fields(rule, applied, resolver)
     if rule.verb in SLICED_VERBS:
         details["sliced"] = rule.is_sliced(vocabulary)
     return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)

@@ -102,6 +102,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
     },
     "patch": {
         "patch": Key("words", "the kinds, or the ids of the rules, whose objects are changed"),
+        "about": Key("words", "the kinds of input whose objects are changed; else the first for which there are objects of a kind"),
         "forEach": _FOR_EACH,
         "do": Key("maps", "operations as in RFC 6902", required=True),
     },

@@ -1,0 +1,53 @@
+"""Says which rules' objects each patch changes."""
+
+from __future__ import annotations
+
+from grove_compiler.engine.language import ordering
+from grove_compiler.engine.language.rule import Rule, RuleSet
+from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.graph.nearest import nearest
+
+
+class Patches:
+    """The patches of a rule set. One by the id of a rule changes whatever that makes; one by a kind, the objects of one kind of input.
+
+    That is the input which the patch is `about`, else the first one for which there are such objects: whoever changes the ConfigMaps of
+    sets means those, and not the ones that make gangs of checks, whose rules see other names.
+    """
+
+    def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary) -> None:
+        self._rule_set, self._subjects = rule_set, list(vocabulary.subjects)
+        self._patches = [rule for rule in rule_set.rules if rule.verb == "patch" and rule.usable]
+        made: dict[str, set[str]] = {}
+        for rule in rule_set.rules:
+            made.setdefault(self._kind(rule), set()).update(rule.about(self._subjects))
+        self._first = {kind: {next((one for one in self._subjects if one in abouts), "")} for kind, abouts in made.items()}
+
+    def of(self, rule: Rule) -> list[Rule]:
+        """Returns the patches that change what a rule renders."""
+        return [patch for patch in self._patches if self._applies(patch, rule)] if rule.template else []
+
+    def report_idle(self) -> None:
+        """Reports words of patches that mean no kind and no rule. What only disabled rules would generate is no mistake."""
+        kinds = sorted({template.kind for template in self._rule_set.templates.values()} - {""})
+        ids = [*(rule.id for rule in self._rule_set.rules if rule.verb in ("generate", "status")), *self._rule_set.disabled]
+        for patch in self._patches:
+            for word in patch.words("patch"):
+                if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
+                    message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
+                    patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
+                elif word in kinds and patch.words("about") and not any(self._reaches(patch, rule, word) for rule in self._rule_set.rules):
+                    patch.source.fail(("about",), f"no rule about {' or '.join(patch.words('about'))} generates {word!r}")
+
+    def _applies(self, patch: Rule, rule: Rule) -> bool:
+        return any(ordering.matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.words("patch"))
+
+    def _reaches(self, patch: Rule, rule: Rule, kind: str) -> bool:
+        if self._kind(rule) != kind:
+            return False
+        meant = set(patch.words("about")) or self._first[kind]
+        return not self._subjects or not meant.isdisjoint(rule.about(self._subjects))
+
+    def _kind(self, rule: Rule) -> str:
+        template = self._rule_set.templates.get(rule.template) if rule.verb == "generate" else None
+        return template.kind if template else ""
