@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from preflight_images.dcgm_diag.diag_json import BAD, Unreadable, read_diag
 from preflight_images.dcgm_diag.gpus import engine_indices, own_uuids
-from preflight_images.dcgm_diag.verdict import BUSY, judge, missing
+from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, missing
 from preflight_images.shared.outcome import FAILED, Misconfigured, Outcome, Report
 from preflight_images.shared.settings import Settings, required, whole
 
 NAME = "dcgm-diag"
 LEVELS = range(1, 5)
+TRIES, PAUSE = 10, 10
+"""How often an engine is asked that diagnoses for somebody else, and seconds in between, where nobody says another number."""
 
 
 class Ended(NamedTuple):
@@ -44,11 +47,32 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     own = {indices[uuid]: uuid for uuid in uuids}
     numbers = ",".join(str(index) for index in sorted(own))
     command = ("dcgmi", "diag", "--host", address, "-r", str(level), "-i", numbers, "-j")
+    tries = whole(environment, "DCGM_DIAG_STATUS_RETRY_MAX_ATTEMPTS", TRIES, range(1, 1001))
+    pause = whole(environment, "DCGM_DIAG_STATUS_RETRY_INTERVAL_SECONDS", PAUSE, range(3601))
+    end = time.monotonic() + settings.timeout
     try:
-        ended = execute(command, settings.timeout)
+        ended = until_free(lambda: execute(command, end - time.monotonic()), tries, pause, end)
     except subprocess.TimeoutExpired:
         return unknown("DCGM_TIMEOUT", f"the diagnostic did not end within {settings.timeout:.0f} s")
     return verdict(ended, own)
+
+
+def until_free(
+    run: Callable[[], Ended],
+    tries: int,
+    pause: float,
+    end: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Ended:
+    """Asks again, up to `end`, while the engine diagnoses for somebody else; returns how it ended the last time."""
+    ended = run()
+    for _ in range(tries - 1):
+        if ended.code not in TAKEN or clock() + pause >= end:
+            break
+        sleep(pause)
+        ended = run()
+    return ended
 
 
 def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from preflight_images.dcgm_diag.diag_json import Result
+from preflight_images.dcgm_diag.error_names import name_of
 from preflight_images.shared.outcome import FAILED, PASSED, Action, Outcome, Report
 
 ACTIONS = {
@@ -34,6 +35,8 @@ NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cu
 
 BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
 """Exit codes of dcgmi that tell of the engine and not of GPUs (the low byte of a DCGM status)."""
+TAKEN = {217, 222}
+"""Those of an engine that may be free a moment later."""
 
 
 def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
@@ -77,4 +80,4 @@ def _report(result: Result, uuids: Mapping[int, str]) -> Report | None:
 
 
 def _code(result: Result) -> str:
-    return f"DCGM_FR_{result.error_ids[0]}" if result.error_ids else f"DCGM_{result.test.upper()}_{result.status}"
+    return name_of(result.error_ids[0]) if result.error_ids else f"DCGM_{result.test.upper()}_{result.status}"

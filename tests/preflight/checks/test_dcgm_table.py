@@ -57,3 +57,20 @@ def test_the_engine_s_numbers_are_found_by_uuid() -> None:
 +--------+----------------------------------------------------------------------+
 """
     assert engine_indices(printed) == {other: 0, UUID: 5}
+
+
+NAMES = {
+    4: "DCGM_FR_VOLATILE_DBE_DETECTED",
+    29: "DCGM_FR_PERSISTENCE_MODE",
+    50: "DCGM_FR_STRESS_LEVEL",
+    85: "DCGM_FR_PENDING_ROW_REMAP",
+    101: "DCGM_FR_XID_ERROR",
+    120: "DCGM_FR_FALLEN_OFF_BUS",
+    999: "DCGM_FR_999",
+}
+
+
+@pytest.mark.parametrize("number", NAMES)
+def test_an_error_is_told_by_the_name_that_the_platform_knows(number: int) -> None:
+    outcome = judge([Result("memory", "FAIL", 0, "text", (number,))], {0: UUID})
+    assert outcome.error_code == NAMES[number]

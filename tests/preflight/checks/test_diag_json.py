@@ -88,7 +88,7 @@ def summed_up(status: str, *rows: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_test_that_failed_without_blaming_an_entity_has_failed() -> None:
     outcome = verdict(Ended(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Pass"))), ""), OWN)
-    assert (outcome.exit_code, outcome.error_code, outcome.message) == (1, "DCGM_FR_4", "failed: memory")
+    assert (outcome.exit_code, outcome.error_code, outcome.message) == (1, "DCGM_FR_VOLATILE_DBE_DETECTED", "failed: memory")
 
 
 def test_a_summary_that_repeats_what_another_gpu_did_blames_nobody_else() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.preflight import Injection, read_values
+from grove_compiler.preflight import read_values
 from grove_compiler.preflight_result import check_events
 from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
@@ -27,68 +24,14 @@ from preflight_images.nccl_loopback.check import command
 from preflight_images.shared.nccl import ACTIONS, BANDWIDTH, failure
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Action
 from preflight_images.shared.settings import threshold_of
+from tests.shipped import program
 
-from ..shipped import program
-from .injecting import inject_pod, pod_of, values_of
-from .test_cases import volume
-from .test_gang_config import WORKLOAD, config_map
-from .test_gang_config import pod as gang_pod
-from .test_results import POD_REF, ended, pod_with
-
-PAGE = Path(__file__).parents[2] / "docs" / "preflight.md"
-Verdict = Literal["same", "better", "different"]
-Test = TypeVar("Test", bound=Callable[..., None])
-ROWS: dict[str, Verdict] = {}
-
-GPUS = {"limits": {"nvidia.com/gpu": 8}}
-DEVICES = {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}
-LABELLED = {
-    "apiVersion": "v1",
-    "kind": "Namespace",
-    "metadata": {"name": "training", "labels": {"nvsentinel.nvidia.com/preflight": "enabled"}},
-}
-SELECTION = "nvsentinel.nvidia.com/preflight-checks"
-
-
-def row(topic: str, verdict: Verdict) -> Callable[[Test], Test]:
-    """Registers a test as that of a row of the page's table."""
-
-    def registered(test: Test) -> Test:
-        assert topic not in ROWS
-        ROWS[topic] = verdict
-        return test
-
-    return registered
-
-
-def admitted(resources: Manifest, *existing: Manifest, spec: Manifest | None = None, annotations: Any = None, **values: Any) -> Injection:
-    pod = pod_of({"containers": [{"name": "main", "resources": resources}]} | (spec or {}), annotations=annotations)
-    return inject_pod(pod, values, ObjectList(existing))
-
-
-def names(result: Injection) -> list[str]:
-    return [one["name"] for one in result.injected["spec"].get("initContainers", [])]
-
-
-def environment(result: Injection) -> dict[str, str | None]:
-    """The variables of the last check."""
-    return {one["name"]: one.get("value") for one in result.patch[0]["value"][-1]["env"]}
-
-
-def check(name: str, **more: Any) -> list[Manifest]:
-    return [{"name": name, "image": "i", **more}]
-
-
-def test_the_page_lists_the_rows_that_are_pod_with() -> None:
-    assert dict(rows_of_the_page()) == ROWS
-
-
-def rows_of_the_page() -> Iterator[tuple[str, str]]:
-    section = PAGE.read_text().split("## Beside NVSentinel's\n")[1]
-    for line in section.split("\n\n")[1].splitlines()[2:]:
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        assert len(cells) == 4, line
-        yield cells[0], cells[3]
+from ..injecting import inject_pod, pod_of, values_of
+from ..test_cases import volume
+from ..test_gang_config import WORKLOAD, config_map
+from ..test_gang_config import pod as gang_pod
+from ..test_results import POD_REF, ended, pod_with
+from .rows import DEVICES, GPUS, LABELLED, SELECTION, admitted, check, environment, names, row
 
 
 @row("namespaces", "better")
