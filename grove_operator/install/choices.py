@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from grove_compiler.source.reader import read_bytes, read_text
 from grove_operator.install.values import Values, defaults
 
 
@@ -24,22 +24,21 @@ def chosen(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> Value
     """Returns the values of some files, given by name and content, and of settings; what comes later wins. Raises `WrongValues`."""
     given, problems = dict[str, Any](), list[str]()
     for name, data in files:
-        try:
-            read = yaml.safe_load(data) or {}
-        except yaml.YAMLError as error:
-            problems.append(f"{name}: {' '.join(str(error).split())}")
-            continue
-        if not isinstance(read, dict):
-            problems.append(f"{name}: expected a map of values")
-            continue
-        read.pop("global", None)  # Helm's own
-        given = merged(given, read)
+        documents, wrong = read_bytes(data, name)
+        problems += [f"{one.place}: {one.message}" for one in wrong]
+        for document in documents:
+            if isinstance(document.value, dict):
+                given = merged(given, {key: value for key, value in document.value.items() if key != "global"})  # that is Helm's own
+            else:
+                problems.append(f"{name}: expected a map of values")
     for setting in settings:
         path, equals, text = setting.partition("=")
         if not path or not equals:
             problems.append(f"--set {setting}: expected PATH=VALUE, such as replicas=3")
             continue
-        given = merged(given, _nested(path.split("."), yaml.safe_load(text)))
+        values, wrong = read_text(text, "")
+        problems += [f"--set {setting}: {one.message}" for one in wrong]
+        given = merged(given, _nested(path.split("."), values[0].value if values else None))
     if problems:
         raise WrongValues(problems)
     try:

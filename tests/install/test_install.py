@@ -110,6 +110,7 @@ WRONG = {
     "a value of another type": ("replicas=many", "values: replicas:"),
     "a word that is none of them": ("webhooks.failurePolicy=No", "'Fail' or 'Ignore'"),
     "no value": ("replicas", "expected PATH=VALUE"),
+    "a value that does not end": ("tolerations=[{", "grove: --set tolerations=[{: "),
     "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
     "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
 }
@@ -128,11 +129,20 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert len(run("install", "--values", str(file)).err.splitlines()) == 3
 
 
-def test_values_of_a_file_that_is_no_yaml_are_told(tmp_path: Path) -> None:
+UNREADABLE = {
+    "a list that does not end": ("replicas: [1\n", "is not closed"),
+    "a key twice": ("replicas: 1\nreplicas: 2\n", "2:1: the key 'replicas' is given twice"),
+    "a number of too many digits": (f"replicas: {'9' * 5000}", "1:11: 9999999999999999999999999999999999999999… has 5000 digits"),
+    "depth without end": (f"affinity: {'[' * 3000}{']' * 3000}", "nested more than 100 levels deep"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_of_values_that_cannot_be_read_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "values.yaml"
-    file.write_text("replicas: [\n")
+    file.write_text(text)
     ended = run("install", "--values", str(file))
-    assert (ended.code, str(file) in ended.err) == (2, True)
+    assert (ended.code, ended.err.startswith(f"grove: {file}:"), told in ended.err) == (2, True, True), ended.err
 
 
 def test_a_later_file_and_a_setting_win(tmp_path: Path) -> None:

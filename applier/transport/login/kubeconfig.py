@@ -185,6 +185,8 @@ def _load(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise CredentialsError(f"the kubeconfig {path} is not YAML{where}: {getattr(error, 'problem', None) or 'unreadable'}") from None
+    except ValueError as error:  # of a value: a number of thousands of digits, a day that no calendar has
+        raise CredentialsError(f"the kubeconfig {path} has a value that cannot be read: {str(error).partition(';')[0].lower()}") from None
     if given is None:
         return {}
     if not isinstance(given, dict):

@@ -95,6 +95,8 @@ def test_a_context_that_cannot_be_chosen_is_said_with_what_can(case: tuple[str, 
 
 BROKEN = {
     "no YAML": ("a: [", "is not YAML, line 2"),
+    "a number of too many digits": ("a: " + "9" * 5000, "has a value that cannot be read: exceeds the limit"),
+    "a day that no calendar has": ("a: 2020-02-31", "has a value that cannot be read: day is out of range for month"),
     "no map": ("- a", "is no map with clusters, users and contexts"),
     "clusters that are no list": ("clusters: {a: 1}", "has clusters that are no list"),
     "a user without a name": ("users: [{name: a}, {user: {}}]", "has a user without a name: users[1]"),
