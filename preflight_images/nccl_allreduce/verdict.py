@@ -27,10 +27,10 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
         why = ended or "torchrun ended without an error"
         return failure(CHECK_NAME, "NCCL_TIMEOUT", f"{expected - len(ranks)} of {expected} ranks of this pod told nothing: {why}")
     found = [float(rank["bus_bandwidth_gbps"]) for rank in ranks]
-    slowest = next((each for each in found if math.isnan(each)), min(found))
+    slowest = next((each for each in found if not math.isfinite(each)), min(found))
     message = f"{slowest:g} GB/s across {ranks[0]['ranks']} ranks"
     measured = {"bus_bandwidth_gbps": slowest}
-    if ranks[0]["ranks"] > 1 and not slowest >= threshold:  # also where it is no number
+    if ranks[0]["ranks"] > 1 and not threshold <= slowest < math.inf:  # also where it is no number
         return replace(failure(CHECK_NAME, BANDWIDTH, f"{message}, less than {threshold:g}"), measured=measured)
     if ended:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", ended)

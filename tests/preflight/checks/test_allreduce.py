@@ -123,6 +123,7 @@ VERDICTS = {
     "all well": ([rank(0), rank(1)], "", 0, ""),
     "the slowest rank counts": ([rank(0), rank(1, bus_bandwidth_gbps=4.9)], "", 1, "NCCL_BW_DEGRADED"),
     "a bandwidth that is no number": ([rank(0), rank(1, bus_bandwidth_gbps=float("nan"))], "", 1, "NCCL_BW_DEGRADED"),
+    "a bandwidth without end": ([rank(0), rank(1, bus_bandwidth_gbps=float("inf"))], "", 1, "NCCL_BW_DEGRADED"),
     "a rank that told nothing": ([rank(0)], "torchrun ended with exit code 1", 1, "NCCL_TIMEOUT"),
     "a timeout while ranks find one another": ([rank(0, phase="init", error="DistStoreError: Timed out")], "", 1, "NCCL_INIT_TIMEOUT"),
     "a timeout in the collective": ([rank(0, error=TIMEOUT)], "", 1, "NCCL_TIMEOUT"),
