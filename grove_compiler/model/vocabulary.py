@@ -35,7 +35,7 @@ from grove_compiler.model.expanded.context import (
 from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
-from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang
+from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang, new_pod_is_gated
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
 from grove_compiler.model.expanded.live_object import (
@@ -162,6 +162,7 @@ DECISIONS = _by_name(
     may_be_updated,
     member_is_terminated,
     mnnvl_annotation,
+    new_pod_is_gated,
     one_more_may_go,
     owning_gang,
     ready_when,

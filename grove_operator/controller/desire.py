@@ -115,7 +115,7 @@ class Desire:
             desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
             statuses=statuses,
             events=[EventWrite(of, one.type, one.reason, one.message, one.name) for one, of in _of_live(made.events, objects)],
-            deletions=[Deletion(of, one.reason) for one, of in _of_live(made.deletions, objects)],
+            deletions=[Deletion(of, one.reason, is_attributed=one.is_attributed) for one, of in _of_live(made.deletions, objects)],
             requeue_after=min(due, default=None),
         )
 

@@ -171,6 +171,12 @@ def test_a_deletion_says_what_has_to_go_and_why() -> None:
     assert found == [(Shelf("east").ref, "Emptied", "box/delete", (0,)), (Shelf("west").ref, "Emptied", "box/delete", (1,))]
 
 
+def test_a_deletion_is_told_to_the_object_unless_the_rule_says_otherwise() -> None:
+    quiet = program([DELETE + "attributed: false\n"])
+    at = scope(Shelf("east"))
+    assert [[one.is_attributed for one in made.deletions(at)] for made in (MADE, quiet)] == [[True], [False]]
+
+
 def deletion(id: str, after: str = "") -> str:
     return f"rule: {id}\ndoc: A.\ndelete: shelves[0].best.anything\nreason: A\n" + (f"after: {after}\n" if after else "")
 

@@ -124,6 +124,12 @@ def gates(program: Program, status: Manifest | None = None) -> Any:
     return bool(compiled(program, pcs([clique("a", 2)]), snapshot=live)["Pod", "demo-0-a-b"]["spec"].get("schedulingGates"))
 
 
+def new_pod_gates(program: Program) -> Any:
+    """Whether a pod that does not exist yet is to have gates."""
+    [pod] = [one for (kind, _), one in compiled(program, pcs([clique("a")])).items() if kind == "Pod"]
+    return bool(pod["spec"].get("schedulingGates"))
+
+
 def gates_once_initialized(program: Program) -> Any:
     """The gang was whole once, and lacks a pod by now."""
     return gates(program, {"conditions": [{"type": "Initialized", "status": "True"}]})
@@ -197,6 +203,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
         ("[pod.index]", pods_left, None, ["demo-0-a-waits"]),
     ],
     "gate_is_lifted": [("true", gates, True, False)],
+    "new_pod_is_gated": [("false", new_pod_gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
     "status_waits": [("true", lambda program: program.decisions.status_waits(SET.replicas[0].all_cliques[0]), False, True)],

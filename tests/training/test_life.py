@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
+from grove_compiler.model.expanded.live_pods import SCHEDULING_GATE
 from tests.model.sets import clique, group
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, POD
@@ -171,21 +174,48 @@ def test_pods_of_the_next_attempt_wait_for_the_last_of_the_one_before() -> None:
     assert attempts(simulation) == {"2"}
 
 
-def test_pods_of_an_attempt_start_together_as_those_of_the_first_did() -> None:
+def named_by_gangs(simulation: Simulation) -> set[str]:
+    """The pods that PodGangs refer to."""
+    groups = [group for gang in simulation.world.all(GANG) for group in gang["spec"]["podgroups"]]
+    return {reference["name"] for group in groups for reference in group.get("podReferences") or []}
+
+
+def test_pods_of_the_next_attempt_are_named_by_their_gang_before_they_are_made_and_need_no_gate() -> None:
     simulation = started(maxRestarts=1)
-    gated: list[bool] = []
-    seen: set[str] = set()
+    seen: dict[str, bool] = {}
 
     def look(_: str) -> None:
-        new = [pod for pod in simulation.world.pods() if pod["metadata"]["labels"]["grove.io/attempt"] == "2"]
-        free = [pod for pod in new if not pod["spec"].get("schedulingGates")]
-        seen.update(pod["metadata"]["uid"] for pod in free)
-        gated.append(bool(free) and len(new) < 3)
+        for pod in simulation.world.pods():
+            if pod["metadata"]["labels"]["grove.io/attempt"] == "2":
+                seen.setdefault(pod["metadata"]["name"], pod["metadata"]["name"] in named_by_gangs(simulation))
+                assert not pod["spec"].get("schedulingGates")
 
     simulation.operator.after_write = look
     fail(simulation)
-    assert len(seen) == 3
-    assert not any(gated), "a gate was lifted before all pods were there"
+    assert list(seen.values()) == [True] * 3
+
+
+def test_a_scaled_gang_waits_for_its_base_gang_in_every_attempt() -> None:
+    manifest = job([clique("lead"), clique("rank")], maxRestarts=1)
+    manifest["spec"]["template"]["podCliqueScalingGroups"] = [group("ranks", ["rank"], 2, 1)]
+    simulation = started(manifest)
+    exit_pod(simulation, 0, 1, clique="demo-0-lead")
+    simulation.run_operator()
+    simulation.machines.room = 0
+    simulation.settle()
+    gates = {pod["metadata"]["labels"]["grove.io/podclique"]: pod["spec"].get("schedulingGates", []) for pod in simulation.world.pods()}
+    assert gates == {"demo-0-lead": [], "demo-0-ranks-0-rank": [], "demo-0-ranks-1-rank": [{"name": SCHEDULING_GATE}]}
+    simulation.machines.room = 3
+    simulation.settle()
+    assert (phase(simulation), attempts(simulation)) == ("Running", {"2"})
+
+
+def test_a_restart_writes_nothing_of_a_pod_but_that_it_goes_and_that_the_next_one_is_made() -> None:
+    simulation = started(maxRestarts=1)
+    log = simulation.world.cluster.log
+    before = len(log)
+    fail(simulation)
+    assert Counter(one.verb for one in log[before:] if one.writes and one.resource.kind.kind == "Pod") == {"delete": 3, "create": 3}
 
 
 def test_an_eviction_is_told_apart_and_burns_the_budget_as_any_failure() -> None:

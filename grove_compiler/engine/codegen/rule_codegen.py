@@ -157,7 +157,8 @@ class RuleCodegen:
         rule = function.rule
         self._ref(function, "delete")
         reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
-        function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}))")
+        is_attributed = rule.keys.get("attributed", True)
+        function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}, {is_attributed!r}))")
 
     def _wait(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """What an object waits for."""

@@ -134,6 +134,9 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "delete": Key("expression", "the object that has to go"),
         **_LOOPS,
         "reason": Key("text", "one word in CamelCase, which the deletion carries", required=True),
+        "attributed": Key(
+            "boolean", "`false` leaves the reason off the object: a write less for each, where nobody will ask it who deleted it"
+        ),
         "after": Key("words", "ids of rules (`topic/*`: all of a topic) that delete, or write a status, first"),
     },
     "wait": {

@@ -45,12 +45,13 @@ class Event:
 
 @record
 class Deletion:
-    """An object that has to go although it is wanted: its next incarnation is."""
+    """An object that has to go although it is wanted: its next incarnation is. `is_attributed` says whether the object is told the reason."""
 
     of: ObjectRef
     reason: str
     rule: str
     loop: tuple[int, ...]
+    is_attributed: bool = True
 
 
 @record

@@ -16,6 +16,11 @@ def gate_is_lifted(pod: LivePod) -> bool:
     raise NotImplementedError
 
 
+def new_pod_is_gated(clique: Clique) -> bool:
+    """Decides whether a pod of a clique is made with Grove's scheduling gate."""
+    raise NotImplementedError
+
+
 def is_named_by_gang(pod: LivePod) -> bool:
     """Tells whether the gang that exists refers to the pod, so that its scheduler knows it."""
     return pod.name in _named_pods(pod.clique)

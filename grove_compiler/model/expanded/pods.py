@@ -6,7 +6,7 @@ from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
-from grove_compiler.model.expanded.gates import gate_is_lifted
+from grove_compiler.model.expanded.gates import gate_is_lifted, new_pod_is_gated
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
@@ -106,4 +106,5 @@ def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
     attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
     name = names.pod(clique.name, index, is_taken, attempt)
     given.add(name)
-    return Pod(name, names.part_of(clique.name, index), index, False, True, clique.template, clique.template_hash)
+    gated = clique.set.decisions.of(new_pod_is_gated)(clique)
+    return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)
