@@ -29,6 +29,9 @@ def local(host, *rest, **more):
     return lookup("127.0.0.1" if host else host, *rest, **more)
 
 socket.getaddrinfo = local
+for name, value in os.environ.items():
+    if value in known:
+        os.environ[name] = "127.0.0.1"  # libraries in C, such as PyTorch's, ask no function of Python's
 """
 """The cluster's DNS: the records of the headless Services' pods, and of nobody else."""
 
@@ -46,9 +49,9 @@ class Nodes:
         self._running: dict[str, tuple[Manifest, subprocess.Popen[str]]] = {}
         self.printed: list[str] = []
 
-    def run(self, *, until: str) -> None:
+    def run(self, *, until: str, patience: float = PATIENCE) -> None:
         """Lets programs run, and the operator see what becomes of them, until its set has this phase."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while self._phase() != until:
             assert time.monotonic() < deadline, f"it is {self._phase()}, and printed {self.printed}"
             self.tick()
@@ -92,12 +95,12 @@ class Nodes:
 
     def _start(self, pod: Manifest) -> subprocess.Popen[str]:
         [container] = pod["spec"]["containers"]
-        environment = _environment(pod, container) | self.given
-        words = [_expanded(word, environment) for word in (*container["command"], *container.get("args", []))]
-        known = [_address(one) for one in self.simulation.world.pods()]
+        given = environment(pod, container) | self.given
+        words = [_expanded(word, given) for word in (*container["command"], *container.get("args", []))]
+        known = [address(one) for one in self.simulation.world.pods()]
         own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(self._folder), "KNOWN_HOSTS": ",".join(known)}
         program = [sys.executable if words[0] == "python3" else words[0], *words[1:]]
-        return subprocess.Popen(program, env=own | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(program, env=own | given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def _stop(self, uid: str) -> None:
         _, process = self._running.pop(uid)
@@ -105,11 +108,11 @@ class Nodes:
         self.printed += process.communicate()[0].splitlines()
 
 
-def _address(pod: Manifest) -> str:
+def address(pod: Manifest) -> str:
     return f"{pod['spec']['hostname']}.{pod['spec']['subdomain']}.{NAMESPACE}.svc.cluster.local"
 
 
-def _environment(pod: Manifest, container: Manifest) -> dict[str, str]:
+def environment(pod: Manifest, container: Manifest) -> dict[str, str]:
     """A container's variables; one may refer to those before it, and to the labels of its pod."""
     found: dict[str, str] = {}
     for one in container.get("env", []):

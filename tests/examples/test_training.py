@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.simulation.simulation import Simulation
 from tests.simulation.watch import label
 from tests.simulation.world import NAMESPACE, SET
 
-from .processes import Nodes
+from .processes import Nodes, address, environment
 
 __all__ = ["no_simulation_left"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -55,6 +56,24 @@ def test_ranks_meet_at_the_address_of_the_first_and_all_finish(nodes: Run) -> No
     job.run(until="Succeeded")
     assert sorted(line for line in job.printed if "step 2" in line) == [f"rank {rank}: step 2 has 14" for rank in range(4)]
     assert status(job, "rendezvous")["restartCount"] == 0
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed, 200 MB for the CPU: see tests/preflight/checks")
+def test_ranks_of_pytorch_learn_together_and_all_finish(nodes: Run) -> None:
+    job = nodes("ddp", MASTER_PORT=free_port(), GLOO_SOCKET_IFNAME="lo", OMP_NUM_THREADS="1")
+    job.run(until="Succeeded", patience=600.0)  # each rank loads PyTorch, which takes ten seconds of a busy machine
+    told = sorted(line for line in job.printed if line.startswith("rank"))
+    assert told == [f"rank {rank} of 4: [0, 1, 2, 3, 4, 5, 6, 7]" for rank in range(4)]
+    assert status(job, "ddp")["restartCount"] == 0
+
+
+def test_pods_have_what_pytorch_asks_its_environment_for(nodes: Run) -> None:
+    pods = nodes("ddp").simulation.world.pods()
+    [first] = [pod for pod in pods if label(pod, "grove.io/podclique-pod-index") == "0"]
+    found = [environment(pod, pod["spec"]["containers"][0]) for pod in pods]
+    assert {one["MASTER_ADDR"] for one in found} == {address(first)}
+    assert sorted(one["RANK"] for one in found) == ["0", "1", "2", "3"]
+    assert {(one["MASTER_PORT"], one["WORLD_SIZE"]) for one in found} == {("29500", "4")}
 
 
 def test_a_rank_that_fails_once_for_nobody_s_fault_costs_no_restart(nodes: Run) -> None:

@@ -45,7 +45,7 @@ class Event:
 
 @record
 class Deletion:
-    """An object that has to go although it is wanted: its next incarnation is. `is_attributed` says whether the object is told the reason."""
+    """An object that has to go although it is wanted: its next incarnation is. `is_attributed` says whether it bears the reason."""
 
     of: ObjectRef
     reason: str
