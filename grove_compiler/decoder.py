@@ -15,6 +15,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from grove_compiler.kube.sound import SoundValues
 from grove_compiler.kube.structure import FaultTree, Finding, check_and_prune, fault_tree, original_path
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
@@ -24,6 +25,7 @@ CONFIGURATION_KIND = "OperatorConfiguration"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
+SOUND_VALUES = SoundValues(DEFINITIONS)
 
 
 @record(slots=False)
@@ -135,9 +137,14 @@ class Decoder:
             self._unknown(document, at, value)
 
     def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
-        structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
-        is_readable = cleaned is not None  # more is wrong with it than is told
-        entry = Decoded(apply_defaults(cleaned if is_readable else _head(value), dict(schema), DEFINITIONS), document, at, structural)
+        complete = SOUND_VALUES.completed(value, schema["ref"])
+        structural: list[Finding] = []
+        is_readable = complete is not None
+        if complete is None:
+            structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
+            is_readable = cleaned is not None  # more is wrong with it than is told
+            complete = apply_defaults(cleaned if is_readable else _head(value), dict(schema), DEFINITIONS)
+        entry = Decoded(complete, document, at, structural)
         for _, finding in structural:
             self.report(entry.locate(finding), entry)
         if not is_readable:

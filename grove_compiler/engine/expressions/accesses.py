@@ -62,6 +62,8 @@ class Accesses(NodeCompiler):
         key = self.compile(node.arg, scope)
         owner = types.without_none(base.type)
         kind = types.value_type(owner) if types.is_mapping(owner) else types.item_type(owner)
+        if types.is_mapping(base.type):  # which is certainly there
+            return Code(f"{base.python}.get({key.python})", types.or_none(kind), depth_of([base, key]))
         return Code(f"get_item({base.python}, {key.python})", types.or_none(kind), depth_of([base, key]))
 
     def _call(self, node: nodes.Call, scope: Scope) -> Code:

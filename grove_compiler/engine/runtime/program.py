@@ -69,6 +69,7 @@ class Program:
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget = CostBudget()
         self._chosen: dict[tuple[str, str], Sequence[tuple[int, RuleInfo]]] = {}
+        self._judging: dict[tuple[str, str], Sequence[tuple[RuleInfo, Callable[..., None]]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
@@ -141,11 +142,15 @@ class Program:
             if len(findings) > enough:
                 raise _Enough
 
-        arguments = self._arguments(scope)
+        arguments = [*self._arguments(scope), report]
         try:
-            for index, rule in self._rules_of("validate", about):
-                if operation in rule.details["operations"]:
-                    self._run(index, rule, arguments, report)
+            # Not by `_run`, whose calls took 0.2 ms for the 300 rules: half of what they take about a small set.
+            for validation in self._validations(about, operation):
+                rule, function = validation
+                self._budget.start()
+                function(*arguments)
+        except FAILURES as error:
+            raise self._places.failure(error, rule) from error
         except _Enough:
             findings.append(too_many_findings(most))
         return findings
@@ -205,6 +210,16 @@ class Program:
         if known is None:
             chosen = ((index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(asked[1]))
             known = self._chosen[asked] = tuple(chosen)
+        return known
+
+    def _validations(self, about: str, operation: str) -> Sequence[tuple[RuleInfo, Callable[..., None]]]:
+        """The validations of a kind for an operation, with their functions."""
+        asked = about, operation
+        known = self._judging.get(asked)
+        if known is None:
+            rules = self._rules_of("validate", about)
+            chosen = ((rule, self._function(index)) for index, rule in rules if operation in rule.details["operations"])
+            known = self._judging[asked] = tuple(chosen)
         return known
 
     def _function(self, index: int) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS
@@ -60,19 +60,28 @@ def structs_in(manifest: Manifest, type: str, path: str) -> list[Struct]:
 
 def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
     structs.append(struct)
-    fields = DEFINITIONS[type]["fields"]
+    below = _structs_below(type)
     for name, value in struct.manifest.items():
-        schema = fields.get(name)
-        if schema is None or (struct.type, name) == UNREAD:
+        if name not in below:
             continue
-        if "ref" in schema:
-            _collect_one(schema["ref"], value, struct, name, None, structs)
-        elif schema["kind"] == "list" and "ref" in schema["items"]:
-            for index, item in enumerate(value or ()):
-                _collect_one(schema["items"]["ref"], item, struct, name, index, structs)
+        kind, short, is_list = below[name]
+        if not is_list:
+            if isinstance(value, dict):
+                _collect(kind, Struct(short, value, struct, name, None), structs)
+            continue
+        for index, item in enumerate(value or ()):
+            if isinstance(item, dict):
+                _collect(kind, Struct(short, item, struct, name, index), structs)
 
 
-def _collect_one(type: str, value: Any, holder: Struct, field: str, index: int | None, structs: list[Struct]) -> None:
+@cache
+def _structs_below(type: str) -> dict[str, tuple[str, str, bool]]:
+    """Returns the fields of a type that hold structs: the type of those, its short name, and whether they stand in a list."""
+    below = {}
     short = type.rpartition(".")[2]
-    if isinstance(value, dict) and short not in GATED:
-        _collect(type, Struct(short, value, holder, field, index), structs)
+    for name, schema in DEFINITIONS[type]["fields"].items():
+        is_list = schema.get("kind") == "list"
+        kind = (schema["items"] if is_list else schema).get("ref")
+        if kind is not None and kind.rpartition(".")[2] not in GATED and (short, name) != UNREAD:
+            below[name] = kind, kind.rpartition(".")[2], is_list
+    return below
