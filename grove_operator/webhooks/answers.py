@@ -24,13 +24,14 @@ from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
 from grove_operator.webhooks.review import Judge, answer, read_request
 from grove_operator.webhooks.server import Answer
+from grove_operator.webhooks.share import Traffic
 
 
 class Answers:
-    """`judge` gives the one to ask at this moment; with a `trial` the pods of sets are tried as well."""
+    """`judge` gives the one to ask at this moment; with a `trial` the pods of sets are tried as well. `traffic` learns what is asked."""
 
-    def __init__(self, judge: Callable[[], Judge], trial: PodTrial | None = None) -> None:
-        self._judge, self._trial = judge, trial
+    def __init__(self, judge: Callable[[], Judge], trial: PodTrial | None = None, traffic: Traffic | None = None) -> None:
+        self._judge, self._trial, self._traffic = judge, trial, traffic or Traffic()
         self._of_domains: dict[str, Answer] = {}
 
     def serve_domains(self, domains: DomainWebhooks, made: Callable[[], Objects]) -> None:
@@ -63,10 +64,12 @@ class Answers:
 
     async def default(self, review: Any) -> Manifest:
         """Returns a set's defaults as a patch."""
+        self._traffic.note()
         return self._judge().default(review)
 
     async def validate(self, review: Any) -> Manifest:
         """Returns whether a set or a topology may be what it is to be."""
+        self._traffic.note()
         judge, request = self._judge(), read_request(review)
         findings = judge.findings(request) if request.is_judged else []
         if self._trial and request.is_judged and request.object["kind"] == SET_KIND and not has_errors(findings):
@@ -76,6 +79,7 @@ class Answers:
 
     async def scale(self, review: Any) -> Manifest:
         """Returns whether a set, a scaling group or a clique may have another number of replicas."""
+        self._traffic.note()
         judge, request = self._judge(), read_request(review)
         if request.operation != "UPDATE" or judge.view is None:
             return answer(request, [])
@@ -83,6 +87,7 @@ class Answers:
 
     async def authorize(self, review: Any) -> Manifest:
         """Returns whether somebody may change or delete an object that the operator keeps."""
+        self._traffic.note()
         judge, request = self._judge(), read_request(review)
         findings = protection_findings(request, judge.context, judge.view, judge.operator) if judge.view is not None else []
         return answer(request, findings, refusal=(403, "Forbidden"))

@@ -109,6 +109,7 @@ def _webhooks(
     from grove_operator.webhooks.pod_trial import PodTrial, trial_options
     from grove_operator.webhooks.review import Judge
     from grove_operator.webhooks.service import Webhooks, serving_of
+    from grove_operator.webhooks.share import Share, Traffic
 
     # A context of their own, with the settings of lint: what the operator's is for is none of theirs, but for its rules, which may change.
     settings = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape)
@@ -119,7 +120,8 @@ def _webhooks(
             current.take_over(Context(context.program, settings, document))
         return current
 
-    config, foresight = with_defaults(context).manifest, Foresight()
+    traffic = Traffic()
+    config, foresight = with_defaults(context).manifest, Foresight(Share(traffic=traffic))
     namespace = own_namespace(session)
     operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
 
@@ -129,7 +131,7 @@ def _webhooks(
     def judge() -> Judge:
         return Judge(judged(), document, LiveObjects(View(cache)), foresight, operator)
 
-    answers = Answers(judge, PodTrial(session.cluster, trial_options(config)))
+    answers = Answers(judge, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
     beside = []
     if config["admission"]["mnnvlWebhooks"]:
         adoption = Adoption(session.cluster, judged, tell)
