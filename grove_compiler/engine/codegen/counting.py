@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from grove_compiler.engine.codegen.build import compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.runtime.access import OMIT
-from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 
@@ -35,23 +34,19 @@ class CountingProgram(Program):
         return after
 
     def _function(self, index: int) -> Callable[..., Any]:
-        function, rule = super()._function(index), self.rules[index]
-        if rule.verb != "default":
-            return function
+        function, rule, place = super()._function(index), self.rules[index], len(self._roots)
 
-        def counted(*arguments: Any) -> Any:
+        def sets(*arguments: Any) -> Any:
             value = function(*arguments)
             self.counts[rule.id] += value is not OMIT
             return value
 
-        return counted
+        def reports(*arguments: Any) -> None:
+            def counted(*results: Any) -> None:
+                self.counts.update([rule.id, *self._touched])
+                self._touched.clear()
+                arguments[place](*results)
 
-    def _run(self, index: int, rule: RuleInfo, arguments: Sequence[Any], *report: Callable[..., Any], made: Sized = ()) -> None:
-        emit, *rest = report
+            function(*arguments[:place], counted, *arguments[place + 1 :])
 
-        def counted(*arguments: Any) -> None:
-            self.counts.update([rule.id, *self._touched])
-            self._touched.clear()
-            emit(*arguments)
-
-        super()._run(index, rule, arguments, counted, *rest, made=made)
+        return sets if rule.verb == "default" else reports
