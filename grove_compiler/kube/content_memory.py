@@ -32,7 +32,7 @@ class ContentMemory(Generic[T]):
         """Keeps a value."""
         self._values[digest] = value
         if len(self._values) > self._most:
-            del self._values[next(iter(self._values))]
+            self._values.pop(next(iter(self._values)), None)  # `grove serve` computes in a second thread
 
 
 def digest_of(content: bytes) -> bytes:

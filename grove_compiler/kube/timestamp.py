@@ -29,4 +29,4 @@ def timestamp(seconds: float) -> str:
 
     if not 0 <= seconds < _LAST:
         raise ValueError(f"{seconds!r} seconds are not between the years 1970 and 9999")
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(int(seconds), UTC).isoformat()[:19] + "Z"  # strftime was a fortieth of a step in a cluster
