@@ -73,3 +73,9 @@ def machine() -> str:
     import platform
 
     return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of the threads of a process so far; the clock of its `stat` is too coarse for a change that takes a millisecond."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9

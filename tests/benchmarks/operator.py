@@ -20,7 +20,7 @@ from typing import Any
 from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import Requests
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
-from tests.benchmarks.measure import machine
+from tests.benchmarks.measure import cpu_seconds, machine
 
 REPLICAS, PODS = 500, 2
 NODES = 100
@@ -53,8 +53,7 @@ class Operator:
 
     def cpu(self) -> float:
         """CPU time so far, in seconds."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / 100
+        return cpu_seconds(self._process.pid)
 
     def peak(self) -> float:
         """The most memory that it has had, in MB."""
@@ -68,6 +67,26 @@ class Operator:
     def stop(self) -> None:
         self._process.terminate()
         self._process.wait(60)  # writes that a silent webhook holds have 20 s to end
+
+
+class ServerCosts:
+    """CPU time of the servers from now on."""
+
+    SERVERS = ("etcd", "kube-apiserver", CONTROLLER_MANAGER, SCHEDULER, KWOK)
+
+    def __init__(self, plane: RunningPlane) -> None:
+        self._plane = plane
+        self._began = self._so_far()
+
+    def of_each(self, pods: int) -> str:
+        """Milliseconds for each of so many pods."""
+        used = {name: (now - self._began[name]) / pods * 1000 for name, now in self._so_far().items()}
+        return f"{sum(used.values()):.1f} ms of the servers' CPU a pod: {', '.join(f'{name} {ms:.1f}' for name, ms in used.items())}"
+
+    def _so_far(self) -> dict[str, float]:
+        guards = {name: self._plane.server(name).process.pid for name in self.SERVERS}
+        children = {name: Path(f"/proc/{pid}/task/{pid}/children").read_text() for name, pid in guards.items()}
+        return {name: cpu_seconds(int(pids.split()[0])) for name, pids in children.items()}
 
 
 @contextmanager
@@ -205,12 +224,13 @@ def _until_last_pod(done: Requests) -> int:
 
 def rescale(plane: RunningPlane, replicas: int) -> None:
     """Scales the set, and tells when its pods are as many as they should be, and what that took."""
-    mark = plane.mark()
+    mark, costs, before = plane.mark(), ServerCosts(plane), pods(plane)
     scale(plane, replicas)
     took = until(lambda: are_ready(plane, replicas))
+    used = costs.of_each(abs(before - replicas * PODS))
     settle(plane)
     done = writes(plane, mark)
-    print(f"to {replicas}: {took:.1f} s; {len(done)} writes: {told(done)}", flush=True)
+    print(f"to {replicas}: {took:.1f} s, {used}; {len(done)} writes: {told(done)}", flush=True)
 
 
 if __name__ == "__main__":
