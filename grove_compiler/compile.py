@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
+from math import inf
 
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Part, Program, TooManyObjects
@@ -103,7 +104,8 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
         return result
     try:
         result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
-        result.conditions = without_waiting(program.conditions(subject.scope, subject.kind, part), _replicas(subject, part))
+        now = subject.scope.get("now", inf)  # who does not know the time is told what only waits for a moment
+        result.conditions = without_waiting(program.conditions(subject.scope, subject.kind, part), _replicas(subject, part), now)
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
         findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []
     except TooManyObjects:

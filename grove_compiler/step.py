@@ -243,7 +243,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
         return Gone(f"the set has {expanded.replica_count} replicas")
     outcome = _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
     if isinstance(outcome, Step) and key.replica is not None:
-        outcome.statuses = without_waiting(outcome.statuses, [expanded.replicas[key.replica]])
+        outcome.statuses = without_waiting(outcome.statuses, [expanded.replicas[key.replica]], now)
     if isinstance(outcome, Hold) and len(held_by) > len(subject.findings):
         # A rule that fails does so over what is missing in the template, which says more than how the rule fails.
         subject.findings = held_by

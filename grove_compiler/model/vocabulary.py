@@ -34,6 +34,7 @@ from grove_compiler.model.expanded.context import (
 )
 from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
 from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
+from grove_compiler.model.expanded.first_start import first_start_ends
 from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang, new_pod_is_gated
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
@@ -225,6 +226,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         domains_are_served,
         failure_body,
         failure_words,
+        first_start_ends,
         foreign_autoscalers,
         foreign_gates,
         gang_is_held_up,

@@ -206,7 +206,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "new_pod_is_gated": [("false", new_pod_gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
-    "status_waits": [("true", lambda program: program.decisions.status_waits(SET.replicas[0].all_cliques[0]), False, True)],
+    "status_waits": [("true", lambda program: program.decisions.status_waits(SET.replicas[0].all_cliques[0], 0.0), False, True)],
     "update_order": [
         ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(3, is_available=True)), [0, 1, 1, 3], [-3])
     ],

@@ -61,8 +61,8 @@ def pod_counts(clique: Clique) -> PodCounts:
     return counts
 
 
-def status_waits(clique: Clique) -> bool:
-    """Decides whether a step says nothing of a clique, neither fields nor conditions: what it says is the whole status, or none of it."""
+def status_waits(clique: Clique, at: float) -> bool:
+    """Decides whether a step says nothing of a clique at a time: neither fields nor conditions, since it says all of a status or none."""
     raise NotImplementedError
 
 

@@ -21,8 +21,8 @@ class Told(Protocol):
 T = TypeVar("T", bound=Told)
 
 
-def without_waiting(told: list[T], replicas: Sequence[Replica]) -> list[T]:
-    """Returns what is said, without what is about cliques of these replicas whose status waits.
+def without_waiting(told: list[T], replicas: Sequence[Replica], now: float) -> list[T]:
+    """Returns what is said, without what is about cliques of these replicas whose status waits now.
 
     A server takes away what an apply no longer names: of a status of which only a condition is written, the counts would be gone.
     """
@@ -30,5 +30,5 @@ def without_waiting(told: list[T], replicas: Sequence[Replica]) -> list[T]:
     if not about:
         return told
     cliques = (clique for replica in replicas for clique in replica.all_cliques if clique.ref in about)
-    waiting = {clique.ref for clique in cliques if clique.set.decisions.of(status_waits)(clique)}
+    waiting = {clique.ref for clique in cliques if clique.set.decisions.of(status_waits)(clique, now)}
     return [one for one in told if one.of not in waiting]
