@@ -58,6 +58,7 @@ bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, be
 bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, beside the shipped one's figures and JobSet
 	$(BIN)/python -m tests.benchmarks.operator_small
 	$(BIN)/python -m tests.benchmarks.operator
+	$(BIN)/python -m tests.benchmarks.operator_floor
 	$(BIN)/python -m tests.benchmarks.operator_sets 100
 	$(BIN)/python -m tests.benchmarks.jobs
 	$(BIN)/python -m tests.benchmarks.preflight_admission
