@@ -58,7 +58,7 @@ def surely_same(intent: Manifest, live: Manifest, type: Type, owned: Fields) -> 
 
 
 def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> bool:
-    """Returns one value of a declared field: equal to the live one, and owned exactly as far as it reaches."""
+    """Tells whether the value of a declared field equals the live one and is owned exactly as far as it reaches."""
     kind = value.__class__
     if kind is dict:
         if type.map_atomic or not type.is_map:
@@ -78,7 +78,7 @@ def _same(value: Any, live: Any, type: Type, owned: Fields, leeway: _Leeway) -> 
 
 
 def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned: Fields, left: int, leeway: _Leeway) -> bool:
-    """Returns the members of a map that is merged; `left` is how many steps we own below it."""
+    """Tells the same of all members of a map that is merged; `left` is how many steps we own below it."""
     fields = type.fields
     if not fields:
         return _same_free(value, live, type.element, owned, left, leeway)
@@ -104,9 +104,9 @@ def _same_members(value: dict[str, Any], live: dict[str, Any], type: Type, owned
 
 
 def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
-    """Returns a leaf that we own and that the server keeps in another way.
+    """Tells whether the server only keeps a leaf that we own in another way.
 
-    Spelled otherwise, filled up, or not at all because it is empty.
+    That is spelled otherwise, filled up, or not at all because it is empty.
     """
     if live is _MISSING:
         return leeway.allowed() and is_unset(value, type)
@@ -116,7 +116,7 @@ def _same_oddly(value: Any, live: Any, type: Type, leeway: _Leeway) -> bool:
 
 
 def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, left: int, leeway: _Leeway) -> bool:
-    """Returns a map of scalars under free names, such as labels; any other is left to the long way."""
+    """Tells the same of a map of scalars under free names, such as labels; any other is left to the long way."""
     if len(value) != left or type is None:
         return False
     for name, member in value.items():
@@ -131,7 +131,7 @@ def _same_free(value: dict[str, Any], live: dict[str, Any], type: Type | None, o
 
 
 def _same_items(value: list[Any], live: list[Any], type: Type, owned: Fields, leeway: _Leeway) -> bool:
-    """Returns the items of a list with keys, in an order that the live list keeps."""
+    """Tells the same of the items of a list with keys, in an order that the live list keeps."""
     if len(owned) != len(value):
         return False
     keys, item_type = type.keys, type.item
@@ -194,7 +194,7 @@ def _same_items_of_many_keys(value: list[Any], live: list[Any], type: Type, owne
 
 
 def _same_set(value: list[Any], live: list[Any], owned: Fields) -> bool:
-    """Returns the texts of a set, in an order that the live list keeps."""
+    """Tells whether the texts of a set are those of the live one and all ours, in an order that the live list keeps."""
     if len(owned) != len(value) or len(set(live)) != len(live):
         return False
     candidates = iter(live)

@@ -92,7 +92,7 @@ def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
 
 
 def has_claim_template(set: ExpandedSet, ref: SharingRef) -> bool:
-    """Returns whether the template that is referred to is in the set or in the cluster."""
+    """Tells whether the template that is referred to is in the set or in the cluster."""
     return _claim_spec(set, ref) is not None
 
 

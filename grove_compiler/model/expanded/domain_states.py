@@ -27,7 +27,7 @@ class DomainState:
 
 
 def domains_are_served(set: ExpandedSet) -> bool:
-    """Returns whether the cluster can have ComputeDomains; true as long as nothing says that it cannot."""
+    """Tells whether the cluster can have ComputeDomains; true as long as nothing says that it cannot."""
     definition = domain_definition(set.snapshot)
     return definition is None or any(version.get("served") for version in definition["spec"].get("versions") or [])
 
@@ -45,7 +45,7 @@ def domain_states(set: ExpandedSet) -> list[DomainState]:
 
 
 def is_leaving_empty(domain: ComputeDomain) -> bool:
-    """Returns whether somebody has deleted the domain and no pod is in it: then it may go, to be made again."""
+    """Tells whether somebody has deleted the domain and no pod is in it: then it may go, to be made again."""
     set = domain.cliques[0].set
     live = set.snapshot.get(DRIVER_API_VERSION, DOMAIN, set.namespace, domain.name)
     return live is not None and is_terminating(live) and not any(live_pods(clique) for clique in domain.cliques)

@@ -73,7 +73,7 @@ def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
 
 
 def _needs_reason(step: Step) -> bool:
-    """Returns what is held, failed or remade says why; that fields differ is seen in the diff."""
+    """Tells whether a step says why: one that is held, failed or made anew does; that fields differ is seen in the diff."""
     return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
 
 
