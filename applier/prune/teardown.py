@@ -1,4 +1,4 @@
-"""In which order objects are deleted: the reverse of the order in which they would be written."""
+"""In which order objects are deleted: Services first, then the reverse of the order in which they would be written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import NamedTuple
 from applier.desired import Cycle, Desired, Graph
 from applier.plan.order import order
 from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref
+
+SERVICE = ("", "Service")
 
 
 class Teardown(NamedTuple):
@@ -29,7 +31,19 @@ def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
         for user, on in rests.items():
             for ref in on:
                 users.setdefault(ref, []).append(user)
-    return Teardown(waves[::-1], users)
+    return Teardown(_services_first(waves[::-1], users), users)
+
+
+def _services_first(waves: list[list[Ref]], users: dict[Ref, list[Ref]]) -> list[list[Ref]]:
+    """Moves Services on which nothing rests to the front, as Helm does.
+
+    Nobody is sent any more to a pod that is about to stop, and no list of endpoints is written anew for each pod of a thousand that go.
+    """
+    services = dict.fromkeys(ref for wave in waves for ref in wave if ref[:2] == SERVICE and not users.get(ref))
+    if not services:
+        return waves
+    first, *later = [[ref for ref in wave if ref not in services] for wave in waves]
+    return [[*services, *first], *(wave for wave in later if wave)]
 
 
 def last(order: Teardown, ref: Ref) -> Teardown:

@@ -52,6 +52,27 @@ def test_what_is_owned_goes_before_its_owner() -> None:
     assert waves(config("set"), owned("pod", "set"), owned("log", "pod")) == ["log", "pod", "set"]
 
 
+def service(name: str, *owners: str) -> Manifest:
+    return owned(name, *owners) | {"kind": "Service"}
+
+
+def test_a_service_goes_with_what_goes_first() -> None:
+    assert waves(config("set"), service("headless", "set"), owned("clique", "set"), owned("pod", "clique")) == [
+        "headless pod",
+        "clique",
+        "set",
+    ]
+
+
+def test_a_service_that_something_rests_on_goes_after_that() -> None:
+    slice = config("slice", ownerReferences=[owner("web", "Service")])
+    assert waves(service("web"), slice) == ["slice", "web"]
+
+
+def test_services_alone_leave_no_empty_wave() -> None:
+    assert waves(config("set"), service("headless", "set")) == ["headless", "set"]
+
+
 def test_what_is_in_a_namespace_goes_before_it() -> None:
     assert waves(NAMESPACE, config("a")) == ["a", "default"]
 
