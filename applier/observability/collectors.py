@@ -22,7 +22,7 @@ class Queue(Protocol):
     def oldest(self) -> float: ...
 
 
-class Asked(Protocol):
+class CountedRequests(Protocol):
     """What is asked of a cluster: how many requests it made, by verb and plural."""
 
     requests: Count[tuple[str, str]]
@@ -82,7 +82,7 @@ class CacheMetrics(Collector):
 class RequestMetrics(Collector):
     """Shows how many requests a cluster made."""
 
-    def __init__(self, prefix: str, cluster: Asked) -> None:
+    def __init__(self, prefix: str, cluster: CountedRequests) -> None:
         self._prefix, self._cluster = prefix, cluster
 
     def collect(self) -> Iterable[CounterMetricFamily]:

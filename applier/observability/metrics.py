@@ -6,7 +6,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 from applier.cache import WatchCache
 from applier.events import Adapted, Event, Finished, Ready, Retried, RunEnded, Throttled
-from applier.observability.collectors import Asked, CacheMetrics, Queue, QueueMetrics, RequestMetrics
+from applier.observability.collectors import CacheMetrics, CountedRequests, Queue, QueueMetrics, RequestMetrics
 
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
@@ -59,6 +59,6 @@ class Metrics:
         """Shows how old each kind is, how many objects are known, and what keeping them up to date took."""
         self._registry.register(CacheMetrics(self._prefix, cache))
 
-    def watch_requests(self, cluster: Asked) -> None:
+    def watch_requests(self, cluster: CountedRequests) -> None:
         """Shows how many requests a cluster made, by verb and resource."""
         self._registry.register(RequestMetrics(self._prefix, cluster))

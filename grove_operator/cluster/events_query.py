@@ -20,7 +20,7 @@ KINDS = (SET_KIND, "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "Comp
 
 
 @record
-class Told:
+class EventLine:
     """What was told of an object, once or many times. Times are in seconds since the epoch; `message` is the last one."""
 
     namespace: str
@@ -77,7 +77,7 @@ class Fold:
     def __init__(self) -> None:
         self._events: dict[tuple[str, ...], dict[str, Manifest]] = {}
 
-    def add(self, event: Manifest) -> Told | None:
+    def add(self, event: Manifest) -> EventLine | None:
         """Takes an event. Returns what it is folded into; none where it was taken before as it is."""
         of = event.get("involvedObject") or {}
         object = (of.get(name) for name in ("kind", "namespace", "name", "uid"))
@@ -88,13 +88,13 @@ class Fold:
         same[name] = event
         return _folded(same.values())
 
-    def told(self) -> list[Told]:
+    def told(self) -> list[EventLine]:
         """Returns everything, the last at the end."""
         folded = [_folded(one.values()) for one in self._events.values()]
         return sorted(folded, key=lambda one: (one.last or 0.0, one.first or 0.0, one.namespace, one.kind, one.name, one.reason))
 
 
-def fold(events: Iterable[Manifest]) -> list[Told]:
+def fold(events: Iterable[Manifest]) -> list[EventLine]:
     """Returns events that were read once, folded and in order."""
     folding = Fold()
     for one in events:
@@ -102,11 +102,11 @@ def fold(events: Iterable[Manifest]) -> list[Told]:
     return folding.told()
 
 
-def _folded(events: Collection[Manifest]) -> Told:
+def _folded(events: Collection[Manifest]) -> EventLine:
     last = max(events, key=lambda one: (_moments(one)[1] or 0.0, one["metadata"]["name"]))
     of = last.get("involvedObject") or {}
     times = [moment for one in events for moment in _moments(one)[:2] if moment is not None]
-    return Told(
+    return EventLine(
         str(last["metadata"].get("namespace") or ""),
         str(of.get("kind") or ""),
         str(of.get("name") or ""),

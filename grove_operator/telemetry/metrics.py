@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 from applier.errors import WriteConflict
 from applier.events import Adapted, Event, Finished, Retried, Throttled
 from applier.loop import Result
-from applier.observability.collectors import Asked, CacheMetrics, QueueMetrics, RequestMetrics
+from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
 from applier.observability.metrics import SHORT
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from grove_compiler.step import Key
@@ -85,7 +85,7 @@ class OperatorMetrics:
         self._reloads.labels(result).inc()
 
     def watch(
-        self, operator: Operator, cluster: Asked, health: Callable[[], Health], clock: Callable[[], float], missing: MissingRights
+        self, operator: Operator, cluster: CountedRequests, health: Callable[[], Health], clock: Callable[[], float], missing: MissingRights
     ) -> None:
         """Shows how an operator stands that runs in this event loop: its state, queue, cache, requests, and the pods that wait."""
         self.registry.register(QueueMetrics(PREFIX, "keys", operator.loop.queue))

@@ -20,7 +20,7 @@ from grove_operator.cli.cluster.options import (
     field_manager_option,
     input_options,
     journal_option,
-    take_asked,
+    take_input,
     take_target,
     target_options,
 )
@@ -59,7 +59,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     who owns what is written, so nothing restarts. What the other manager does next time is its own affair: stop it first.
     Without FILE and from grove-operator: all that the shipped operator made becomes that of `grove operator run`.
     """
-    target, asked = take_target(given), take_asked(given, required=SHIPPED not in managers)
+    target, asked = take_target(given), take_input(given, required=SHIPPED not in managers)
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
     lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 

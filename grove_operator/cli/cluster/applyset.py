@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_compiler.record import record
-from grove_operator.cli.cluster.options import GIVEN, Asked, adding
+from grove_operator.cli.cluster.options import GIVEN, InputOptions, adding
 from grove_operator.cli.cluster.session import Session
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ApplySetChoice:
         return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
 
 
-def take_applyset(given: dict[str, Any], asked: Asked) -> ApplySetChoice:
+def take_applyset(given: dict[str, Any], asked: InputOptions) -> ApplySetChoice:
     """Returns the set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:

@@ -10,7 +10,7 @@ from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph as CompiledGraph
-from grove_operator.cli.cluster.options import Asked
+from grove_operator.cli.cluster.options import InputOptions
 from grove_operator.cli.cluster.session import Failed, Reported, Session
 from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
 from grove_operator.cluster.desired import Sources, desired_graph
@@ -24,7 +24,7 @@ DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
 class ClusterInput:
     """What a command line asks for, read once. Reading raises `UnreadableInput` for files that cannot be looked at."""
 
-    def __init__(self, asked: Asked, namespace: str) -> None:
+    def __init__(self, asked: InputOptions, namespace: str) -> None:
         """Takes in `namespace` the one of `-n`, which is empty without."""
         self.asked, self.namespace = asked, namespace
         self.reader = InputReader()

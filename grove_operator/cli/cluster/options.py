@@ -75,7 +75,7 @@ class Target:
 
 
 @record
-class Asked:
+class InputOptions:
     """What a command line wants to exist. `kube_version` is the server's when it is empty."""
 
     files: tuple[str, ...]
@@ -272,7 +272,7 @@ target_options = adding(
 query_options = adding((_namespace_option("Its namespace. Unless told: the context's."), *_CONNECTION))
 """Which cluster, and the namespace of what is named; gives `Target`'s fields."""
 input_options = adding(_INPUT)
-"""What is to exist; gives what `take_asked` takes."""
+"""What is to exist; gives what `take_input` takes."""
 manager_options = adding(_MANAGER)
 """Under which name, and whose fields may be taken."""
 journal_option = click.option(
@@ -295,11 +295,11 @@ def take_target(given: dict[str, Any]) -> Target:
     return target
 
 
-def take_asked(given: dict[str, Any], *, required: bool = True) -> Asked:
+def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     """Returns what is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
     files = take_files(given, required=required)
     given.pop("recursive")
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
-    asked = Asked(files, **{name: given.pop(name) for name in names})
+    asked = InputOptions(files, **{name: given.pop(name) for name in names})
     asked.force = given.pop("force", ())
     return asked

@@ -17,7 +17,7 @@ from grove_operator.cli.cluster.session import Session
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
-    from grove_operator.cluster.events_query import Told
+    from grove_operator.cluster.events_query import EventLine
 
 TYPES = ("Normal", "Warning")
 
@@ -65,9 +65,9 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, types, output))
 
     async def work(session: Session) -> int:
-        from grove_operator.cli.events.read import asked_about, follow, read_events
+        from grove_operator.cli.events.read import event_query, follow, read_events
 
-        asked = await asked_about(session.cluster, name, "" if all_namespaces else session.namespace, types)
+        asked = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
         if watch:
             return await follow(session.cluster, asked, output)
         return _tell(await read_events(session.cluster, asked), output, with_namespaces=not asked.namespace)
@@ -82,7 +82,7 @@ def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], o
     return _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
 
 
-def _tell(told: list[Told], output: str, *, with_namespaces: bool) -> int:
+def _tell(told: list[EventLine], output: str, *, with_namespaces: bool) -> int:
     from grove_operator.cli.events.as_text import event_value, events_text
     from grove_operator.terminal import terminal_of
 

@@ -15,7 +15,7 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.events.as_text import Table, event_value
-from grove_operator.cluster.events_query import CLUSTER_WIDE, About, Fold, Told, about, fold
+from grove_operator.cluster.events_query import CLUSTER_WIDE, About, EventLine, Fold, about, fold
 from grove_operator.cluster.tree_query import find_kind
 from grove_operator.terminal import terminal_of
 
@@ -25,33 +25,33 @@ OF_CLUSTER_WIDE = "default"
 
 
 @record
-class Asked:
+class EventQuery:
     """Which events are wanted, and of which namespace; of all where it is empty."""
 
     about: About
     namespace: str
 
 
-async def asked_about(cluster: Cluster, words: str, namespace: str, types: Collection[str]) -> Asked:
+async def event_query(cluster: Cluster, words: str, namespace: str, types: Collection[str]) -> EventQuery:
     """Returns what a command line asks for. Raises `ClusterError`, `NoSuchObject`."""
     if not words:
-        return Asked(About(types=types), namespace)
+        return EventQuery(About(types=types), namespace)
     kind, name = about(words)
     if kind in CLUSTER_WIDE:
-        return Asked(About(kind, name, types=types), OF_CLUSTER_WIDE)
+        return EventQuery(About(kind, name, types=types), OF_CLUSTER_WIDE)
     sets: Sequence[Manifest] = ()
     if kind == SET_KIND:
         sets = (await cluster.list(find_kind(await cluster.resources(), SET_KIND), namespace)).items
-    return Asked(About(kind, name, [one["metadata"]["name"] for one in sets], types), namespace)
+    return EventQuery(About(kind, name, [one["metadata"]["name"] for one in sets], types), namespace)
 
 
-async def read_events(cluster: Cluster, asked: Asked) -> list[Told]:
+async def read_events(cluster: Cluster, asked: EventQuery) -> list[EventLine]:
     """Reads events once. Raises `ClusterError`."""
     found = await cluster.list(await cluster.resource(EVENT), asked.namespace)
     return fold(one for one in found.items if asked.about.takes(one))
 
 
-def events_in(objects: Sequence[Manifest], words: str, namespace: str, types: Collection[str]) -> list[Told]:
+def events_in(objects: Sequence[Manifest], words: str, namespace: str, types: Collection[str]) -> list[EventLine]:
     """Finds events among recorded objects. Raises `NoSuchObject`."""
     kind, name = about(words) if words else ("", "")
     sets = [one["metadata"]["name"] for one in objects if one["kind"] == SET_KIND]
@@ -61,7 +61,7 @@ def events_in(objects: Sequence[Manifest], words: str, namespace: str, types: Co
     return fold(one for one in events if wanted.takes(one))
 
 
-async def follow(cluster: Cluster, asked: Asked, output: str) -> int:
+async def follow(cluster: Cluster, asked: EventQuery, output: str) -> int:
     """Prints what there is and then what comes, each as a line of the table, or of JSON, until it is interrupted. Raises `ClusterError`."""
     folding, table, terminal = Fold(), None, terminal_of(sys.stdout)
     async with aclosing(list_and_watch(cluster, await cluster.resource(EVENT), asked.namespace)) as news:

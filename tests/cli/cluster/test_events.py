@@ -18,8 +18,8 @@ from applier.ref import Kind, Manifest, Ref
 from grove_compiler.kube.timestamp import timestamp
 from grove_operator.cli import output as outputs
 from grove_operator.cli.events.as_text import events_text
-from grove_operator.cli.events.read import EVENT, asked_about, follow
-from grove_operator.cluster.events_query import KINDS, Told, about, fold
+from grove_operator.cli.events.read import EVENT, event_query, follow
+from grove_operator.cluster.events_query import KINDS, EventLine, about, fold
 from grove_operator.cluster.tree_query import NoSuchObject
 from grove_operator.terminal import Terminal
 
@@ -147,7 +147,7 @@ def test_a_name_that_is_none_is_refused() -> None:
 
 
 async def test_of_a_topology_events_are_looked_for_where_they_lie(bench: Bench) -> None:
-    assert (await asked_about(bench.cluster, "clustertopology/a", "shop", ())).namespace == "default"
+    assert (await event_query(bench.cluster, "clustertopology/a", "shop", ())).namespace == "default"
 
 
 async def test_what_the_operator_writes_is_what_is_read(bench: Bench) -> None:
@@ -199,7 +199,7 @@ def test_a_line_says_when_as_kubectl_does(change: Manifest, seen: str) -> None:
 
 
 def test_a_message_breaks_no_line() -> None:
-    told = [Told("shop", "Pod", "a", "Normal", "Seen", "one\ntwo\x1b[31m", 1, NOW, NOW)]
+    told = [EventLine("shop", "Pod", "a", "Normal", "Seen", "one\ntwo\x1b[31m", 1, NOW, NOW)]
     text = events_text(told, NOW, PLAIN, with_namespaces=False)
     assert len(text.splitlines()) == 2
     assert "\x1b" not in text
@@ -216,7 +216,7 @@ async def test_what_comes_is_told_as_it_comes(bench: Bench, monkeypatch: pytest.
         written.append(b"".join(chunks).decode())
 
     monkeypatch.setattr(outputs, "write", write)
-    task = asyncio.ensure_future(follow(bench.cluster, await asked_about(bench.cluster, "chat", "shop", ()), output))
+    task = asyncio.ensure_future(follow(bench.cluster, await event_query(bench.cluster, "chat", "shop", ()), output))
     await shows(written, lambda text: "chat-0-web-x2" in text)
     now: dict[str, Any] = {"lastTimestamp": timestamp(time.time())}
     bench.cluster.seed(event("new", "PodCliqueSet/other", "Late", **now), event("new2", "PodCliqueSet/chat", "Late", **now))

@@ -20,7 +20,7 @@ from grove_operator.cli.cluster.options import (
     input_options,
     journal_option,
     manager_options,
-    take_asked,
+    take_input,
     take_target,
     target_options,
 )
@@ -62,7 +62,7 @@ def command(**given: Any) -> int:
     other; what goes wrong with one holds back only what depends on it.
     """
     target = take_target(given)
-    asked = take_asked(given, required=given["plan"] is None)
+    asked = take_input(given, required=given["plan"] is None)
     applyset = take_applyset(given, asked)
     from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
 

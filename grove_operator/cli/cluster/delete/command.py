@@ -17,7 +17,7 @@ from grove_operator.cli.cluster.options import (
     field_manager_option,
     input_options,
     journal_option,
-    take_asked,
+    take_input,
     take_target,
     target_options,
 )
@@ -61,7 +61,7 @@ def command(**given: Any) -> int:
     Each object is deleted only if it is the one that was looked at. Objects that a set's rules name but that somebody else made stay.
     """
     target = take_target(given)
-    asked = take_asked(given, required=not given["applyset"])
+    asked = take_input(given, required=not given["applyset"])
     from grove_operator.cli.cluster.delete.run import Choices, DeleteRun
 
     choices = Choices(**given)

@@ -15,7 +15,7 @@ from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session
 from grove_operator.cli.options import text_or_json_option
 
@@ -57,7 +57,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
     KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
     """
-    target, asked = take_target(given), take_asked(given)
+    target, asked = take_target(given), take_input(given)
     applyset = take_applyset(given, asked)
     wanted = ClusterInput(asked, target.namespace)
 

@@ -13,7 +13,7 @@ from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.optional_values import OptionalValues
-from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_asked, take_target, target_options
+from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, take_target, target_options
 from grove_operator.cli.cluster.session import ERROR, Session, say
 from grove_operator.cli.options import FILES
 
@@ -59,7 +59,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
     No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
     """
-    target, asked = take_target(given), take_asked(given)
+    target, asked = take_target(given), take_input(given)
     applyset = take_applyset(given, asked)
     wanted = ClusterInput(asked, target.namespace)
 
