@@ -122,8 +122,17 @@ def schema() -> dict[str, Any]:
     for key, model in models.items():
         made = _with(made, key, model.model_json_schema(by_alias=True, mode="validation"))
     made["properties"][BLOCK]["description"] = Values.model_fields["preflight_injector"].description
+    made["allOf"] = [{"if": _true("webhooks", "only"), "then": _true("config", "admission", "mnnvlWebhooks")}]
     made["properties"]["global"] = {"type": "object", "description": "Helm's own."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _true(*path: str) -> dict[str, Any]:
+    """The schema of values of which one is true."""
+    inner: dict[str, Any] = {"const": True}
+    for name in reversed(path):
+        inner = {"properties": {name: inner}, "required": [name]}
+    return inner
 
 
 def _with(made: dict[str, Any], key: str, part: dict[str, Any]) -> dict[str, Any]:

@@ -60,6 +60,8 @@ def _go(node: nodes.Node) -> str:
             return f"(and {_go(left)} {_go(right)})"
         case nodes.Or(left=left, right=right):
             return f"(or {_go(left)} {_go(right)})"
+        case nodes.Not(node=inner):
+            return f"(not {_go(inner)})"
         case nodes.Compare(expr=left, ops=[nodes.Operand(op="eq", expr=right)]):
             return f"(eq {_go(left)} {_go(right)})"
     raise ValueError(f"there is no Go template for {node!r}")

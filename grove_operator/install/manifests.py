@@ -92,7 +92,7 @@ def _names(values: Values, namespace: str) -> dict[str, Any]:
 def _crds() -> list[Any]:
     from grove_compiler.api.crd import crds
 
-    return [{"$if": "values.crds.enabled", **_kept(one)} for one in crds()]
+    return [{"$if": "values.crds.enabled and not values.webhooks.only", **_kept(one)} for one in crds()]
 
 
 def _kept(crd: Manifest) -> Manifest:
@@ -114,7 +114,7 @@ def _webhooks() -> list[Any]:
 def _condition(hook: Hook) -> str:
     if hook in MNNVL:
         return " and values.config.admission.mnnvlWebhooks"
-    return " and values.config.authorizer.enabled" if hook is AUTHORIZE else ""
+    return " and not values.webhooks.only" + (" and values.config.authorizer.enabled" if hook is AUTHORIZE else "")
 
 
 @cache

@@ -59,6 +59,8 @@ class Webhooks(Part):
 
     enabled: bool = True
     """Whether it is installed."""
+    only: bool = False
+    """Whether nothing but those of `config.admission.mnnvlWebhooks` is installed, for a cluster where another operator keeps sets."""
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
     """What an API server does with a set when no replica answers."""
     annotations: dict[str, str] = {}

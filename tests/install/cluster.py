@@ -88,7 +88,13 @@ class Cluster:
     @contextmanager
     def operator(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs the operator until the block ends, and lets it end in good order."""
-        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(self.kubeconfig())]
+        with self.process("run", *options) as process:
+            yield process
+
+    @contextmanager
+    def process(self, subcommand: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Runs what is in the operator's image until the block ends, and lets it end in good order."""
+        command = [sys.executable, "-m", "grove_operator", "operator", subcommand, "--kubeconfig", str(self.kubeconfig())]
         with (self.folder / "operator.log").open("ab") as log:
             process = subprocess.Popen([*command, "--config", str(self.configuration()), *options], stdout=log, stderr=log)
         try:

@@ -65,6 +65,15 @@ CHOICES: dict[str, Manifest] = {
         "podDisruptionBudget": {"enabled": False},
         "networkPolicy": {"enabled": False},
     },
+    "webhooks beside another operator": {"webhooks": {"only": True}, "config": {"admission": {"mnnvlWebhooks": True}}},
+    "webhooks beside another operator, with certificates of somebody else's": {
+        "webhooks": {"only": True},
+        "serviceMonitor": {"enabled": True},
+        "config": {
+            "admission": {"mnnvlWebhooks": True},
+            "server": {"webhooks": {"certProvisionMode": "manual"}, "healthProbes": {"port": 0}},
+        },
+    },
     "no port": {"webhooks": {"enabled": False}, "config": {"server": {"healthProbes": {"port": 0}, "metrics": {"port": 0}}}},
     "texts that are awkward": {
         "podAnnotations": {"example.com/a": AWKWARD, "yes": "no", "1": "2"},
@@ -109,6 +118,7 @@ WRONG = (
     "config.server.metrics.port=70000",
     "preflight-injector.dcgm.diagLevel=9",
     "preflight-injector.chekcs=1",
+    "webhooks.only=true",
 )
 
 
@@ -145,6 +155,7 @@ def test_no_secret_is_part_of_a_release_so_that_no_upgrade_empties_one(helm: Hel
     [
         ("values.a.b", ".Values.a.b"),
         ("values.a and values.b == 'x'", '(and .Values.a (eq .Values.b "x"))'),
+        ("values.a and not values.b", "(and .Values.a (not .Values.b))"),
         ("values.a or 'x'", '(or .Values.a "x")'),
         ("namespace", ".Release.Namespace"),
     ],

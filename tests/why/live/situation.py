@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ NODE = "why"
 PLAYED = {"nodeSelector": {"kubernetes.io/hostname": NODE}, "tolerations": [{"operator": "Exists"}]}
 
 
-def cases() -> Iterator[Case]:
+def cases() -> list[Case]:
     """Every case of every file."""
-    for path in sorted((Path(__file__).parent / "cases").glob("*.yaml")):
-        yield from yaml.safe_load(path.read_text())
+    files = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
+    return [case for path in files for case in yaml.safe_load(path.read_text())]
 
 
 def the_set(case: Case) -> Manifest:
