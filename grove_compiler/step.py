@@ -21,6 +21,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
+from grove_compiler.model.checks.scale_target import ForeignAutoscaler, live_foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
@@ -106,14 +107,14 @@ class Generation:
     """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
 
     `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
-    `findings` are what the rules said of the set beside `topologies`; none while nobody asked. `hashes` are those of its pod templates
+    `findings` are what the rules said of the set, and `rest_on` what of the cluster they looked at; none while nobody asked. `hashes` are those of its pod templates
     beside the revisions that are `recorded`. `tally` is that of its replicas, as far as it is told what has changed.
     """
 
     declaration: tuple[Any, ...]
     entry: Decoded
     declared: PodCliqueSet
-    topologies: list[Manifest] = field(default_factory=list)
+    rest_on: list[Manifest | ForeignAutoscaler] = field(default_factory=list)
     findings: list[Diagnostic] | None = None
     recorded: list[str] | None = None
     hashes: Hashes = ([], "")
@@ -269,9 +270,14 @@ def _has_pods_of_another_template(set: ExpandedSet, clique: int) -> bool:
 
 
 def _validated(subject: Subject, generation: Generation, topologies: list[Manifest], context: Context) -> list[Diagnostic]:
-    """What is wrong with a set: worked out once for a generation, and again when a topology changed."""
-    if generation.findings is None or generation.topologies != topologies:
-        generation.findings, generation.topologies = validate(subject, context.program, context.settings), topologies
+    """What is wrong with a set: worked out once for a generation, and again when a topology or who scales a job from outside has changed.
+
+    What else of the cluster is looked at makes warnings, which hold nothing.
+    """
+    set: ExpandedSet = subject.scope["set"]
+    rests_on = [*topologies, *(live_foreign_autoscalers(set) if set.is_training else ())]
+    if generation.findings is None or generation.rest_on != rests_on:
+        generation.findings, generation.rest_on = validate(subject, context.program, context.settings), rests_on
     return generation.findings
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.context import SetInContext
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.record import record
@@ -18,8 +21,17 @@ class ForeignAutoscaler:
 
 def foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
     """Returns the autoscalers that scale the set, one of its scaling groups or one of its cliques. Those of the set itself count too."""
+    return _scaling(set, set.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"))
+
+
+def live_foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
+    """Returns the same where all objects say their namespace: in a cluster, where nobody is to hear of each autoscaler of all others."""
+    return _scaling(set, set.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=set.namespace))
+
+
+def _scaling(set: SetInContext, autoscalers: Iterable[Manifest]) -> list[ForeignAutoscaler]:
     found = []
-    for manifest in set.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"):
+    for manifest in autoscalers:
         metadata, target = manifest.get("metadata") or {}, (manifest.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = target.get("kind") or "", target.get("name") or ""
         is_here = (metadata.get("namespace") or set.default_namespace) == set.namespace and target.get("apiVersion") == API_VERSION
