@@ -107,14 +107,15 @@ class Generation:
     """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
 
     `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
-    `findings` are what the rules said of the set, and `rest_on` what of the cluster they looked at; none while nobody asked. `hashes` are those of its pod templates
-    beside the revisions that are `recorded`. `tally` is that of its replicas, as far as it is told what has changed.
+    `findings` are what the rules said of the set beside `topologies` and `autoscalers`; none while nobody asked. `hashes` are those of its
+    pod templates beside the revisions that are `recorded`. `tally` is that of its replicas, as far as it is told what has changed.
     """
 
     declaration: tuple[Any, ...]
     entry: Decoded
     declared: PodCliqueSet
-    rest_on: list[Manifest | ForeignAutoscaler] = field(default_factory=list)
+    topologies: list[Manifest] = field(default_factory=list)
+    autoscalers: list[ForeignAutoscaler] = field(default_factory=list)
     findings: list[Diagnostic] | None = None
     recorded: list[str] | None = None
     hashes: Hashes = ([], "")
@@ -275,9 +276,10 @@ def _validated(subject: Subject, generation: Generation, topologies: list[Manife
     What else of the cluster is looked at makes warnings, which hold nothing.
     """
     set: ExpandedSet = subject.scope["set"]
-    rests_on = [*topologies, *(live_foreign_autoscalers(set) if set.is_training else ())]
-    if generation.findings is None or generation.rest_on != rests_on:
-        generation.findings, generation.rest_on = validate(subject, context.program, context.settings), rests_on
+    autoscalers = live_foreign_autoscalers(set) if set.is_training else []
+    if generation.findings is None or (generation.topologies, generation.autoscalers) != (topologies, autoscalers):
+        generation.findings = validate(subject, context.program, context.settings)
+        generation.topologies, generation.autoscalers = topologies, autoscalers
     return generation.findings
 
 

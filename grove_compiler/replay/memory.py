@@ -11,6 +11,7 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.checks.scale_target import ForeignAutoscaler
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.tally import KeptTally, Tally
@@ -22,7 +23,8 @@ from grove_compiler.step import GROUP, Context, Generation, Key
 
 @record
 class Memory:
-    """What is remembered of a set. `findings` were made beside `topologies`; `states` and `waiting` are a tally that rests on `hashes`.
+    """What is remembered of a set. `findings` were made beside `topologies` and `autoscalers`; `states` and `waiting` are a tally that
+    rests on `hashes`.
 
     Nothing of it is there for a topology, or for a set that is seen for the first time. The tally is copied only once a step asks for it:
     it is as long as the set has replicas.
@@ -30,6 +32,7 @@ class Memory:
 
     findings: list[Diagnostic] | None = None
     topologies: list[Manifest] = field(default_factory=list)
+    autoscalers: list[ForeignAutoscaler] = field(default_factory=list)
     hashes: Hashes | None = None
     states: list[ReplicaState] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
@@ -43,7 +46,7 @@ class Memory:
 
     def give(self, generation: Generation) -> None:
         """Lets a generation be remembered so."""
-        generation.findings, generation.topologies = self.findings, self.topologies
+        generation.findings, generation.topologies, generation.autoscalers = self.findings, self.topologies, self.autoscalers
         tally = Tally(waiting={*self.waiting})
         for state in self.states:
             tally.add(state)
@@ -54,6 +57,8 @@ class Memory:
         value: Manifest = {}
         if self.findings is not None:
             value["findings"] = plain(self.findings)
+            if self.autoscalers:
+                value["autoscalers"] = plain(self.autoscalers)
         if self.hashes is not None:
             value["tally"] = {
                 "hashes": plain(self.hashes),
@@ -74,7 +79,7 @@ def memory_before(view: Objects, key: Key, context: Context) -> Memory:
     generation = context.remembered(manifest) if manifest is not None else None
     if generation is None:
         return Memory()
-    return Memory(generation.findings, generation.topologies, generation=generation)
+    return Memory(generation.findings, generation.topologies, generation.autoscalers, generation=generation)
 
 
 def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
@@ -85,6 +90,7 @@ def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
     return Memory(
         None if findings is None else [Diagnostic(**one) for one in findings],
         topologies,
+        [ForeignAutoscaler(**one) for one in value.get("autoscalers") or ()],
         (hashes, name) if hashes is not None else None,
         [ReplicaState(*state) for state in tally.get("states") or ()],
         tally.get("waiting") or [],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.ref import Kind
+from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
@@ -121,27 +121,42 @@ def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: 
     assert why in setting.told()
 
 
+def owned(kind: str, name: str, owner: str, of: str) -> Manifest:
+    """An object of the operator's installation, and what it was made by."""
+    owners = [{"apiVersion": "apps/v1", "kind": owner, "name": of, "uid": f"uid-{of}"}]
+    metadata = {"name": name, "namespace": "system", "ownerReferences": owners}
+    return {"apiVersion": "v1" if kind == "Pod" else "apps/v1", "kind": kind, "metadata": metadata}
+
+
+INSTALLED = [owned("Pod", "operator-5d8-x", "ReplicaSet", "operator-5d8"), owned("ReplicaSet", "operator-5d8", "Deployment", "operator")]
 LEASE = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "leads", "namespace": "system"}}
 
 
-def test_people_hear_of_it_where_they_look_for_the_operator(setting: Setting) -> None:
+@pytest.mark.parametrize(
+    ("there", "about"), [(INSTALLED, "Deployment/operator"), (INSTALLED[:1], "Pod/operator-5d8-x"), ([], "Lease/leads")]
+)
+def test_people_hear_of_it_where_they_look_for_the_operator(
+    setting: Setting, there: list[Manifest], about: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two replicas have the same files, and make one event of them."""
+    monkeypatch.setenv("POD_NAME", "operator-5d8-x")
     told: list[tuple[str, str, str, str]] = []
 
     @in_virtual_time
     async def scenario() -> None:
         async with running() as world:
-            world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE)
+            world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE, *there)
             replicas = [setting.reload(world, Announcements(world.cluster, "system", ("system", "leads"))) for _ in range(2)]
             for text in (MARK.replace("patch:", "ptach:"), MARK):
                 setting.write(text)
                 for reload in replicas:
                     await reload.look()
-            events = world.cluster.store.of("", "Event", "system")
-            told.extend((one["involvedObject"]["kind"], one["type"], one["reason"], one["message"]) for one in events)
+            for one in world.cluster.store.of("", "Event", "system"):
+                where = f"{one['involvedObject']['kind']}/{one['involvedObject']['name']}"
+                told.append((where, one["type"], one["reason"], one["message"]))
 
     scenario()
-    assert [one[:3] for one in sorted(told)] == [("Lease", "Normal", "RulesTaken"), ("Lease", "Warning", "RulesRefused")]
+    assert [one[:3] for one in sorted(told)] == [(about, "Normal", "RulesTaken"), (about, "Warning", "RulesRefused")]
     words = sorted(told)[1][3]
     assert words.startswith("the last good rules go on, for the new ones are wrong: ")
     assert "ptach" in words

@@ -6,6 +6,7 @@ No kubelet runs there: kwok says of pods that they run.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -86,17 +87,19 @@ class Cluster:
         return path
 
     @contextmanager
-    def operator(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    def operator(self, *options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs the operator until the block ends, and lets it end in good order."""
-        with self.process("run", *options) as process:
+        with self.process("run", *options, **environment) as process:
             yield process
 
     @contextmanager
-    def process(self, subcommand: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    def process(self, subcommand: str, *options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs what is in the operator's image until the block ends, and lets it end in good order."""
         command = [sys.executable, "-m", "grove_operator", "operator", subcommand, "--kubeconfig", str(self.kubeconfig())]
         with (self.folder / "operator.log").open("ab") as log:
-            process = subprocess.Popen([*command, "--config", str(self.configuration()), *options], stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [*command, "--config", str(self.configuration()), *options], stdout=log, stderr=log, env=os.environ | environment
+            )
         try:
             yield process
         finally:

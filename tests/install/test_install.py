@@ -62,7 +62,7 @@ def test_probes_and_ports_are_those_of_the_configuration() -> None:
     made = installed("--set", "config.server.healthProbes.port=7", "--set", "config.server.metrics.port=8")
     ports = {one["name"]: one["containerPort"] for one in container(made)["ports"]}
     assert ports == {"webhooks": 9443, "health": 7, "metrics": 8}
-    assert container(made)["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health"}
+    assert container(made)["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health", "scheme": "HTTP"}
     assert {one["name"]: one["port"] for one in made["Service/grove-operator"]["spec"]["ports"]} == {"webhooks": 443, "metrics": 8}
 
 

@@ -68,13 +68,32 @@ def refusals(cluster: Cluster) -> list[str]:
     return [line for line in lines if ("cannot" in line and "forbidden: User" in line) or "attempting to grant" in line]
 
 
+def pod_of_the_operator(cluster: Cluster) -> str:
+    """The name of a pod of its Deployment, in which nothing runs here."""
+    for one in manifests(chosen([], settings()), NAMESPACE):
+        if one["kind"] == "Deployment":
+            cluster.apply(one)
+    cluster.until(lambda: len(cluster.items("pods", "-n", NAMESPACE)), 2)
+    return str(cluster.items("pods", "-n", NAMESPACE)[0]["metadata"]["name"])
+
+
+def abouts_of(cluster: Cluster, reason: str) -> set[str]:
+    """What events of a reason are about."""
+    events = cluster.items("events", "-n", NAMESPACE, "--field-selector", f"reason={reason}")
+    return {f"{one['involvedObject']['kind']}/{one['involvedObject']['name']}" for one in events}
+
+
 def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> None:
     others(cluster)
     install(cluster, settings())
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    pod, rules = pod_of_the_operator(cluster), cluster.folder / "rules"
+    rules.mkdir()
     mark = cluster.plane.mark()
-    with cluster.operator("--workers", "8"):
+    with cluster.operator("--workers", "8", "--rules", str(rules), POD_NAME=pod):
         play(cluster)
+        (rules / "wrong.yaml").write_text("rule: [")
+        cluster.until(lambda: abouts_of(cluster, "RulesRefused"), {"Deployment/grove-operator"})
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology") is not None, True)
     # Alone it need not wait for a word about each kind since it leads, of which there is none for a minute where nothing happens.
     install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false"])
