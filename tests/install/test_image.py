@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,10 +15,16 @@ from typing import NamedTuple
 
 import pytest
 
+from grove_operator.install.choices import chosen
+from grove_operator.install.manifests import manifests
+
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "Dockerfile"
 HOME = "/opt/grove"
+NOBODY = 65532
 SET = ROOT / "examples" / "minimal.yaml"
+CHECKS = sorted((ROOT / "preflight_images").glob("*/Dockerfile"))
+IMAGES = [FILE, *CHECKS]
 
 
 class Instruction(NamedTuple):
@@ -26,8 +34,8 @@ class Instruction(NamedTuple):
     rest: str
 
 
-def instructions() -> list[Instruction]:
-    text = re.sub(r"\\\n\s*", " ", FILE.read_text("utf-8"))
+def instructions(file: Path = FILE) -> list[Instruction]:
+    text = re.sub(r"\\\n\s*", " ", file.read_text("utf-8"))
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     return [Instruction(*line.split(None, 1)) for line in lines]
 
@@ -63,10 +71,45 @@ def test_what_compiles_stays_behind() -> None:
 
 
 def test_the_deployment_runs_what_the_image_has() -> None:
-    template = (ROOT / "grove_operator" / "install" / "templates" / "deployment.yaml").read_text("utf-8")
-    assert "command: [grove, operator, run," in template
+    [deployment] = [one for one in manifests(chosen([], []), "grove-system") if one["kind"] == "Deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["containers"][0]["command"][:3] == ["grove", "operator", "run"]
     assert f"PATH={HOME}/bin:" in last("ENV")
-    assert "runAsUser: 65532" in template
+    assert f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}" == last("USER")
+
+
+def last_in(file: Path, word: str) -> str:
+    return [one.rest for one in instructions(file) if one.word == word][-1]
+
+
+@pytest.mark.parametrize("file", IMAGES, ids=lambda file: file.parent.name)
+def test_every_image_runs_as_nobody(file: Path) -> None:
+    assert last_in(file, "USER") == "65532:65532"
+
+
+@pytest.mark.parametrize("file", IMAGES, ids=lambda file: file.parent.name)
+def test_all_that_an_image_copies_is_among_what_a_build_is_given(file: Path) -> None:
+    copied = [one.rest.split()[:-1] for one in instructions(file) if one.word == "COPY" and not one.rest.startswith("--from=")]
+    sources = [ROOT / source for sources in copied for source in sources if source != "."]
+    given = list(context())
+    assert [str(one) for one in sources if not one.exists() or not any(one.is_relative_to(path) for path in given)] == []
+
+
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
+def test_an_image_of_a_check_starts_the_module_that_it_has(file: Path) -> None:
+    [python, flag, module] = json.loads(last_in(file, "ENTRYPOINT"))
+    assert (python.startswith("python3"), flag) == (True, "-m")
+    assert module == f"preflight_images.{file.parent.name}"
+    assert (file.parent / "__main__.py").exists()
+    assert "PYTHONPATH=/opt/preflight " in last_in(file, "ENV"), "where the module is copied to"
+
+
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
+def test_packages_of_a_check_are_pinned(file: Path) -> None:
+    installs = [one.rest.partition("pip install ")[2] for one in instructions(file) if one.word == "RUN" and "pip install" in one.rest]
+    named = [word for line in installs for word in line.split() if not word.startswith(("-", "/"))]
+    wanted = (ROOT / "preflight_images" / "requirements.txt").read_text("utf-8").splitlines()
+    assert [one for one in (*named, *wanted) if one and not one.startswith(("#", "--", " ")) and "==" not in one] == []
 
 
 def context() -> Iterator[Path]:
@@ -110,6 +153,24 @@ def test_the_program_runs_and_writes_nothing_beside_itself(installed: Path, tmp_
     for command in (("initc", "--help"), ("operator", "run", "--help"), ("operator", "webhooks", "--help")):
         assert run(installed, *command, cache=tmp_path).returncode == 0
     assert files(installed) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can become somebody else")
+def test_somebody_else_runs_it_who_may_write_nothing_of_it(installed: Path, tmp_path: Path) -> None:
+    """As in a pod: another user, who may read all and write nothing but a folder for what is temporary."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    os.chown(cache, NOBODY, NOBODY)
+    readable = ("--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search")  # what runs the tests may lie below root's home
+    become = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", *readable]
+    environment = {"PATH": f"{installed}/bin:/usr/bin:/bin", "GROVE_CACHE_DIR": str(cache)}
+
+    def ended(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*become, *command], env=environment, cwd=cache, capture_output=True, text=True, check=False)
+
+    assert ended("touch", str(installed / "bin" / "mine")).returncode != 0
+    made = ended(f"{installed}/bin/grove", "compile", str(SET), "-o", "name")
+    assert (made.returncode, "podclique" in made.stdout) == (0, True), made.stderr
 
 
 def test_the_image_has_all_that_the_operator_asks_for(installed: Path) -> None:
