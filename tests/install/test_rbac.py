@@ -70,7 +70,7 @@ def refusals(cluster: Cluster) -> list[str]:
 
 def pod_of_the_operator(cluster: Cluster) -> str:
     """The name of a pod of its Deployment, in which nothing runs here."""
-    for one in manifests(chosen([], settings()), NAMESPACE):
+    for one in manifests(chosen([], []), NAMESPACE):
         if one["kind"] == "Deployment":
             cluster.apply(one)
     cluster.until(lambda: len(cluster.items("pods", "-n", NAMESPACE)), 2)
