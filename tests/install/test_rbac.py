@@ -22,6 +22,8 @@ from .scenario import install, others, play, play_as_proposed, settings
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 READ = frozenset({"get", "list", "watch"})
 """Who may list may as well get and watch: none of them shows more than another."""
+BY_NAME = ("leases.coordination.k8s.io", "replicasets.apps")
+"""What is only ever asked for by its name."""
 EVERYBODY = ("selfsubjectaccessreviews.authorization.k8s.io",)
 """What Kubernetes lets everybody do who has logged in."""
 ROLE = yaml.safe_load((Path(shipped_folder()) / "templates" / "role.yaml").read_text("utf-8"))
@@ -45,7 +47,7 @@ def needed(requests: Iterable[Request]) -> set[Right]:
         if one.resource.startswith("/") or one.resource in EVERYBODY:
             continue
         resource = f"{one.resource}/{one.subresource}" if one.subresource else one.resource
-        verbs = {one.verb} | (READ if one.verb in READ and one.resource != "leases.coordination.k8s.io" else set())
+        verbs = {one.verb} | (READ if one.verb in READ and one.resource not in BY_NAME else set())
         rights |= {(verb, resource) for verb in (verbs | {"create"} if one.verb == "patch" and one.code == 201 else verbs)}
     return rights
 
