@@ -10,6 +10,7 @@ from grove_compiler.replay.replay import replay, take_and_keep
 from grove_compiler.replay.views import Recorded
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Key
+from tests.controller.test_autoscalers import autoscaler
 from tests.features.compiling import program_with, shipped_program
 from tests.replay.kept import SETTINGS, again, cluster, taken, written
 from tests.step.world import NOW, key_of
@@ -48,6 +49,16 @@ def test_so_does_one_that_remembers_earlier_steps() -> None:
     for _ in range(2):
         kept = take_and_keep(view, key, NOW, context)[1]
     assert kept.memory.findings is not None
+    assert again(written(kept)).is_equal
+
+
+def test_so_does_one_that_remembers_what_was_wrong_beside_an_autoscaler() -> None:
+    objects = [*cluster(), autoscaler(target="demo-0-worker")]
+    objects[0]["spec"]["workloadType"] = "Training"
+    view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
+    for _ in range(2):
+        kept = take_and_keep(view, key, NOW, context)[1]
+    assert [one.name for one in kept.memory.autoscalers] == ["own"]
     assert again(written(kept)).is_equal
 
 
