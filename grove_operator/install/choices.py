@@ -42,12 +42,12 @@ def chosen(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> Value
     if problems:
         raise WrongValues(problems)
     try:
-        values = Values.model_validate(merged(defaults(), given))
+        made = Values.model_validate(merged(defaults(), given))
     except ValidationError as error:
         raise WrongValues([_sentence(one) for one in error.errors()]) from None
-    if values.webhooks.only and not values.config["admission"]["mnnvlWebhooks"]:
+    if made.webhooks.only and not made.config["admission"]["mnnvlWebhooks"]:
         raise WrongValues(["values: webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"])
-    return values
+    return made
 
 
 def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

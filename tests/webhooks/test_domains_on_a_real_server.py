@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,12 +14,12 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.api import crd
 from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
-from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
-from tests.cli.running import ROOT
 from tests.controller.live.test_mnnvl import DEFINITION
 from tests.seeds.sets import clique, mnnvl, pcs
 from tests.webhooks.conftest import Manifest
+from tests.webhooks.process import Served, webhooks
 
 pytestmark = [pytest.mark.cluster, needs_openssl]
 
@@ -46,7 +41,6 @@ class Place(NamedTuple):
 
     plane: ControlPlane
     folder: Path
-    ca: Pair
 
     def apply(self, *manifests: Manifest) -> None:
         self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
@@ -72,20 +66,10 @@ class Place(NamedTuple):
     @contextmanager
     def webhooks(self) -> Iterator[None]:
         """Runs them, and has the API server ask them."""
-        command = [sys.executable, "-m", "grove_operator", "operator", "webhooks", "--port", "0", "--cert-dir", str(self.folder / "served")]
-        options = ["--config", str(self.folder / "config.yaml"), "--kubeconfig", str(self.plane.kubeconfig)]
-        with (self.folder / "log").open("w") as log:
-            process = subprocess.Popen([*command, *options], cwd=ROOT, stderr=log, env=os.environ | {"PYTHONUNBUFFERED": "1"})
-        try:
-            self.until(lambda: " ready " in (self.folder / "log").read_text(), True)
-            port = re.search(r"listening port=(\d+)", (self.folder / "log").read_text())
-            assert port is not None
-            self.apply(*configurations(f"https://127.0.0.1:{port[1]}", self.ca))
+        with webhooks(self.plane, self.folder, "--config", str(self.folder / "config.yaml")) as served:
+            self.apply(*configurations(served))
             self.until(self._is_asked, True)
             yield
-        finally:
-            process.terminate()
-            process.wait(60)
 
     def _is_asked(self) -> bool:
         """An API server follows its configurations with some delay."""
@@ -93,25 +77,20 @@ class Place(NamedTuple):
         return "resourceClaims" in json.loads(tried.stdout)["spec"]["podSpec"]
 
 
-def configurations(url: str, ca: Pair) -> Iterator[Manifest]:
+def configurations(served: Served) -> Iterator[Manifest]:
     for manifest in webhook_configurations(Installation("default"), MNNVL):
         [hook] = manifest["webhooks"]
         path = hook["clientConfig"]["service"]["path"]
-        hook["clientConfig"] = {"url": url + path, "caBundle": base64.b64encode(ca.certificate.read_bytes()).decode()}
+        hook["clientConfig"] = {"url": served.url + path, "caBundle": served.bundle}
         yield manifest
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("webhooks")
-    ca, served = authority(folder), folder / "served"
-    served.mkdir()
-    pair = signed(ca, "webhook")
-    (served / "tls.crt").write_text(pair.certificate.read_text())
-    (served / "tls.key").write_text(pair.key.read_text())
     (folder / "config.yaml").write_text(CONFIGURATION)
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
-        there = Place(plane, folder, ca)
+        there = Place(plane, folder)
         definitions = [*crd.crds(), DEFINITION]
         text = "\n---\n".join(map(json.dumps, definitions))
         plane.kubectl("apply", "--server-side", "-f", "-", input=text)

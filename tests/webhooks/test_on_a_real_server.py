@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +11,10 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
-from tests.applier.transport.certificates import authority, needs_openssl, signed
+from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
-from tests.cli.running import ROOT
 from tests.webhooks.conftest import Manifest
+from tests.webhooks.process import webhooks
 
 pytestmark = [pytest.mark.cluster, needs_openssl]
 
@@ -26,30 +22,16 @@ __all__ = ["cache_of_the_session"]
 
 
 @pytest.fixture
-def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The webhooks as a program of their own, asked for what is in the test's namespace."""
-    ca, served = authority(tmp_path), tmp_path / "served"
-    served.mkdir()
-    pair = signed(ca, "webhook")
-    (served / "tls.crt").write_text(pair.certificate.read_text())
-    (served / "tls.key").write_text(pair.key.read_text())
-    command = [sys.executable, "-m", "grove_operator", "operator", "webhooks", "--port", "0", "--cert-dir", str(served)]
-    arguments = [*command, "--kubeconfig", str(control_plane.kubeconfig)]
-    process = subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
-    assert process.stderr is not None
     try:
-        port = re.search(r"listening port=(\d+)", process.stderr.readline())
-        assert port is not None
-        assert " ready " in process.stderr.readline()
-        bundle = base64.b64encode(ca.certificate.read_bytes()).decode()
-        configurations = [configuration(kind, f"https://127.0.0.1:{port[1]}", bundle, namespace) for kind in ("Mutating", "Validating")]
-        control_plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
-        yield process
+        with webhooks(control_plane, tmp_path) as served:
+            configurations = [configuration(kind, served.url, served.bundle, namespace) for kind in ("Mutating", "Validating")]
+            control_plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
+            yield served.process
     finally:
         for kind in ("mutating", "validating"):
             control_plane.kubectl("delete", f"{kind}webhookconfiguration", f"grove-{namespace}", "--ignore-not-found")
-        process.terminate()
-        process.wait(20)
 
 
 def configuration(kind: str, url: str, bundle: str, namespace: str) -> Manifest:
@@ -143,7 +125,7 @@ def test_a_set_that_was_stored_before_and_is_wrong_can_go(
     assert control_plane.kubectl("patch", "pcs", "chat", "-n", namespace, "--type=merge", "-p", patch, check=False).returncode == 0
 
 
-def test_without_the_webhooks_nothing_is_let_in(control_plane: ControlPlane, there: Manifest, admission: subprocess.Popen[str]) -> None:
+def test_without_the_webhooks_nothing_is_let_in(control_plane: ControlPlane, there: Manifest, admission: subprocess.Popen[bytes]) -> None:
     admission.terminate()
     assert admission.wait(20) == 0
     assert "failed calling webhook" in apply(control_plane, there)[1]
