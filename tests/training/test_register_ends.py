@@ -214,10 +214,16 @@ def test_e24_a_set_is_a_job_as_a_whole_or_not_at_all() -> None:
 
 
 def test_e25_a_job_is_done_when_every_clique_is() -> None:
-    """Out of scope with E24: there are no cliques that serve on, so that none has to be drained."""
     simulation = started(job([clique("worker", 2), clique("evaluator")]))
     finish(simulation, WORKER)
     assert phase(simulation) == "Running"
     finish(simulation, "demo-0-evaluator")
     assert phase(simulation) == "Succeeded"
     assert "WorkloadSucceeded" in events(simulation)
+
+
+def test_e25_cliques_that_would_serve_on_are_ended_with_those_that_success_needs() -> None:
+    simulation = started(job([clique("worker", 2), clique("evaluator")], successCliques=["worker"]))
+    finish(simulation, WORKER)
+    assert phase(simulation) == "Succeeded"
+    assert {pod["metadata"]["labels"]["grove.io/podclique"] for pod in simulation.world.pods()} == {WORKER}
