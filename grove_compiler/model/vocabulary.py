@@ -39,6 +39,7 @@ from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, g
 from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang, new_pod_is_gated
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
+from grove_compiler.model.expanded.kueue import queued_pods
 from grove_compiler.model.expanded.live_object import (
     condition_since,
     is_stalled,
@@ -274,6 +275,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pod_names,
         pod_spec_path,
         pods,
+        queued_pods,
         replaced_pods,
         replaced_with_member,
         replica_attempt,

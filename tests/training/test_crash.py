@@ -1,4 +1,4 @@
-"""The operator is killed after every single write of a job's success, failure, restart and deadline: the end is the same."""
+"""The operator is killed after every single write of a job's success, failure, restart, deadline and suspension: the end is the same."""
 
 from __future__ import annotations
 
@@ -40,8 +40,26 @@ def run_out(simulation: Simulation) -> None:
     simulation.let_pass(660)
 
 
+def suspend(simulation: Simulation, *, to: bool = True) -> None:
+    def edit(set: Manifest) -> None:
+        set["spec"]["suspend"] = to
+
+    simulation.edit(edit)
+
+
+def resume(simulation: Simulation) -> None:
+    suspend(simulation, to=False)
+
+
+def nothing(_: Simulation) -> None:
+    pass
+
+
 class Case(NamedTuple):
-    """What happens to a job, and how it stands in the end: its phase, the restarts that it spent, and the attempt of its pods."""
+    """What happens to a job, and how it stands in the end: its phase, the restarts that it spent, and the attempt that counts.
+
+    `before` happens first, to its end, and nobody is killed meanwhile.
+    """
 
     limits: dict[str, Any]
     deed: Deed
@@ -49,6 +67,7 @@ class Case(NamedTuple):
     phase: str
     restarts: int
     attempt: int
+    before: Deed = nothing
 
 
 CASES = {
@@ -57,6 +76,8 @@ CASES = {
     "restart": Case({"maxRestarts": 3}, fail, 25, "Running", 1, 2),
     "eviction": Case({"ignoreDisruptions": True}, evict, 25, "Running", 0, 2),
     "deadline": Case({"maxRuntime": "10m"}, run_out, 8, "Failed", 0, 1),
+    "suspend": Case({"maxRestarts": 3, "maxRuntime": "10m"}, suspend, 8, "Pending", 0, 2),
+    "resume": Case({"maxRestarts": 3, "maxRuntime": "10m"}, resume, 8, "Running", 0, 2, before=suspend),
 }
 
 
@@ -75,6 +96,8 @@ def standing(simulation: Simulation) -> tuple[object, ...]:
 def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> None:
     case = CASES[name]
     simulation = watched_job(running(ranks(**case.limits)))
+    case.before(simulation)
+    simulation.settle()
     moments = moments_of(simulation)
     case.deed(simulation)
     end(simulation)

@@ -72,7 +72,8 @@ class Garbage:
         stopped = copied(self.store.objects[ref])
         stopped["metadata"]["deletionGracePeriodSeconds"] = 0
         if stopped["metadata"].get("finalizers"):
-            self.store.put(stopped)
+            if stopped != self.store.objects[ref]:
+                self.store.put(stopped)
         else:
             self.remove(ref, now)
 

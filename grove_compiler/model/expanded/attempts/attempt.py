@@ -57,8 +57,12 @@ class ReplicaAttempt:
 
     @lazy
     def waits_for(self) -> list[LivePod]:
-        """The pods of other attempts that are on their way out: the next attempt begins when the last of them is gone."""
-        return [pod for clique in self.replica.all_cliques for pod in leaving(clique) if attempt_number(pod) != self.number]
+        """The pods of other attempts that are on their way out: the next attempt begins when the last of them is gone.
+
+        One that has ended, or never had a node, holds nothing any more, though somebody's finalizer keeps its object, as a queue's does.
+        """
+        others = (pod for clique in self.replica.all_cliques for pod in leaving(clique) if attempt_number(pod) != self.number)
+        return [pod for pod in others if pod.node_name and not pod.is_finished]
 
     @lazy
     def failure(self) -> Manifest | None:

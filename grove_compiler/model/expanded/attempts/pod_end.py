@@ -16,6 +16,8 @@ DELETION_REASON = "grove.io/deletion-reason"
 """The annotation that says why we delete something; what goes without it was deleted by somebody else."""
 DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated", "UnexpectedAdmissionError")
 """Reasons of failed pods that say the node, and not the program, was at fault, where no condition `DisruptionTarget` does."""
+DISRUPTED_BY = ("DisruptionTarget", "TerminationTarget")
+"""Conditions of pods that the cluster takes away: Kubernetes' own, and that of a queue which gives their place to others (Kueue)."""
 INIT_CONTAINER = "init container "
 """What stands before the name of one."""
 MESSAGE_LINES, MESSAGE_LENGTH = 5, 400
@@ -100,8 +102,9 @@ def _requested(pod: LivePod) -> float | None:
 def _disruption(pod: LivePod) -> str:
     """What took a pod away, in the words of whoever did; empty where nothing says so."""
     status = status_of(pod.manifest)
-    if is_true_in(status, "DisruptionTarget"):
-        return str(condition_in(status, "DisruptionTarget").get("reason") or "DisruptionTarget")
+    for type in DISRUPTED_BY:
+        if is_true_in(status, type):
+            return str(condition_in(status, type).get("reason") or type)
     return str(status["reason"]) if pod.phase == "Failed" and status.get("reason") in DISRUPTIONS else ""
 
 

@@ -1,0 +1,14 @@
+"""Kueue's groups of plain pods: which pods of a replica wait in a queue together."""
+
+from __future__ import annotations
+
+from grove_compiler.model.expanded.structure import Replica
+from grove_compiler.model.lazy import remembered
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+
+
+@remembered
+def queued_pods(replica: Replica) -> int:
+    """Returns how many pods of a replica name a queue of Kueue's."""
+    return sum(clique.replicas for clique in replica.all_cliques if clique.template.labels.get(QUEUE_LABEL))
