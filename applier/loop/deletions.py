@@ -25,7 +25,8 @@ class DeletionWriter:
     """Deletes live objects by their UIDs, those on which nothing rests first. Each gets its reason as an `annotation`, if that has a name.
 
     What others rest on goes with a later look, when these are being deleted. So nobody waits here, and of a thousand keys that go all pods
-    are told to stop before the first of their owners is deleted: pods hold the machines that somebody else may need.
+    are told to stop before the first of their owners is deleted: pods hold the machines that somebody else may need. Only Services, to
+    which nothing is sent any more, go along with them.
 
     The annotation is written under the main `manager`, by a plain patch. Where the deletion does not come about and the object stays
     wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted. The same patch takes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -32,11 +33,11 @@ async def test_a_replica_that_goes_costs_one_delete_for_each_object() -> None:
 
 
 @in_virtual_time
-async def test_the_pods_of_all_replicas_that_go_are_deleted_before_anything_else() -> None:
+async def test_the_services_and_pods_of_all_replicas_that_go_are_deleted_before_anything_else() -> None:
     async with running() as world:
         await world.declare(0, 2)
         deleted = [one.resource.plural for one in world.cluster.writes() if one.verb == "delete"]
-        assert deleted[: 2 * REPLICAS] == ["pods"] * 2 * REPLICAS
+        assert Counter(deleted[: 3 * REPLICAS]) == {"services": REPLICAS, "pods": 2 * REPLICAS}
 
 
 @in_virtual_time
