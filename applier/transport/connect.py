@@ -96,6 +96,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
     """Cancels what runs on SIGTERM, as asyncio does on SIGINT: else a credential plugin that hangs would outlive us."""
     loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), []
+    loop.set_exception_handler(unhandled)
 
     def terminate(*_: object) -> None:
         assert task is not None
@@ -115,6 +116,17 @@ async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
+
+
+def unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tells of an error that no task has seen, as asyncio does, but for writes to connections that the server has closed.
+
+    uvloop may write the end of TLS to a connection that it knows is gone (a server that is killed does that), and would print a traceback.
+    Whoever waited for an answer on it is told by the connection's end.
+    """
+    error = context.get("exception")
+    if not (isinstance(error, RuntimeError) and "the handler is closed" in str(error)):
+        loop.default_exception_handler(context)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -175,7 +175,7 @@ def _map(walk: Walk | None, value: Any) -> Any:
 
 
 def _differ(items: list[Any], identity: dict[str, Any]) -> bool:
-    """Whether no two items are surely told apart."""
+    """Tells whether no two items are the same by what identifies them; false where that cannot be told."""
     try:
         if not identity:
             return len(set(items)) == len(items)
