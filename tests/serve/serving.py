@@ -12,7 +12,7 @@ from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
 from grove_compiler.step import Context
-from grove_operator.cli.operator.existing import EVENT
+from grove_operator.cli.operator.read_objects import EVENT
 from grove_operator.cli.serve.scene import draw_scene
 from grove_operator.cli.serve.server import PageServer
 from grove_operator.cli.serve.stage import Stage, watching

@@ -77,7 +77,7 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
 
 def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], output: str) -> int:
     from grove_operator.cli.events.read import events_in
-    from grove_operator.cli.operator.existing import in_file
+    from grove_operator.cli.operator.read_objects import in_file
 
     return _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
 

@@ -65,7 +65,7 @@ def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
 
 
 def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
-    from grove_operator.cli.operator.existing import in_file
+    from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cluster.job_query import job_in
 
     return _show(job_in(in_file(snapshot).objects, name, namespace), output)

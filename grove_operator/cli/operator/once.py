@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from applier.cache import Wanted, read_once
 from applier.decision import Schemas
 from grove_compiler.step import Context
-from grove_operator.cli.operator.existing import in_cluster, in_file
+from grove_operator.cli.operator.read_objects import in_cluster, in_file
 from grove_operator.cli.output import encoded, json_report, write
 from grove_operator.controller.rehearsal import Rehearsal, Would
 from grove_operator.terminal import visible

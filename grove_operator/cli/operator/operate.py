@@ -15,7 +15,7 @@ from grove_operator.cli.operator.admission import own_namespace, serve_beside, s
 from grove_operator.cli.operator.configuration import tell_unused, with_defaults
 from grove_operator.cli.operator.keeping import keeping
 from grove_operator.cli.operator.reload import Files, Reload
-from grove_operator.cli.operator.shown import Shown
+from grove_operator.cli.operator.telemetry import Telemetry
 from grove_operator.controller.announcements import Announcements
 from grove_operator.controller.log import Log
 from grove_operator.controller.operator import Operator, Options
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from applier.loop import Lease
     from grove_compiler.step import Context
     from grove_operator.cli.cluster.session import Session
-    from grove_operator.cli.operator.given import Given
     from grove_operator.cli.operator.relay import Relay
+    from grove_operator.cli.operator.start_files import StartFiles
 
 GRACE = 20.0
 """Seconds for what is in work when a signal comes; Kubernetes kills a pod after 30."""
@@ -33,35 +33,35 @@ GRACE = 20.0
 Beside = Callable[[], Coroutine[Any, Any, None]]
 
 
-async def operate(session: Session, given: Given, context: Context, heard: Relay, namespace: str, workers: int) -> int:
+async def operate(session: Session, files: StartFiles, context: Context, heard: Relay, namespace: str, workers: int) -> int:
     """Returns 0 after a signal. Raises `ApplierError` where the cluster cannot be read, and `Failed` where webhooks cannot be served.
 
     `heard` hears of requests; `namespace` is the only one to look after, empty for all; `workers` are keys in work at a time.
     """
     log = Log(sys.stderr, context.config.manifest)
     # Without a file, as at a desk, nothing is served: two of them would want the same ports.
-    shown = Shown(context.config.manifest if given.path else {}, log, heard)
+    telemetry = Telemetry(context.config.manifest if files.path else {}, log, heard)
     options = Options(
         namespace,
         _lease(session, context),
         workers,
         sink=heard,
-        on_look=shown.look,
-        on_result=shown.result,
-        on_wait=shown.wait,
-        on_work=shown.work,
+        on_look=telemetry.look,
+        on_result=telemetry.result,
+        on_wait=telemetry.wait,
+        on_work=telemetry.work,
         keeping=keeping(with_defaults(context).manifest["replay"], log),
     )
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
-    tell_unused(given.document, log)
-    webhooks = partial(serve_beside, session, context, given.document, operator.cache, log) if serves_webhooks(context) else None
+    tell_unused(files.document, log)
+    webhooks = partial(serve_beside, session, context, files.document, operator.cache, log) if serves_webhooks(context) else None
     told = Announcements(session.cluster, own_namespace(session), _lease_name(session, context), heard)
-    reload = Reload(Files(given.folders, given.path), context, given.document, operator, log, shown.reloaded, announce=told.tell)
+    reload = Reload(Files(files.folders, files.path), context, files.document, operator, log, telemetry.reloaded, announce=told.tell)
     stop = Stop()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, operator.recorder.hand_over)
     with ended_by_signal(stop):
-        async with shown.serving(operator, session.cluster):
+        async with telemetry.serving(operator, session.cluster):
             looking = asyncio.create_task(reload.run(), name="files")
             try:
                 await _until(stop, operator, webhooks)

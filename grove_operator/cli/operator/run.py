@@ -8,8 +8,8 @@ import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option, optional_namespace
 from grove_operator.cli.cluster.session import ERROR, Session, attempt, run
-from grove_operator.cli.operator.given import live_context, read_given, recorded_context
 from grove_operator.cli.operator.relay import Relay
+from grove_operator.cli.operator.start_files import live_context, read_start_files, recorded_context
 from grove_operator.cli.options import FILES, rules_option
 
 COLLECT_AFTER = 50_000
@@ -74,13 +74,13 @@ def command(
         from grove_operator.controller.operator import WORKERS
 
         # What is wrong with files is told before anything is asked of a server, which may not be there.
-        given = read_given(config, rules, may_be_empty=True)
-        shared = await live_context(given, session, mnnvl_shape)
+        files = read_start_files(config, rules, may_be_empty=True)
+        shared = await live_context(files, session, mnnvl_shape)
         if once:
             from grove_operator.cli.operator.once import of_a_cluster
 
             return await of_a_cluster(session.cluster, shared, namespace, output)
-        return await operate(session, given, shared, heard, namespace, workers or WORKERS)
+        return await operate(session, files, shared, heard, namespace, workers or WORKERS)
 
     heard = Relay()
     return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), heard, long=not once, findings=ERROR)

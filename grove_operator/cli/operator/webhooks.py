@@ -9,8 +9,8 @@ import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option
 from grove_operator.cli.cluster.session import ERROR, Session, run
-from grove_operator.cli.operator.given import read_given
 from grove_operator.cli.operator.run import COLLECT_AFTER
+from grove_operator.cli.operator.start_files import read_start_files
 from grove_operator.cli.options import rules_option
 
 
@@ -47,17 +47,17 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from grove_operator.controller.operator import watched
         from grove_operator.controller.served_shape import served_shape
 
-        given = read_given(config, rules)
-        shared = given.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
+        files = read_start_files(config, rules)
+        shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):
-            async with admission(session, shared, given.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
+            async with admission(session, shared, files.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
                 await cache.start()
                 try:
                     await stop.unless(known(cache, log))
                     webhooks.ready()
-                    log.line("ready", rules=len(given.program.rules), kubernetes=shared.settings.kube_version)
+                    log.line("ready", rules=len(files.program.rules), kubernetes=shared.settings.kube_version)
                     await stop.wait()
                 finally:
                     await cache.stop()

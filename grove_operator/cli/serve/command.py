@@ -85,12 +85,12 @@ def command(
 
     async def work(session: Session) -> int:
         from applier.cache import Wanted, WatchCache
-        from grove_operator.cli.operator.existing import EVENT
-        from grove_operator.cli.operator.given import live_context, read_given
+        from grove_operator.cli.operator.read_objects import EVENT
+        from grove_operator.cli.operator.start_files import live_context, read_start_files
         from grove_operator.cli.serve.stage import watching
         from grove_operator.controller.operator import watched
 
-        shared = await live_context(read_given(config, rules), session)
+        shared = await live_context(read_start_files(config, rules), session)
         place = "" if all_namespaces else session.namespace
         wanted = [*watched(place, shared.settings), Wanted(EVENT, place)]
         cache = WatchCache(session.cluster, wanted)
@@ -106,8 +106,8 @@ def command(
 
 
 def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: At) -> int:
-    from grove_operator.cli.operator.existing import in_file
-    from grove_operator.cli.operator.given import recorded_context
+    from grove_operator.cli.operator.read_objects import in_file
+    from grove_operator.cli.operator.start_files import recorded_context
     from grove_operator.cli.serve.scene import Seen
     from grove_operator.cli.serve.stage import still
 

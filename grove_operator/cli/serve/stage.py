@@ -11,7 +11,7 @@ from typing import TypeVar
 from applier.cache import Wanted, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
-from grove_operator.cli.operator.existing import EVENT
+from grove_operator.cli.operator.read_objects import EVENT
 from grove_operator.cli.serve.scene import Scene, Seen
 
 SETTLE = 0.25

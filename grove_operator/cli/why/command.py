@@ -16,7 +16,7 @@ from grove_operator.cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:
     from grove_compiler.step import Context
-    from grove_operator.cli.operator.existing import Existing
+    from grove_operator.cli.operator.read_objects import ReadObjects
 
 WAITS = 1
 
@@ -49,24 +49,24 @@ def command(name: str, snapshot: str | None, config: str | None, rules: tuple[st
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, output))
 
     async def work(session: Session) -> int:
-        from grove_operator.cli.operator.existing import in_cluster
-        from grove_operator.cli.operator.given import live_context, read_given
+        from grove_operator.cli.operator.read_objects import in_cluster
+        from grove_operator.cli.operator.start_files import live_context, read_start_files
 
-        shared = await live_context(read_given(config, rules), session)
-        existing = await in_cluster(session.cluster, shared, session.namespace)
-        return _tell(name, session.namespace, existing, shared, output)
+        shared = await live_context(read_start_files(config, rules), session)
+        read = await in_cluster(session.cluster, shared, session.namespace)
+        return _tell(name, session.namespace, read, shared, output)
 
     return sessions.run(work, target)
 
 
 def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], output: str) -> int:
-    from grove_operator.cli.operator.existing import in_file
-    from grove_operator.cli.operator.given import recorded_context
+    from grove_operator.cli.operator.read_objects import in_file
+    from grove_operator.cli.operator.start_files import recorded_context
 
     return _tell(name, namespace, in_file(snapshot), recorded_context(config, rules), output)
 
 
-def _tell(name: str, namespace: str, existing: Existing, context: Context, output: str) -> int:
+def _tell(name: str, namespace: str, read: ReadObjects, context: Context, output: str) -> int:
     from applier.ref import Ref
     from grove_operator.cli.why.as_text import why_text, why_value
     from grove_operator.cluster.why import reasons
@@ -75,9 +75,9 @@ def _tell(name: str, namespace: str, existing: Existing, context: Context, outpu
     from grove_operator.terminal import terminal_of
 
     now = time.time()
-    asked, set = find(name, namespace, existing.objects)
+    asked, set = find(name, namespace, read.objects)
     root = Ref.of(asked)
-    found = reasons(root, waits_of(set, existing.objects, existing.unserved, context, now, asked))
+    found = reasons(root, waits_of(set, read.objects, read.unserved, context, now, asked))
     if output == "json":
         report: dict[str, Any] = {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(found)}
         outputs.write([outputs.json_report(report)])

@@ -24,7 +24,7 @@ RECORDED_KUBE_VERSION = "1.35"
 
 
 @record
-class Given:
+class StartFiles:
     """What was read: rules from `folders` beside those that ship, and the configuration from the file `path`.
 
     Both are empty where the command line names none, and so is the document.
@@ -46,28 +46,28 @@ class Given:
         return made
 
 
-def read_given(config: str | None, folders: Sequence[str], *, may_be_empty: bool = False) -> Given:
+def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty: bool = False) -> StartFiles:
     """Returns what the files say. Raises `Reported` after findings about them were printed.
 
     Folders `may_be_empty` where rules come later, as in a volume whose ConfigMap is optional.
     """
     document = _document(config) if config else None
-    return Given(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
+    return StartFiles(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
 
 
-async def live_context(given: Given, session: Session, mnnvl_shape: str | None = None) -> Context:
-    """Returns what the operator of that cluster would share among steps. Raises `ClusterError`, and `Reported` as `Given.context` does."""
+async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> Context:
+    """Returns what the operator of that cluster would share among steps. Raises `ClusterError`, and `Reported` as `context` does."""
     from grove_operator.controller.operator import settings_of
     from grove_operator.controller.served_shape import served_shape
 
-    return given.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
+    return files.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
 
 
 def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> Context:
     """Returns the same for recorded objects, of a cluster that cannot be asked. Raises `Reported` after findings were printed."""
     from grove_operator.controller.operator import settings_of
 
-    return read_given(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
+    return read_start_files(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
 
 
 def _document(path: str) -> Document:

@@ -32,7 +32,7 @@ LOOK_AGAIN = 1.0
 """Seconds after which a state that has changed is told in the log."""
 
 
-class Shown:
+class Telemetry:
     """Listens to an operator. A port of 0, or a section that is not there, shows nothing and imports nothing.
 
     Raises `Failed` where something that is asked for is not installed.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENT = Kind("", "v1", "Event")
 
 
-class Existing(NamedTuple):
+class ReadObjects(NamedTuple):
     """Objects, the kinds that the server does not serve, and all kinds that were asked for."""
 
     objects: list[Manifest]
@@ -27,7 +27,7 @@ class Existing(NamedTuple):
     asked: set[Kind]
 
 
-async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> Existing:
+async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> ReadObjects:
     """Returns what an operator watches there, and events; all namespaces where none is given. Raises `ClusterError`."""
     wanted = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
     by_labels = [
@@ -35,10 +35,10 @@ async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> Exis
         for labels in {one.labels for one in wanted}
     ]
     unserved = {kind for each in by_labels for kind in each.unserved}
-    return Existing([one for each in by_labels for one in each.objects.values()], unserved, {one.kind for one in wanted})
+    return ReadObjects([one for each in by_labels for one in each.objects.values()], unserved, {one.kind for one in wanted})
 
 
-def in_file(path: str) -> Existing:
+def in_file(path: str) -> ReadObjects:
     """Returns recorded objects. Raises `Reported` after findings about the file were printed."""
     from grove_operator.reading.inputs import InputReader
 
@@ -48,7 +48,7 @@ def in_file(path: str) -> Existing:
         findings.write(reader.problems, reader.find_file, sys.stderr)
         raise Reported
     unserved = set() if any(_is_of_driver(one) for one in objects) else {COMPUTE_DOMAIN}
-    return Existing(objects, unserved, set())
+    return ReadObjects(objects, unserved, set())
 
 
 def _is_of_driver(manifest: Manifest) -> bool:
