@@ -12,7 +12,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +43,7 @@ class Gang:
         self.folder, self.port = folder, str(free_port())
         self.pods: dict[str, subprocess.Popen[str]] = {}
         config = folder / "gang"
-        config.mkdir()
+        config.mkdir(parents=True)
         (config / "expected_count").write_text(str(len(PODS)))
         (config / "master_addr").write_text("127.0.0.1")
         (config / "peers").write_text("".join(f"{pod}:127.0.0.1\n" for pod in PODS))
@@ -83,6 +86,22 @@ def test_a_gang_that_is_too_slow_is_told_by_every_pod(folder: Path) -> None:
     assert [(list(event.errorCode), event.isFatal) for event in server.events] == [(["NCCL_BW_DEGRADED"], False)] * len(PODS)
 
 
+def test_one_slow_pod_makes_the_gang_too_slow_which_every_pod_tells(folder: Path) -> None:
+    """In a collective all wait for the slowest, so that nobody can tell which pod it is."""
+    server, sound, slow = PlatformConnector(), Gang(folder), Gang(folder / "slow")
+    measured = {"BENCHMARK_ITERS": "200", "MESSAGE_SIZE": "4M", "PLATFORM_CONNECTOR_SOCKET": f"unix://{folder / 's'}"}
+    with server.serving(folder / "s"):
+        for pod in PODS:
+            sound.start(pod, **measured)
+        usual = min(one["bus_bandwidth_gbps"] for one in sound.results().values())
+        server.events.clear()
+        for pod in PODS:
+            slow.start(pod, **measured, NCCL_ALLREDUCE_THRESHOLD_GBPS=str(usual / 3))
+        with held_up(slow.pods[PODS[2]].pid):
+            slow.results()
+    assert {event.nodeName: list(event.errorCode) for event in server.events} == {f"node-of-{pod}": ["NCCL_BW_DEGRADED"] for pod in PODS}
+
+
 def test_a_pod_that_never_comes_is_a_timeout_and_no_fault_of_hardware(folder: Path) -> None:
     server, gang = PlatformConnector(), Gang(folder)
     (folder / "gang" / "peers").write_text("".join(f"{pod}:127.0.0.1\n" for pod in PODS[:3]))
@@ -106,6 +125,33 @@ def test_a_pod_that_dies_in_the_collective_is_missed_by_the_others(folder: Path)
     assert {event.nodeName for event in server.events} == {f"node-of-{pod}" for pod in PODS[:3]}
 
 
+@contextmanager
+def held_up(pid: int) -> Iterator[None]:
+    """Lets the ranks of a pod stand still nine tenths of the time."""
+    ended = threading.Event()
+
+    def hold() -> None:
+        while not ended.wait(0.05):
+            ranks = descendants(pid)[1:]  # not torchrun itself, which would miss its own timeouts
+            send(signal.SIGSTOP, ranks)
+            ended.wait(0.45)
+            send(signal.SIGCONT, ranks)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        holder.join()
+
+
+def send(number: signal.Signals, pids: list[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def wait_for_children(pid: int) -> None:
     deadline = time.monotonic() + 120
     while len(descendants(pid)) < 2:
@@ -114,7 +160,10 @@ def wait_for_children(pid: int) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has ended
+        return []
     return [found for child in map(int, children) for found in (child, *descendants(child))]
 
 
