@@ -54,7 +54,7 @@ class SoundValues:
             bounds = schema.get("min_items", 0), min(schema.get("max_items", MOST_ITEMS), MOST_ITEMS)
             return partial(_list, self.walk(schema["items"]), *bounds, self._identity(schema))
         if kind == "map":
-            return partial(_map, self.walk(schema["values"]) if "values" in schema else None)
+            return partial(_object, _Values(self.walk(schema["values"]) if "values" in schema else _kept), {}, ())
         if kind == "any":
             return _same
         return self._scalar(schema)
@@ -105,7 +105,22 @@ class _Fields(dict[str, Walk]):
         raise _Unsure
 
 
-def _object(fields: _Fields, defaults: dict[str, Any], required: tuple[str, ...], value: Any) -> Any:
+class _Values(dict[str, Walk]):
+    """One walk for whatever key a map has. It stays empty: keys are as many as users write."""
+
+    __slots__ = ("_walk",)
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__()
+        self._walk = walk
+
+    def __missing__(self, name: Any) -> Walk:
+        if name.__class__ is not str:
+            raise _Unsure
+        return self._walk
+
+
+def _object(fields: _Fields | _Values, defaults: dict[str, Any], required: tuple[str, ...], value: Any) -> Any:
     if value.__class__ is not dict or len(value) > MOST_ITEMS:
         raise _Unsure
     result = value
@@ -149,28 +164,6 @@ def _list(walk: Walk, least: int, most: int, identity: dict[str, Any] | None, va
             result[index] = changed
     if identity is not None and len(value) > 1 and not _differ(value, identity):
         raise _Unsure
-    return result
-
-
-def _map(walk: Walk | None, value: Any) -> Any:
-    if value.__class__ is not dict or len(value) > MOST_ITEMS:
-        raise _Unsure
-    result = value
-    for name, item in value.items():
-        if name.__class__ is not str:
-            raise _Unsure
-        if walk is None or item.__class__ is walk:
-            continue
-        if item is None:
-            result = value.copy() if result is value else result
-            del result[name]
-            continue
-        if walk.__class__ is type:
-            raise _Unsure
-        changed = walk(item)
-        if changed is not item:
-            result = value.copy() if result is value else result
-            result[name] = changed
     return result
 
 
