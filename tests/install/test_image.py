@@ -101,7 +101,29 @@ def test_an_image_of_a_check_starts_the_module_that_it_has(file: Path) -> None:
     assert (python.startswith("python3"), flag) == (True, "-m")
     assert module == f"preflight_images.{file.parent.name}"
     assert (file.parent / "__main__.py").exists()
-    assert "PYTHONPATH=/opt/preflight " in last_in(file, "ENV"), "where the module is copied to"
+    assert "PYTHONPATH=/opt/preflight:" in last_in(file, "ENV"), "where the module is copied to"
+
+
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
+def test_a_check_runs_with_the_packages_that_its_image_installs_whatever_its_base_pins(file: Path, tmp_path: Path) -> None:
+    """As PyTorch's image does: it holds packages at its own versions by a file of constraints."""
+    constraints = tmp_path / "constraint.txt"
+    constraints.write_text("grpcio==1.50.0\nprotobuf==4.25.0\n", "utf-8")
+    pinned = {**os.environ, "PIP_CONSTRAINT": str(constraints)} if "pytorch" in last_in(file, "FROM") else dict(os.environ)
+    shutil.copytree(ROOT / "preflight_images", tmp_path / "preflight_images", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "preflight_images" / "requirements.txt", tmp_path)
+    [install] = [one.rest for one in instructions(file) if one.word == "RUN" and "pip install" in one.rest and "apt-get" not in one.rest]
+    carry_out(re.sub(r"python3[.\d]*", sys.executable, install).replace("/opt/preflight", str(tmp_path)), tmp_path, pinned)
+    [path] = re.findall(r"PYTHONPATH=(\S+)", last_in(file, "ENV"))
+    environment = {"PYTHONPATH": path.replace("/opt/preflight", str(tmp_path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    bare = str(getattr(sys, "_base_executable", sys.executable))  # without what the project has installed for itself
+    where = [bare, "-c", "import grpc, google.protobuf as p; print(grpc.__file__, p.__file__)"]
+    found = subprocess.run(where, env=environment, capture_output=True, text=True, check=False)
+    assert [str(tmp_path / "packages") in one for one in found.stdout.split()] == [True, True], found.stderr
+    ended = subprocess.run(
+        [bare, *json.loads(last_in(file, "ENTRYPOINT"))[1:]], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False), ended.stderr
 
 
 @pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
@@ -130,11 +152,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for one in instructions():
         if one.word == "RUN":
             command = one.rest.replace(HOME, str(home)).replace("python -m venv", f"{sys.executable} -m venv")
-            done = subprocess.run(["sh", "-c", command], cwd=source, capture_output=True, text=True, check=False)
-            if done.returncode and re.search("No matching distribution|Max retries|connection", done.stderr, re.IGNORECASE):
-                pytest.skip("the package index is out of reach")
-            assert done.returncode == 0, done.stderr[-2000:]
+            carry_out(command, source, dict(os.environ))
     return home
+
+
+def carry_out(command: str, folder: Path, environment: dict[str, str]) -> None:
+    """Runs a command of a Dockerfile. Skips the test where the package index is out of reach."""
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode and re.search("No matching distribution|Max retries|connection", done.stderr, re.IGNORECASE):
+        pytest.skip("the package index is out of reach")
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def run(home: Path, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
