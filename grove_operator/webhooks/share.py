@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-SHARE, SHARE_WHEN_BUSY = 4, 200
-"""One part in so many of the time. Who asks while something helpful is worked out waits for it, and of a hundred less than one may."""
+SHARE, SHARE_WHEN_BUSY = 4, 400
+"""One part in so many of the time. Who asks while something helpful is worked out waits for it, and of two hundred less than one may."""
 BUSY = 10
 """Questions within a second."""
 

@@ -7,7 +7,6 @@ that the same HTTP library can do: it reads the JSON and lets everything pass. E
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import ssl
@@ -21,7 +20,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import Context
 from grove_operator import rulebook
-from grove_operator.cli.operator.run import COLLECT_AFTER
+from grove_operator.cli.garbage import collect_in_small_portions, spare_what_is_there
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
@@ -42,9 +41,10 @@ def the_judge(traffic: Traffic | None = None) -> Judge:
 
 async def ours(tls: ssl.SSLContext) -> int:
     """Serves as the operator does."""
-    gc.set_threshold(COLLECT_AFTER, 20, 100)  # as the command does
+    collect_in_small_portions()  # as the command does
     traffic = Traffic()
     judge = the_judge(traffic)
+    spare_what_is_there()
     return await WebhookServer(Answers(lambda: judge, traffic=traffic).by_path(), tls, print).start("127.0.0.1", 0)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from applier.testing.counts import Requests
 from applier.testing.plane import RunningPlane
 from tests.benchmarks.measure import machine, table
 from tests.benchmarks.operator import PODS_PATH, Operator, is_ready, settle, told, until, world, writes
@@ -79,7 +80,9 @@ def measured(plane: RunningPlane, name: str) -> Run:
     mark = plane.mark()
     time.sleep(REST)
     at_rest = plane.requests(mark).only(agent="grove/")
-    asked = sum(1 for one in at_rest if one.verb not in OFTEN and one.resource not in OFTEN)
+    asked = Requests(one for one in at_rest if one.verb not in OFTEN and one.resource not in OFTEN)
+    if asked:
+        print(f"{name}: asked at rest: {told(asked)}", flush=True)
     # One of two: of a clique's only pod people are told, and of its group's only replica, by an event each.
     [lost, *_] = plane.request("GET", f"{PODS_PATH}?labelSelector=grove.io/podclique={name}-0-prefill-0-prefill-worker")["items"]
     mark = plane.mark()
@@ -90,7 +93,7 @@ def measured(plane: RunningPlane, name: str) -> Run:
     print(f"{name}: repaired by {told(repair)}", flush=True)
     plane.kubectl("delete", "pcs", name, "--wait=true", "--timeout=60s")
     until(lambda: not plane.request("GET", PODS_PATH)["items"])
-    return Run(ready, asked, repaired, len(repair))
+    return Run(ready, len(asked), repaired, len(repair))
 
 
 def are_ready(plane: RunningPlane, without: str = "") -> bool:

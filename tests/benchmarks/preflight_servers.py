@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gc
 import json
 import os
 import ssl
@@ -74,13 +73,14 @@ async def ours(folder: Path) -> None:
 
     from applier.cache import WatchCache
     from applier.stop import Stop
-    from grove_operator.cli.operator.run import COLLECT_AFTER
+    from grove_operator.cli.garbage import collect_in_small_portions, spare_what_is_there
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
     from grove_operator.preflight.process import ADMISSION, Served, serve
     from grove_operator.webhooks.service import Serving
 
-    gc.set_threshold(COLLECT_AFTER, 20, 100)  # as the command does
+    collect_in_small_portions()  # as the command does
+    spare_what_is_there()
     ports: list[str] = []
 
     def tell(text: str) -> None:

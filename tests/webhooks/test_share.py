@@ -17,7 +17,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("questions", "rests"), [(0, 3.0), (BUSY - 1, 3.0), (BUSY, 199.0)], ids=["where nothing is asked", "little", "much"]
+    ("questions", "rests"), [(0, 3.0), (BUSY - 1, 3.0), (BUSY, 399.0)], ids=["where nothing is asked", "little", "much"]
 )
 def test_after_work_it_rests_longer_where_more_is_asked(questions: int, rests: float) -> None:
     clock = Clock()

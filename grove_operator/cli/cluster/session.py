@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -14,6 +13,7 @@ from applier.events import Event, Planned, Sink, nowhere
 from applier.ref import Ref
 from grove_compiler.record import record
 from grove_compiler.version import __version__
+from grove_operator.cli import garbage
 from grove_operator.cli.cluster.options import REQUESTS, Target
 from grove_operator.terminal import visible
 
@@ -107,7 +107,7 @@ def run(
 ) -> int:
     """Carries out a command's work with a connection and gives its exit code. `long` is for work that may take minutes."""
     if long:
-        gc.enable()  # the program starts without it, for work that is over in a moment
+        garbage.collect_in_small_portions()
 
     def connected() -> int:
         from applier.transport import Terminated  # heavy: only for commands that talk to a cluster

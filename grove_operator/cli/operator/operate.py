@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from applier.stop import Stop, ended_by_signal
+from grove_operator.cli.garbage import spare_what_is_there
 from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
 from grove_operator.cli.operator.configuration import tell_unused, with_defaults
 from grove_operator.cli.operator.keeping import keeping
@@ -52,6 +53,7 @@ async def operate(session: Session, files: StartFiles, context: Context, heard: 
         on_work=telemetry.work,
         keeping=keeping(with_defaults(context).manifest["replay"], log),
     )
+    spare_what_is_there()
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     tell_unused(files.document, log)

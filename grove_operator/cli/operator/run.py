@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option, optional_namespace
@@ -11,10 +9,6 @@ from grove_operator.cli.cluster.session import ERROR, Session, attempt, run
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.operator.start_files import live_context, read_start_files, recorded_context
 from grove_operator.cli.options import FILES, rules_option
-
-COLLECT_AFTER = 50_000
-"""Allocations between two collections of garbage. What the cache holds stays, and to look through it every 700 allocations, as Python does
-unless told, takes time for nothing."""
 
 
 @click.command(
@@ -63,7 +57,6 @@ def command(
     """
     if not once and (snapshot or output != "text"):
         raise click.UsageError("--snapshot and --output go with --once: a look that writes nothing")
-    gc.set_threshold(COLLECT_AFTER, 20, 100)
     if snapshot:
         from grove_operator.cli.operator.once import of_a_snapshot
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option
 from grove_operator.cli.cluster.session import ERROR, Session, run
-from grove_operator.cli.operator.run import COLLECT_AFTER
+from grove_operator.cli.garbage import spare_what_is_there
 from grove_operator.cli.operator.start_files import read_start_files
 from grove_operator.cli.options import rules_option
 
@@ -36,8 +35,6 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
     or from files that somebody else keeps; either way new ones count without a restart.
     """
 
-    gc.set_threshold(COLLECT_AFTER, 20, 100)  # an answer must not wait while all that is known is looked through
-
     async def work(session: Session) -> int:
         from applier.cache import WatchCache
         from applier.stop import Stop, ended_by_signal
@@ -49,6 +46,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
 
         files = read_start_files(config, rules)
         shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
+        spare_what_is_there()
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):

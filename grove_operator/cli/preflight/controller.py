@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
-from grove_operator.cli.operator.run import COLLECT_AFTER
+from grove_operator.cli.garbage import spare_what_is_there
 from grove_operator.cli.options import preflight_values_option, rules_option
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ def command(kubeconfig: str, context: str, **options: Any) -> int:
     The webhook answers at /mutate-pod, with a certificate from files or of our own; without either no pods are admitted. Any number of
     replicas may run: they admit alike, and write the same.
     """
-    gc.set_threshold(COLLECT_AFTER, 20, 100)  # an answer must not wait while all pods with checks are looked through
 
     async def work(session: Session) -> int:
         return await _control(session, Options(**options))
@@ -87,6 +85,7 @@ async def _control(session: Session, told: Options) -> int:
         findings.write(reader.problems, reader.find_file, sys.stderr)
         raise Failed("the values are wrong")
     program = program_of(told.rules, may_be_empty=True)
+    spare_what_is_there()
     served = _served(session, told)
     cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
     controller, stop = GangController(session.cluster, preflight, program, cache, Troubles(say)), Stop()

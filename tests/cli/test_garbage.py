@@ -1,0 +1,64 @@
+"""How long commands that run on look for garbage, and that they do at all."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from grove_operator.cli import garbage
+from grove_operator.cli.cluster import session
+from grove_operator.cli.cluster.options import Target
+
+
+class Knot:
+    """A value that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    thresholds, enabled = gc.get_threshold(), gc.isenabled()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+    (gc.enable if enabled else gc.disable)()
+
+
+def test_what_points_at_itself_goes_while_the_program_runs() -> None:
+    gc.disable()
+    garbage.collect_in_small_portions()
+    first = weakref.ref(Knot())
+    assert any(first() is None for _ in (Knot() for _ in range(2 * garbage.YOUNG)))
+
+
+def test_a_look_at_what_is_young_is_at_few_values() -> None:
+    garbage.collect_in_small_portions()
+    gc.collect()
+    most, young = 0, list[Knot]()
+    for _ in range(4 * garbage.YOUNG):
+        young.append(Knot())
+        most = max(most, gc.get_count()[0])
+    assert most <= garbage.YOUNG + 1
+
+
+def test_what_is_there_is_not_looked_at_again() -> None:
+    kept = [Knot() for _ in range(100)]
+    garbage.spare_what_is_there()
+    looked_at = {id(one) for one in gc.get_objects()}
+    assert [one for one in kept if id(one) in looked_at] == []
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_only_commands_that_run_on_look_for_garbage(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.disable()
+    monkeypatch.setattr(session, "attempt", lambda work, findings: int(gc.isenabled()))
+
+    async def work(_: session.Session) -> int:
+        return 0
+
+    assert session.run(work, Target(), long=long) == int(long)
