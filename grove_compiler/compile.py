@@ -7,6 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from math import inf
 
+from grove_compiler.decoder import CONFIGURATION_KIND
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Part, Program, TooManyObjects
 from grove_compiler.engine.runtime.results import Condition
@@ -17,9 +18,9 @@ from grove_compiler.model.expanded.structure import Replica
 from grove_compiler.model.expanded.whole_statuses import without_waiting
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
-from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects, too_many
+from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject, read_subjects, too_many
 
-__all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint"]
+__all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint", "lint_manifests"]
 
 
 @record
@@ -85,13 +86,24 @@ def compile(inputs: Inputs, program: Program) -> Result:
 
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
     """Returns everything that is wrong with `inputs`, or with an update from `inputs.old`: defaults and validation alone."""
+    return _judged(inputs, program).findings
+
+
+def lint_manifests(inputs: Inputs, program: Program) -> list[Diagnostic]:
+    """Returns what `lint` does, but for what is wrong with the configuration: whoever asks of many manifests has told that once."""
+    reading = _judged(inputs, program)
+    told = {id(one) for subject in reading.subjects if subject.kind == CONFIGURATION_KIND for one in subject.findings}
+    return [one for one in reading.findings if id(one) not in told]
+
+
+def _judged(inputs: Inputs, program: Program) -> Reading:
     reading = read_subjects(inputs, program)
     if inputs.old and not has_errors(reading.findings) and not any(subject.is_update for subject in reading.subjects):
         message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
         reading.findings.append(
             Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none")
         )
-    return reading.findings
+    return reading
 
 
 def expand(subject: Subject, number: int, program: Program, room: int, limit: int, part: Part = "all") -> SubjectResult:

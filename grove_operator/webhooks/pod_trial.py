@@ -13,7 +13,7 @@ from typing import Any, Literal
 from applier.cluster import Cluster, Resource
 from applier.errors import ApiError, ApplierError, Cause, Forbidden, Invalid
 from applier.ref import Kind
-from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.diagnostic import Diagnostic, Severity, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube import duration
 from grove_compiler.model.inputs.settings import Settings
@@ -84,7 +84,7 @@ class PodTrial:
         self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
     ) -> list[TrialPod]:
         before, after = (one and context.decode(one) for one in (old, new))
-        if not after or after.findings:
+        if not after or has_errors(after.findings):
             return []
         cliques = changed_cliques(before.manifest if before else {}, after.manifest)
         if not cliques:

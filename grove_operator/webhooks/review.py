@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grove_compiler.compile import Inputs, lint
+from grove_compiler.compile import Inputs, lint_manifests
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
@@ -94,11 +94,15 @@ class Judge:
         return answer(request, [], _patch(request.object, defaulted))
 
     def findings(self, request: Request) -> list[Diagnostic]:
-        """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would."""
+        """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would.
+
+        What is wrong with the configuration is in the log since the start, and nobody's who edits a set.
+        """
         settings = self.settings(request)
         old = [Document(request.old)] if request.old else []
         view = _Without(self.view, request.object) if self.view is not None else None
-        return lint(Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view), self.context.program)
+        inputs = Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view)
+        return lint_manifests(inputs, self.context.program)
 
     def _effects(self, request: Request) -> list[str]:
         if self.foresight is None or not request.old:
@@ -118,7 +122,7 @@ class Judge:
 
     def _defaulted(self, request: Request) -> Manifest:
         decoded = self.context.decode(request.object)
-        return decoded.manifest if decoded is not None and not decoded.findings else request.object
+        return decoded.manifest if decoded is not None and not has_errors(decoded.findings) else request.object
 
 
 class _Without:

@@ -69,6 +69,14 @@ def test_a_pod_of_each_clique_of_a_new_set_is_tried(judge: Judge, pair: Manifest
     assert cluster.cliques() == ["chat-0-router", "chat-0-worker"]
 
 
+def test_pods_of_a_set_with_warnings_are_tried(judge: Judge, workload: Manifest) -> None:
+    twice = [{"name": "MODEL", "value": "a"}, {"name": "MODEL", "value": "b"}]
+    workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = twice
+    cluster = Tried()
+    found(judge, cluster, {}, workload)
+    assert cluster.cliques() == ["chat-0-worker"]
+
+
 def test_nothing_comes_of_a_trial(judge: Judge, pair: Manifest) -> None:
     cluster = Tried()
     found(judge, cluster, {}, pair)

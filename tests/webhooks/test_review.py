@@ -131,6 +131,15 @@ def test_warnings_let_a_set_pass(judge: Judge, workload: Manifest) -> None:
     assert (answer["allowed"], len(answer["warnings"])) == (True, 1)
 
 
+def test_a_configuration_that_is_odd_is_no_warning_for_whoever_edits_a_set(program: Program, workload: Manifest) -> None:
+    told = {"server": {"healthProbes": {"enable": False}}, "topologyAwareScheduling": {"enabled": True}}
+    config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **told})
+    context = Context(program, Settings(), config)
+    assert [one.path for one in context.findings] == ["server.healthProbes.enable", "topologyAwareScheduling.enabled"]
+    answer = response(Judge(context, config, ObjectList([])).validate(asked("CREATE", workload)))
+    assert answer == {"uid": "42", "allowed": True}
+
+
 def test_a_warning_is_no_longer_than_an_api_server_passes_on(judge: Judge, workload: Manifest) -> None:
     autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
     workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
@@ -142,6 +151,16 @@ def test_defaults_are_those_that_a_compilation_sets(judge: Judge, workload: Mani
     patch = json.loads(base64.b64decode(answer["patch"]))
     defaulted = judge.context.decode(workload)
     assert defaulted is not None
+    assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
+
+
+def test_what_is_only_warned_of_gets_its_defaults(judge: Judge, workload: Manifest) -> None:
+    twice = [{"name": "MODEL", "value": "a"}, {"name": "MODEL", "value": "b"}]
+    workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = twice
+    defaulted = judge.context.decode(workload)
+    assert defaulted is not None
+    assert [one.severity for one in defaulted.findings] == ["warning"]
+    patch = json.loads(base64.b64decode(response(judge.default(asked("CREATE", workload)))["patch"]))
     assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
 
 
