@@ -186,13 +186,13 @@ _T = "self.spec.template"
 
 
 def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
-    """Returns a topologyName with packDomain is the deprecated form of shipped Grove, which only sets that exist already may have.
+    """Returns that packDomain in a set with a topologyName is the deprecated form of shipped Grove, which only sets that exist may have.
 
     Shipped Grove forbids every packDomain on creation. It is the designs' own word (GREP-244), so here it stays free where no
-    topologyName makes the constraint one of shipped Grove's.
+    topologyName makes the set one of shipped Grove's, or a clusterTopologyName one of the designs'.
     """
     return Cel(
-        rule=f"oldSelf.hasValue() || {rule}",
+        rule=f"oldSelf.hasValue() || has({_T}.clusterTopologyName) && {_T}.clusterTopologyName != '' || !({_NAMED}) || {rule}",
         message="packDomain is deprecated with topologyName and cannot be used on new workloads; use pack.required",
         reason="FieldValueForbidden",
         field_path=field_path,
@@ -201,10 +201,25 @@ def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
 
 
 def _all_free(items: str) -> str:
-    """Returns CEL: no item has a packDomain together with a topologyName, its own or the template's."""
-    named = f"has(i.topologyConstraint.topologyName) || has({_T}.topologyConstraint) && has({_T}.topologyConstraint.topologyName)"
-    free = f"!has(i.topologyConstraint) || !has(i.topologyConstraint.packDomain) || !({named})"
+    """Returns CEL: no item has a packDomain."""
+    free = "!has(i.topologyConstraint) || !has(i.topologyConstraint.packDomain)"
     return f"!has({_T}.{items}) || {_T}.{items}.all(i, {free})"
+
+
+def _any_named(items: str) -> str:
+    """Returns CEL: an item has a topologyName."""
+    named = "has(i.topologyConstraint) && has(i.topologyConstraint.topologyName)"
+    return f"has({_T}.{items}) && {_T}.{items}.exists(i, {named})"
+
+
+_NAMED = " || ".join(
+    (
+        f"has({_T}.topologyConstraint) && has({_T}.topologyConstraint.topologyName)",
+        _any_named("cliques"),
+        _any_named("podCliqueScalingGroups"),
+    )
+)
+"""CEL: the set names a topology as shipped Grove does."""
 
 
 class PodCliqueSet(KubernetesObject):
@@ -228,7 +243,7 @@ class PodCliqueSet(KubernetesObject):
     rules: ClassVar = (
         _no_new_pack_domain(
             ".spec.template.topologyConstraint.packDomain",
-            f"!has({_T}.topologyConstraint) || !has({_T}.topologyConstraint.packDomain) || !has({_T}.topologyConstraint.topologyName)",
+            f"!has({_T}.topologyConstraint) || !has({_T}.topologyConstraint.packDomain)",
         ),
         _no_new_pack_domain(".spec.template.cliques", _all_free("cliques")),
         _no_new_pack_domain(".spec.template.podCliqueScalingGroups", _all_free("podCliqueScalingGroups")),
