@@ -73,6 +73,11 @@ class Reconciler(Generic[K]):
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
         self._statuses = StatusWriter(self.cluster, manager=manager, concurrency=self._concurrency, sink=sink)
 
+    @property
+    def write_limit(self) -> int:
+        """How many writes may be in flight now."""
+        return self._concurrency.limit
+
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
         """Returns what became of each object that was not as it should be; empty when all was.
 

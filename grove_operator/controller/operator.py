@@ -96,6 +96,7 @@ class Operator:
             group=_group,
             sink=options.sink,
         )
+        self._reconciler = reconciler
         self.loop = Loop[Key](
             self.cache,
             self._desired,
@@ -113,6 +114,11 @@ class Operator:
         if self._context.config.has_default_topology and not self._namespace:
             self.loop.enqueue(DEFAULT)
         await self.loop.run()
+
+    @property
+    def write_limit(self) -> int:
+        """How many writes may be in flight now."""
+        return self._reconciler.write_limit
 
     def take_over(self, context: Context) -> None:
         """Goes on by other rules, and looks at everything anew."""

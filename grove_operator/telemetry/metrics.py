@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from applier.errors import WriteConflict
-from applier.events import Adapted, Event, Finished, Retried, Throttled
+from applier.events import Event, Finished, Retried, Throttled
 from applier.loop import Result
 from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
 from applier.observability.metrics import SHORT
@@ -49,7 +49,6 @@ class OperatorMetrics:
         self._retries = count("request_retries", "Requests that were made again")
         self._throttles = count("request_throttles", "How often the server asked to slow down")
         self._reloads = count("rule_reloads", "Rules that had changed while the operator ran, by what became of them", "result")
-        self._limit = Gauge(f"{PREFIX}_write_limit", "How many writes may be in flight at once", registry=registry)
         self.queue_wait = duration("queue_wait_seconds", "How long keys waited for a worker", SHORT).observe
         self.queue_work = duration("queue_work_seconds", "How long keys were worked on", SHORT).observe
         Info(f"{PREFIX}_build", "The version that runs", registry=registry).info({"version": __version__})
@@ -61,11 +60,8 @@ class OperatorMetrics:
                 self._finished(outcome)
             case Retried():
                 self._retries.inc()
-            case Throttled(_, in_flight):
+            case Throttled():
                 self._throttles.inc()
-                self._limit.set(in_flight)
-            case Adapted(in_flight, _):
-                self._limit.set(in_flight)
 
     def result(self, result: Result[Key]) -> None:
         """Takes what came of a look at a key."""
@@ -123,7 +119,8 @@ class _State(Collector):
         rights = GaugeMetricFamily(f"{PREFIX}_missing_rights", "1 for each permission that the operator lacks", labels=["verb", "resource"])
         for right in self._missing.now(self._operator.cache):
             rights.add_metric(right, 1.0)
-        return [state, gated, rights]
+        limit = GaugeMetricFamily(f"{PREFIX}_write_limit", "How many writes may be in flight at once", value=self._operator.write_limit)
+        return [state, gated, rights, limit]
 
 
 def _result(result: Result[Key], has_failed: bool) -> str:

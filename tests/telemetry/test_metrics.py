@@ -71,6 +71,7 @@ async def test_queue_cache_and_state_are_shown_as_they_stand() -> None:
     assert samples['grove_operator_state{state="stuck"}'] == 0
     assert samples['grove_operator_queue_keys_waiting{queue="keys"}'] == 0
     assert samples["grove_operator_cache_objects"] > 5
+    assert samples["grove_operator_write_limit"] >= 16, "also while nothing has changed it"
     assert samples["grove_operator_queue_wait_seconds_count"] == samples["grove_operator_queue_work_seconds_count"] > 0
 
 
