@@ -125,12 +125,18 @@ def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
     """Reads `rules/**/*.yaml` and `templates/**/*.yaml` of a folder; with `flat` also `*.yaml` beside them, which are rules."""
     if flat:
         for name, path in _yaml_files(folder, deep=False):
-            yield RuleFile(f"rules/{name}", path, origin, _data(path))
+            yield RuleFile(_flat_name(name), path, origin, _data(path))
     for part in PARTS:
         inner = os.path.join(folder, part)
         if os.path.isdir(inner):
             for name, path in _yaml_files(inner):
                 yield RuleFile(f"{part}/{name}", path, origin, _data(path))
+
+
+def _flat_name(name: str) -> str:
+    """Makes of `templates.parts.web.yaml` the template `parts/web.yaml`, since keys of a ConfigMap have no folders; all else are rules."""
+    first, *folders, extension = name.split(".")
+    return f"{'/'.join((first, *folders))}.{extension}" if first == "templates" and folders else f"rules/{name}"
 
 
 def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:

@@ -122,14 +122,19 @@ def schema() -> dict[str, Any]:
     for key, model in models.items():
         made = _with(made, key, model.model_json_schema(by_alias=True, mode="validation"))
     made["properties"][BLOCK]["description"] = Values.model_fields["preflight_injector"].description
-    made["allOf"] = [{"if": _true("webhooks", "only"), "then": _true("config", "admission", "mnnvlWebhooks")}]
+    made["allOf"] = [
+        {"if": _has(True, "webhooks", "only"), "then": _has(True, "config", "admission", "mnnvlWebhooks")},
+        {"if": _has(False, "config", "leaderElection", "enabled"), "then": {"properties": {"replicas": {"maximum": 1}}}},
+        {"if": _has(False, "config", "server", "webhooks", "enabled"), "then": _has(False, "webhooks", "enabled")},
+        {"if": _has(False, "webhooks", "enabled"), "then": {"not": _has(True, "config", "authorizer", "enabled")}},
+    ]
     made["properties"]["global"] = {"type": "object", "description": "Helm's own."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
-def _true(*path: str) -> dict[str, Any]:
-    """The schema of values of which one is true."""
-    inner: dict[str, Any] = {"const": True}
+def _has(switch: bool, *path: str) -> dict[str, Any]:
+    """The schema of values of which one is on, or off."""
+    inner: dict[str, Any] = {"const": switch}
     for name in reversed(path):
         inner = {"properties": {name: inner}, "required": [name]}
     return inner

@@ -195,7 +195,7 @@ class NetworkConfiguration(Section):
     """Networks between pods."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")
-    """Whether ComputeDomains are made for sets that ask for multi-node NVLink."""
+    """Whether new sets may name a `grove.io/mnnvl-group`; the other ways to multi-node NVLink, and sets that exist, do without."""
 
 
 class SchedulerProfileConfiguration(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -45,8 +45,8 @@ def chosen(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> Value
         made = Values.model_validate(merged(defaults(), given))
     except ValidationError as error:
         raise WrongValues([_sentence(one) for one in error.errors()]) from None
-    if made.webhooks.only and not made.config["admission"]["mnnvlWebhooks"]:
-        raise WrongValues(["values: webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"])
+    if contradictions := list(_contradictions(made)):
+        raise WrongValues([f"values: {one}" for one in contradictions])
     return made
 
 
@@ -59,6 +59,25 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         else:
             made[key] = merged(made[key], value) if isinstance(value, dict) and isinstance(made.get(key), dict) else value
     return made
+
+
+def _contradictions(values: Values) -> Iterator[str]:
+    """Yields what values ask for that would not come of them; the schema of the chart says the same (`tools/generate_chart.py`)."""
+
+    def is_on(*path: str, unless_told: bool) -> bool:
+        told: Any = values.config
+        for name in path:
+            told = told.get(name) if isinstance(told, dict) else None
+        return unless_told if told is None else bool(told)
+
+    if values.webhooks.only and not is_on("admission", "mnnvlWebhooks", unless_told=False):
+        yield "webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"
+    if values.replicas > 1 and not is_on("leaderElection", "enabled", unless_told=False):
+        yield f"replicas: {values.replicas} operators would work at once; set config.leaderElection.enabled=true as well"
+    if values.webhooks.enabled and not is_on("server", "webhooks", "enabled", unless_told=True):
+        yield "config.server.webhooks.enabled: nobody would answer the webhooks that are installed; set webhooks.enabled=false in its place"
+    if not values.webhooks.enabled and is_on("authorizer", "enabled", unless_told=False):
+        yield "config.authorizer.enabled: it is one of the webhooks, which are not installed; set webhooks.enabled=true as well"
 
 
 def _nested(path: list[str], value: Any) -> dict[str, Any]:

@@ -12,12 +12,26 @@ from pydantic.alias_generators import to_camel
 
 from grove_compiler.preflight import read_values
 
+EXEMPT = [
+    "system:serviceaccount:kube-system:generic-garbage-collector",
+    "system:serviceaccount:kube-system:horizontal-pod-autoscaler",
+    "system:kube-controller-manager",
+    "system:serviceaccount:kai-scheduler:pod-grouper",
+    "system:serviceaccount:kai-scheduler:binder",
+]
+"""Who has to change what the operator keeps: who fills in tokens, deletes what nobody owns any more, scales, and binds pods."""
+
 CONFIG: dict[str, Any] = {
     "leaderElection": {"enabled": True},
     "admission": {"mnnvlWebhooks": False},
-    "authorizer": {"enabled": False},
+    "authorizer": {"enabled": False, "exemptServiceAccountUserNames": EXEMPT},
     "server": {
-        "webhooks": {"port": 9443, "certProvisionMode": "auto", "secretName": "grove-webhook-server-cert"},
+        "webhooks": {
+            "port": 9443,
+            "certProvisionMode": "auto",
+            "secretName": "grove-webhook-server-cert",
+            "serverCertDir": "/etc/grove-operator/webhook-certs",
+        },
         "healthProbes": {"port": 9444},
         "metrics": {"port": 9445},
     },
@@ -71,7 +85,9 @@ class Rules(Part):
     """Rules of your own."""
 
     config_map: str = ""
-    """A ConfigMap in the operator's namespace with files of rules and templates; `grove-operator-rules` when empty. It need not exist."""
+    """A ConfigMap of the operator's namespace with rules and templates; `grove-operator-rules` when empty. It need not exist."""
+    image: str = ""
+    """An image with a folder of rules and templates, which is mounted in place of the ConfigMap (Kubernetes' feature ImageVolume)."""
 
 
 class PriorityClass(Part):
@@ -80,7 +96,7 @@ class PriorityClass(Part):
     create: bool = False
     """Whether a PriorityClass is made."""
     name: str = ""
-    """Its name, whoever makes it; pods have none when empty."""
+    """Its name, whoever makes it; when empty `grove-operator-priority-critical` where one is made, else pods have none."""
     value: int = 999999550
     """Its value."""
 

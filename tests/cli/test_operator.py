@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grove_compiler.source.document import Document
+from grove_operator.cli.operator.configuration import tell_unused
+from grove_operator.controller.log import Log
 from tests.cli.running import run
 
 KUBECONFIG = """
@@ -48,3 +54,20 @@ def test_a_wrong_file_is_told_in_its_own_words(option: str, text: str, told: str
 def test_a_namespace_that_no_server_could_have_is_refused(kubeconfig: str) -> None:
     ended = run("operator", "run", "--kubeconfig", kubeconfig, "-n", "Bad_NS")
     assert (ended.code, "Bad_NS" in ended.err) == (2, True)
+
+
+def told_of(configuration: dict[str, Any]) -> str:
+    """The line of the log about fields without effect."""
+    stream = io.StringIO()
+    tell_unused(Document(configuration), Log(stream, {"logFormat": "json"}))
+    return stream.getvalue()
+
+
+def test_fields_that_have_no_effect_are_named_in_the_log() -> None:
+    profiles = [{"name": "kai-scheduler"}, {"name": "default-scheduler", "config": {"gangScheduling": True}}]
+    line = told_of({"debugging": {"enableProfiling": True}, "scheduler": {"profiles": profiles}})
+    assert json.loads(line)["fields"] == "debugging.enableProfiling, scheduler.profiles[].config.gangScheduling"
+
+
+def test_of_fields_that_have_one_nothing_is_said() -> None:
+    assert told_of({"logLevel": "info", "scheduler": {"profiles": [{"name": "kai-scheduler"}]}}) == ""

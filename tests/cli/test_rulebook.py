@@ -85,6 +85,18 @@ class TestWhichRulesApply:
         write(mine / "templates" / "mine.yaml", TEMPLATE.replace("word", "word | upper"))
         assert ids(rulebook.read([str(mine)]).program(VOCABULARY)) == ["thing/one", "thing/two"]
 
+    def test_a_folder_without_folders_may_hold_templates(self, mine: Path) -> None:
+        """As a ConfigMap is mounted: its files are links into a folder that nobody is to see."""
+        write(mine / "..data" / "rules.yaml", rename(RULE, "thing/two").replace("thing.yaml", "of/mine.yaml"))
+        write(mine / "..data" / "templates.of.mine.yaml", TEMPLATE.replace("word", "word | upper"))
+        for name in ("rules.yaml", "templates.of.mine.yaml"):
+            (mine / name).symlink_to(mine / "..data" / name)
+        assert names(rulebook.read([str(mine)]).program(VOCABULARY)) == ["hello", "HELLO"]
+
+    def test_a_file_of_rules_may_be_called_templates(self, mine: Path) -> None:
+        write(mine / "templates.yaml", "disable: [thing/one]")
+        assert ids(rulebook.read([str(mine)]).program(VOCABULARY)) == []
+
     def test_a_folder_may_hold_a_folder_of_rules(self, mine: Path) -> None:
         write(mine / "rules" / "more.yaml", "disable: [thing/one]")
         assert ids(rulebook.read([str(mine)]).program(VOCABULARY)) == []

@@ -86,6 +86,12 @@ class Cluster:
         path.write_text(self.get("configmap", "grove-operator", "-n", NAMESPACE)["data"]["config.yaml"])
         return path
 
+    def rules(self) -> Path:
+        """What is mounted where nobody has made the ConfigMap with rules: a folder without files."""
+        path = self.folder / "rules"
+        path.mkdir(exist_ok=True)
+        return path
+
     @contextmanager
     def operator(self, *options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs the operator until the block ends, and lets it end in good order."""
@@ -96,10 +102,9 @@ class Cluster:
     def process(self, subcommand: str, *options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs what is in the operator's image until the block ends, and lets it end in good order."""
         command = [sys.executable, "-m", "grove_operator", "operator", subcommand, "--kubeconfig", str(self.kubeconfig())]
+        command += ["--config", str(self.configuration()), "--rules", str(self.rules()), *options]
         with (self.folder / "operator.log").open("ab") as log:
-            process = subprocess.Popen(
-                [*command, "--config", str(self.configuration()), *options], stdout=log, stderr=log, env=os.environ | environment
-            )
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | environment)
         try:
             yield process
         finally:

@@ -35,7 +35,8 @@ def store(cluster: Cluster, cases: Sequence[str]) -> None:
     """Installs all but the operator, configured as it was when the cases were recorded, and puts these cases there."""
     others(cluster)
     config = [f"config.{key}={json.dumps(CONFIGURATION[key])}" for key in ("scheduler", "topologyAwareScheduling", "network")]
-    install(cluster, [*settings(with_topologies=False), *config, "webhooks.enabled=false", "config.leaderElection.enabled=false"])
+    alone = ["webhooks.enabled=false", "config.leaderElection.enabled=false", "replicas=1"]
+    install(cluster, [*settings(with_topologies=False), *config, *alone])
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
     cluster.apply(*yaml.safe_load_all((FOLDER / "topologies.yaml").read_text("utf-8")))
     for name in cases:

@@ -43,18 +43,20 @@ CHOICES: dict[str, Manifest] = {
         "config": {
             "logLevel": "debug",
             "authorizer": {"enabled": True},
-            "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234}},
+            "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234, "serverCertDir": "/etc/certificates"}},
         },
     },
     "preflight checks": {
         "preflight-injector": {"enabled": True, "nccl": {"loopbackThresholdGBps": 12.5}, "objectSelector": {"matchLabels": {"a": "b"}}},
         "serviceMonitor": {"enabled": True},
+        "priorityClass": {"create": True},
         "networkPolicy": {"egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
         "webhooks": {"annotations": {"a": AWKWARD}},
     },
     "preflight checks by labels, with certificates of somebody else's": {
         "preflight-injector": {"enabled": True, "namespaceSelector": {"matchLabels": {"nvsentinel.nvidia.com/preflight": "enabled"}}},
         "config": {"server": {"webhooks": {"certProvisionMode": "manual"}}},
+        "rules": {"image": "registry.example/rules:1"},
         "podDisruptionBudget": {"enabled": False},
         "networkPolicy": {"enabled": False},
     },
@@ -119,6 +121,9 @@ WRONG = (
     "preflight-injector.dcgm.diagLevel=9",
     "preflight-injector.chekcs=1",
     "webhooks.only=true",
+    "config.leaderElection.enabled=false",
+    "config.server.webhooks.enabled=false",
+    "webhooks.enabled=false,config.authorizer.enabled=true",
 )
 
 

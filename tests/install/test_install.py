@@ -66,6 +66,30 @@ def test_probes_and_ports_are_those_of_the_configuration() -> None:
     assert {one["name"]: one["port"] for one in made["Service/grove-operator"]["spec"]["ports"]} == {"webhooks": 443, "metrics": 8}
 
 
+def test_certificates_are_mounted_where_the_configuration_has_them() -> None:
+    manual = ("--set", "config.server.webhooks.certProvisionMode=manual")
+    for more, folder in (((), "/etc/grove-operator/webhook-certs"), (("--set", "config.server.webhooks.serverCertDir=/etc/c"), "/etc/c")):
+        mounts = {one["name"]: one["mountPath"] for one in container(installed(*manual, *more))["volumeMounts"]}
+        assert mounts["webhook-certs"] == folder
+
+
+def test_rules_come_from_a_config_map_or_an_image(objects: dict[str, Manifest]) -> None:
+    def rules(made: dict[str, Manifest]) -> Manifest:
+        volumes = made["Deployment/grove-operator"]["spec"]["template"]["spec"]["volumes"]
+        return next(dict(one) for one in volumes if one["name"] == "rules")
+
+    assert rules(objects) == {"name": "rules", "configMap": {"name": "grove-operator-rules", "optional": True}}
+    made = installed("--set", "rules.image=registry.example/rules@sha256:0")
+    assert rules(made) == {"name": "rules", "image": {"reference": "registry.example/rules@sha256:0"}}
+
+
+def test_a_priority_class_that_is_made_has_a_name_and_the_pods_have_it(objects: dict[str, Manifest]) -> None:
+    made = installed("--set", "priorityClass.create=true")
+    name = made["Deployment/grove-operator"]["spec"]["template"]["spec"]["priorityClassName"]
+    assert f"PriorityClass/{name}" in made
+    assert "priorityClassName" not in objects["Deployment/grove-operator"]["spec"]["template"]["spec"]
+
+
 def test_the_operator_runs_with_as_little_as_it_needs(objects: dict[str, Manifest]) -> None:
     pod = objects["Deployment/grove-operator"]["spec"]["template"]["spec"]
     assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["seccompProfile"]["type"]) == (True, "RuntimeDefault")
@@ -112,6 +136,8 @@ WRONG = {
     "no value": ("replicas", "expected PATH=VALUE"),
     "a value that does not end": ("tolerations=[{", "grove: --set tolerations=[{: "),
     "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
+    "webhooks that nobody answers": ("config.server.webhooks.enabled=false", "config.server.webhooks.enabled: nobody would answer"),
+    "several operators that all lead": ("config.leaderElection.enabled=false", "values: replicas: 2 operators would work at once"),
     "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
 }
 
@@ -121,6 +147,11 @@ def test_values_that_are_wrong_are_told_with_their_place(setting: str, told: str
     ended = run("install", "--set", setting)
     assert (ended.code, ended.out) == (2, "")
     assert told in ended.err
+
+
+def test_protection_that_no_webhook_would_give_is_refused() -> None:
+    ended = run("install", "--set", "webhooks.enabled=false", "--set", "config.authorizer.enabled=true")
+    assert (ended.code, "config.authorizer.enabled: it is one of the webhooks" in ended.err) == (2, True)
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from .scenario import install, settings
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 
 Manifest = dict[str, Any]
-VALUES = [*settings(with_topologies=False), "config.leaderElection.enabled=false", "config.logFormat=text"]
+VALUES = [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1", "config.logFormat=text"]
 READ = ("get", "list", "watch")
 POD = "chat-0-front-0"
 

@@ -98,7 +98,7 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
         cluster.until(lambda: abouts_of(cluster, "RulesRefused"), {"Deployment/grove-operator"})
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology") is not None, True)
     # Alone it need not wait for a word about each kind since it leads, of which there is none for a minute where nothing happens.
-    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false"])
+    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1"])
     with cluster.operator("--mnnvl-shape", "as-proposed"):
         play_as_proposed(cluster)
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology"), None)
@@ -111,7 +111,7 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
 
 
 def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: Cluster) -> None:
-    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false"])
+    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1"])
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
     role = cluster.get("clusterrole", "grove-operator")
     assert any(rule["resources"] == ["horizontalpodautoscalers"] for rule in role["rules"])

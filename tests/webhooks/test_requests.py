@@ -10,6 +10,7 @@ import pytest
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
+from grove_operator.install.values import defaults
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Judge, NoReview
 from tests.webhooks.conftest import Manifest, asked
@@ -105,6 +106,22 @@ async def test_others_may_not_change_what_the_operator_keeps(operation: str, jud
 async def test_the_operator_and_who_is_exempt_may(user: str, judge: Judge, workload: Manifest) -> None:
     response = await authorized(judge, [workload], "UPDATE", CLIQUE, user, ["system:kube-controller-manager"])
     assert response == {"uid": "42", "allowed": True}
+
+
+@pytest.mark.parametrize(
+    ("user", "operation", "kind"),
+    [
+        ("system:kube-controller-manager", "UPDATE", "Secret"),
+        ("system:serviceaccount:kube-system:generic-garbage-collector", "DELETE", "PodClique"),
+        ("system:serviceaccount:kai-scheduler:binder", "UPDATE", "Pod"),
+    ],
+)
+async def test_an_installation_exempts_those_without_whom_no_pod_would_run(
+    user: str, operation: str, kind: str, judge: Judge, workload: Manifest
+) -> None:
+    """The token of the start-up container, what nobody owns any more, and what a scheduler writes down about a pod."""
+    exempt = defaults()["config"]["authorizer"]["exemptServiceAccountUserNames"]
+    assert (await authorized(judge, [workload], operation, {**CLIQUE, "kind": kind}, user, exempt))["allowed"]
 
 
 @pytest.mark.parametrize(("operation", "allowed"), [("DELETE", True), ("UPDATE", False)])

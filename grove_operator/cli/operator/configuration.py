@@ -24,6 +24,7 @@ UNUSED = (
     "debugging.enableProfiling",
     "debugging.pprofBindHost",
     "debugging.pprofBindPort",
+    "scheduler.profiles[].config.gangScheduling",
 )
 """Fields of the shipped operator that are checked and have no effect here; `docs/configuration.md` says what there is instead."""
 
@@ -47,8 +48,11 @@ def tell_unused(document: Document | None, log: Log) -> None:
 
 
 def _has(value: object, path: list[str]) -> bool:
-    for name in path:
-        if not isinstance(value, dict) or name not in value:
-            return False
-        value = value[name]
-    return True
+    """Whether there is something at a path; `profiles[]` stands for each item of a list."""
+    if not path:
+        return True
+    name, more = path[0].removesuffix("[]"), path[1:]
+    if not isinstance(value, dict) or name not in value:
+        return False
+    items = value[name] if path[0].endswith("[]") else [value[name]]
+    return any(_has(item, more) for item in items or ())

@@ -44,7 +44,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from grove_operator.controller.operator import watched
         from grove_operator.controller.served_shape import served_shape
 
-        files = read_start_files(config, rules)
+        files = read_start_files(config, rules, may_be_empty=True)
         shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
         spare_what_is_there()
         log = Log(sys.stderr, shared.config.manifest)
