@@ -251,7 +251,7 @@ BAD_CONSTANTS: dict[str, tuple[str, str]] = {
     "a template key": ("constants: {A: {$merge: shop}}", "a constant is a plain value, without {{ }} and template keys"),
     "no map": ("constants: [A]", "`constants` is a map; found a list"),
     "another key": ("constants: {A: 1}\nrule: a", "a `constants` document has no key 'rule'; there are constants, doc"),
-    "twice": ("constants: {A: 1}\n---\nconstants: {A: 2}", "the constant 'A' is there already, in rules/shop.yaml:1"),
+    "twice": ("constants: {A: 1}\n---\nconstants: {A: 2}", "the constant 'A' is already defined in rules/shop.yaml:1"),
     "a loop of that name": (
         "constants: {A: 1}\n---" + BOX_RULE.replace("shelf: shelves", "A: shelves, shelf: shelves"),
         "the loop's name 'A' hides",

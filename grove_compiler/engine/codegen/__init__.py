@@ -1,1 +1,1 @@
-"""Rules and templates to one Python module."""
+"""Compiles rules and templates to one Python module."""

@@ -1,4 +1,4 @@
-"""Rule and template texts to a program: load, check, order, write, compile. The cold start; the only user of Jinja2."""
+"""Builds a program from rule and template texts: load, check, order, generate, compile. Only a cold start runs this, with Jinja2."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grove_compiler.record import record
 
 @record
 class Compiled:
-    """Rules in the order in which they run, the module that runs them, and where its lines come from, as `LinePlaces` takes it."""
+    """Holds the rules in the order in which they run, the module that runs them, and the places of its lines for `LinePlaces`."""
 
     rules: list[RuleInfo]
     code: CodeType
@@ -37,13 +37,16 @@ class Compiled:
 
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
-    """The program of all sources; later ones replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
+    """Builds the program of all sources; later rules replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
     compiled = compile_rules(load(sources), vocabulary)
     return Program(compiled.rules, compiled.code, compiled.places, vocabulary)
 
 
 def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
-    """The rules as one Python module, which may trace values or count patches. Raises `InvalidRules` with everything that is wrong."""
+    """Compiles a rule set to one Python module. Raises `InvalidRules` with everything that is wrong.
+
+    `traced` code records where each value comes from, for `grove explain`; `counted` code reports which patches changed something.
+    """
     check_decisions(rule_set, vocabulary.decisions)
     rules = ordering.in_apply_order(rule_set)
     module = ModuleCodegen()
@@ -69,7 +72,7 @@ def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodeg
 
 
 def _code_of(source: str) -> CodeType | None:
-    """The module, compiled; none when it is nested too deeply for Python, though each expression by itself is not."""
+    """Compiles the module; returns None when it is nested too deeply for Python, which can happen though each expression is not."""
     try:
         return compile(source, MODULE, "exec", dont_inherit=True)
     except (SyntaxError, RecursionError, MemoryError):
@@ -104,7 +107,7 @@ def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabula
 
 
 def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
-    """The keys of a rule that are data."""
+    """Returns the keys of a rule that are data, not code: what `Program` needs at run time without the rule's text."""
     keys = rule.keys
     if rule.verb == "default":
         return {"of": rule.words("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}

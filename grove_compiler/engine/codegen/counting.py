@@ -1,4 +1,4 @@
-"""A program that counts what each of its rules did."""
+"""Counts what each rule of a program did, for `grove rules`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grove_compiler.engine.sources import RuleSource, Vocabulary
 
 
 class CountingProgram(Program):
-    """Does what the program of the same sources does. Making one costs a cold start. Raises `InvalidRules`.
+    """Behaves like `Program` and counts. Making one costs a cold start. Raises `InvalidRules`.
 
     `counts` holds, by id: fields that a default set, findings of a validation, objects that a rule generated or a patch changed,
     results of the verbs of run time, and how often a decision was asked for. `idle` are the ids of patches whose operations were

@@ -1,4 +1,4 @@
-"""Python source under construction, with the place in the rules that each line comes from."""
+"""Collects the generated Python source, with the place in the rules that each line comes from."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ class ModuleCodegen:
     _serial: int = 0
 
     def add(self, depth: int, line: str) -> None:
-        """One statement, indented."""
+        """Appends one statement, indented by `depth` spaces."""
         self.lines.append(" " * depth + line)
 
     def fresh(self, prefix: str) -> str:
-        """A name that nothing else has."""
+        """Returns a name that is unique in the module."""
         self._serial += 1
         return f"{prefix}{self._serial}"
 
     def mark(self, place: Position) -> str:
-        """The comment that ties the end of a line to its place; a line break follows it, so that it may stand inside brackets."""
+        """Returns a comment that ties the end of a line to its place. It ends with a line break, so that it may stand inside brackets."""
         index = self._places.setdefault(place, len(self.places))
         if index == len(self.places):
             self.places.append(place)
         return f"  #@{index}\n"
 
     def constant(self, value: object) -> str:
-        """The name of a value that all objects share; equal values are one."""
+        """Returns the name of a module constant with this value; equal values share one, so that objects share them."""
         python = repr(value)
         if python not in self.constants:
             self.constants[python] = self.fresh("K")
         return self.constants[python]
 
     def finish(self) -> tuple[str, tuple[int, ...]]:
-        """The module's source, and for each of its lines the index of its place, or -1."""
+        """Returns the module's source, and for each of its lines the index of its place, or -1."""
         constants = [f"{name} = {python}" for python, name in self.constants.items()]
         text = "\n".join([*constants, *self.lines]).replace("\n\n", "\n") + "\n"
         table = []

@@ -1,4 +1,4 @@
-"""Patches to Python: the operations of RFC 6902, written into the rule whose objects they change."""
+"""Generates Python for patches: the operations of RFC 6902, written into the function of the rule whose objects they change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grove_compiler.engine.runtime.patching import pointer
 
 
 class PatchCodegen:
-    """Writes one patch into the function of one rule. The object so far is in `o`."""
+    """Generates one patch inside the function of one rule. The variable `o` of that function holds the object so far."""
 
     def __init__(self, around: Surroundings, patch: Rule, counted: bool = False) -> None:
         self.compiler = around.compilers[patch.source.metered]
@@ -29,7 +29,7 @@ class PatchCodegen:
         self.counted = counted
 
     def write(self, function: RuleFunction) -> None:
-        """All operations, inside the patch's own loops and guards."""
+        """Writes all operations, inside the patch's own loops and guards."""
         around = function.around
         # A patch is written once for each rule that it changes, and may be wrong in one of them alone: so mistakes name the rule.
         about = f" (in objects of the rule {function.rule.id!r})"
@@ -66,7 +66,7 @@ class PatchCodegen:
         self.block.shape = outer
 
     def _loops(self, keys: dict[str, Any], at: Place, scope: Scope) -> Scope:
-        """The `forEach` and `when` of the patch or of one operation."""
+        """Writes the `forEach` and `when` of the patch or of one operation; returns the scope inside."""
         for word, text in keys.get("forEach", {}).items():
             expression = self._expression(text, at.below("forEach", word))
             self.templates.refuse_constant(word, expression, scope)
@@ -93,11 +93,11 @@ class PatchCodegen:
         self._add(f"{self._call(operation['op'], at)}{arguments})")
 
     def _add(self, change: str) -> None:
-        """The statement of an operation. Counted, it tells whether anything is different now."""
+        """Writes the statement of an operation; in counted code it also records whether the object changed."""
         self.block.add(f"o = patched({self.patch.id!r}, o, {change})" if self.counted else f"o = {change}")
 
     def _call(self, word: str, at: Place) -> str:
-        """The operation's function, up to its first argument."""
+        """Returns the call of an operation's function, up to its first argument."""
         traced = f"change({word!r}, {self.patch.id!r}, {at.position!r}, {self.block.shape},"
         return f"{traced if self.templates.traced else f'patch_{word}('}{self.block.mark(at)}"
 

@@ -1,4 +1,4 @@
-"""Rules to Python: one function a rule, named after its position, in the form that its verb asks for.
+"""Generates one Python function per rule, named after its position, in the form that its verb asks for.
 
 | verb | function | what it calls |
 |---|---|---|
@@ -33,14 +33,14 @@ _MANIFEST = dict[str, Any]
 
 
 class RuleCodegen:
-    """Writes one rule after another into a module."""
+    """Generates the functions of rules, one after another, into a module."""
 
     def __init__(self, around: Surroundings, counted: bool = False) -> None:
         self.around = around
         self.counted = counted
 
     def write(self, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
-        """The function of the rule at this position, with the patches that apply to what it makes."""
+        """Writes the function of the rule at this position, with the patches that apply to its results. Patches themselves write none."""
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
@@ -57,7 +57,7 @@ class RuleCodegen:
     # -- what is declared ------------------------------------------------------------------------------------------------------
 
     def _default(self, function: RuleFunction) -> None:
-        """A value for a field of a manifest."""
+        """Writes a function that returns a field's default."""
         rule = function.rule
         roots = self.around.vocabulary.in_scope([])
         function.bind({**roots, "object": _MANIFEST, "item": _MANIFEST, "parent": _MANIFEST})
@@ -67,7 +67,7 @@ class RuleCodegen:
         function.leave()
 
     def _validate(self, function: RuleFunction) -> None:
-        """Findings about the input."""
+        """Writes a function that reports a finding wherever the assertion does not hold."""
         rule, block = function.rule, function.block
         function.enter_rule("report")
         holds = "".join(f"{function.code(part).python} and{function.block.mark(part.at)}" for part in function.listed("assert"))
@@ -80,7 +80,10 @@ class RuleCodegen:
         function.leave()
 
     def _decide(self, function: RuleFunction) -> None:
-        """What the model and other rules ask for by name. It is called often, so there is nothing around the function itself."""
+        """Writes a decision, which the model and other rules call by name.
+
+        It is called often, so it is a plain function that catches its own failures, without a wrapper around it.
+        """
         rule, block = function.rule, function.block
         signature = self.around.vocabulary.decisions.get(rule.decision)
         if signature is None:
@@ -106,7 +109,7 @@ class RuleCodegen:
     # -- what runs -------------------------------------------------------------------------------------------------------------
 
     def _generate(self, function: RuleFunction, patches: Sequence[Rule]) -> None:
-        """Objects from a template, changed by the patches that apply."""
+        """Writes a function that renders objects from a template, changed by the patches that apply."""
         rule, block = function.rule, function.block
         node, owner = self._template(rule), "None"
         if function.traced:
@@ -122,7 +125,7 @@ class RuleCodegen:
         block.add(f"emit({function.index}, o, {function.positions}, {owner})", rule.at("generate"))
 
     def _condition(self, function: RuleFunction, _: Sequence[Rule]) -> None:
-        """A status condition: the first case that holds."""
+        """Writes a function that emits a status condition from the first case that holds."""
         rule, block = function.rule, function.block
         self._ref(function, "of")
         for number, case in enumerate(rule.keys["cases"]):
@@ -133,13 +136,13 @@ class RuleCodegen:
             block.add(f" emit(Condition(ref, {str(rule.keys['condition'])!r}, {', '.join(texts)}, {rule.id!r}))", at)
 
     def _status(self, function: RuleFunction, patches: Sequence[Rule]) -> None:
-        """The rest of a status, from a template, changed by the patches that apply."""
+        """Writes a function that renders status fields from a template, changed by the patches that apply."""
         self._ref(function, "of")
         self._render(function, self._template(function.rule), patches)
         function.block.add(f"emit(StatusPatch(ref, o, {function.rule.id!r}, {function.positions}))", function.rule.at("status"))
 
     def _event(self, function: RuleFunction, _: Sequence[Rule]) -> None:
-        """Something to tell people, under a name that tells it from all other occurrences."""
+        """Writes a function that emits an event, under a name that distinguishes it from all other occurrences."""
         rule, block = function.rule, function.block
         self._ref(function, "of")
         block.add(f"message = {function.text('message')}", rule.at("message"))
@@ -148,12 +151,12 @@ class RuleCodegen:
         block.add(f"emit(Event(ref, {', '.join(parts)}))", rule.at("reason"))
 
     def _again(self, function: RuleFunction, _: Sequence[Rule]) -> None:
-        """A time to look again, where there is one."""
+        """Writes a function that emits the time of a requeue, where there is one."""
         function.block.add(f"x = {function.bare('again', float)}", function.rule.at("again"))
         function.block.add("if x is not None: emit(x)")
 
     def _delete(self, function: RuleFunction, _: Sequence[Rule]) -> None:
-        """An object that has to go."""
+        """Writes a function that emits an object to delete."""
         rule = function.rule
         self._ref(function, "delete")
         reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
@@ -161,7 +164,7 @@ class RuleCodegen:
         function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}, {is_attributed!r}))")
 
     def _wait(self, function: RuleFunction, _: Sequence[Rule]) -> None:
-        """What an object waits for."""
+        """Writes a function that emits what an object waits for."""
         rule, block = function.rule, function.block
         self._ref(function, "of")
         block.add(f"on = {function.bare('for', ObjectRef)}", rule.at("for"))
@@ -172,17 +175,18 @@ class RuleCodegen:
     # -- parts of verbs --------------------------------------------------------------------------------------------------------
 
     def _expression(self, function: RuleFunction, case: dict[str, Any], key: str, at: Place, wanted: Any = Any) -> str:
-        """An expression of a case."""
+        """Returns the Python of an expression in a case."""
         return function.code(Expression(as_expression(case[key]), (*at.path, key), at.below(key)), wanted=wanted).python
 
     def _ref(self, function: RuleFunction, key: str) -> None:
-        """The object that a result is about."""
+        """Assigns the object that a result is about to `ref`."""
         function.block.add(f"ref = {function.bare(key, ObjectRef)}", function.rule.at(key))
 
     def _template(self, rule: Rule) -> TemplateNode | None:
-        """The template that a rule renders; none when that is a mistake, which is reported."""
+        """Returns the parsed template that a rule renders; reports a missing or unsuitable one and returns None."""
         templates = self.around.resolver.templates
-        usable = {name: one for name, one in templates.items() if not one.is_part and one.is_status == (rule.verb == "status")}
+        is_status = rule.verb == "status"
+        usable = {name: template for name, template in templates.items() if not template.is_part and template.is_status == is_status}
         if rule.template in usable:
             template = usable[rule.template]
             return self.around.resolver.parse(template.value, Place(template.source, ())) if template.usable else None
@@ -193,7 +197,7 @@ class RuleCodegen:
         return None
 
     def _render(self, function: RuleFunction, node: TemplateNode | None, patches: Sequence[Rule]) -> None:
-        """Puts what becomes of a template, and of the patches that apply, into `o`."""
+        """Assigns the rendered template to `o`, then applies the patches to it."""
         if node is None:
             return
         function.block.add(f"o = {function.tree(node).python}", function.rule.at(function.rule.verb))
@@ -201,12 +205,12 @@ class RuleCodegen:
             PatchCodegen(self.around, patch, self.counted).write(function)
 
     def _owned(self, rule: Rule, node: TemplateNode) -> TemplateNode:
-        """The template with `metadata.ownerReferences`, where the rule names an owner."""
+        """Returns the template with `metadata.ownerReferences` added, where the rule names an owner."""
         metadata = find_field(node, "metadata")
         if "owner" not in rule.keys or metadata is None or not isinstance(metadata.value, MapNode) or not isinstance(node, MapNode):
             return node
         path, at = metadata.path, rule.at("owner")
         references = Expression("owner_references(owner) or omit", path, at, label=str(rule.keys["owner"]))
-        entry = Field(Literal("ownerReferences", path, at), references, path, metadata.at)
-        with_owner = replace(metadata.value, entries=[*metadata.value.entries, entry])
-        return replace(node, entries=[replace(metadata, value=with_owner) if one is metadata else one for one in node.entries])
+        owner_field = Field(Literal("ownerReferences", path, at), references, path, metadata.at)
+        with_owner = replace(metadata.value, entries=[*metadata.value.entries, owner_field])
+        return replace(node, entries=[replace(metadata, value=with_owner) if entry is metadata else entry for entry in node.entries])

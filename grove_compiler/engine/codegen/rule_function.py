@@ -1,4 +1,4 @@
-"""The Python function of one rule, while it is written: its head, loops, guards and names, and the expressions of its keys."""
+"""Builds the Python function of one rule: its head, loops, guards and names, and the expressions of its keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAZIES = "\0lazies "
 
 
 class Surroundings:
-    """What the functions of all rules share: the module that they go into, the words that rules may use, parts and constants."""
+    """Holds what the functions of all rules share: the module that they go into, the words that rules may use, parts and constants."""
 
     def __init__(self, vocabulary: Vocabulary, module: ModuleCodegen, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
         self.vocabulary = vocabulary
@@ -34,7 +34,7 @@ class Surroundings:
 
 
 class RuleFunction:
-    """The function of one rule, from its head to its last line. Its name is `rule_<index>` unless it is a decision."""
+    """Builds the function of one rule, from its head to its last line. Its name is `rule_<index>` unless it is a decision."""
 
     def __init__(self, around: Surroundings, index: int, rule: Rule) -> None:
         self.around = around
@@ -57,11 +57,15 @@ class RuleFunction:
     # -- loops, guards and names -----------------------------------------------------------------------------------------------
 
     def bind(self, roots: dict[str, Any]) -> None:
-        """Begins with constants and these names, by their types."""
+        """Sets the scope to the constants and these names, given with their types."""
         self.scope = Scope({**self.around.constants, **{word: named(word, kind, 0) for word, kind in roots.items()}})
 
     def enter(self, head: str, leave: str) -> None:
-        """The head of the function, its loops, and at each depth the guards and names that can be evaluated there."""
+        """Opens the function: its loops, and at each depth the guards and names that can be evaluated there.
+
+        A guard or a `let` is written as far out as its names allow, so that it is evaluated once for each value of the loops it uses.
+        `leave` is the statement that ends a guard at depth 0 (`return`, or `return OMIT` for defaults).
+        """
         self.head = f"def {head}:"
         self._start_depth(leave)
         for word, text in self.rule.named("forEach").items():
@@ -74,7 +78,7 @@ class RuleFunction:
             self.scope = self.scope.with_name(word, named(word, Any, self.depth))  # so that its uses are not reported as well
 
     def enter_rule(self, more: str, leave: str = "return") -> None:
-        """The same for a function that takes the roots, and what its verb needs besides."""
+        """Opens a function that takes the roots and then the parameters `more`, which depend on the verb."""
         self.enter(f"rule_{self.index}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
 
     def leave(self) -> None:
@@ -92,7 +96,7 @@ class RuleFunction:
 
     @property
     def positions(self) -> str:
-        """The positions of the loops, as a tuple."""
+        """Returns the Python of a tuple with the positions of the loops."""
         return "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
 
     def _start_depth(self, leave: str) -> None:
@@ -146,36 +150,36 @@ class RuleFunction:
     # -- expressions -----------------------------------------------------------------------------------------------------------
 
     def code(self, expression: Text | Expression, may_omit: bool = False, wanted: Any = Any) -> Code:
-        """An expression of the rule."""
+        """Compiles an expression in the rule's current scope; reports mistakes at their place."""
         return self.templates.code(expression, self.scope, may_omit, wanted)
 
     def listed(self, key: str) -> list[Expression]:
-        """The expressions of a key that holds one or a list."""
+        """Returns the expressions of a key that holds one or a list."""
         many = isinstance(self.rule.keys.get(key), list)
         paths = [(key, index) if many else (key,) for index in range(len(self.rule.expressions(key)))]
         return [Expression(text, path, self.rule.at(*path)) for text, path in zip(self.rule.expressions(key), paths, strict=True)]
 
     def bare(self, key: str, wanted: Any = Any) -> str:
-        """A key that holds an expression; none when it is not there."""
+        """Returns the Python of a key that holds an expression; `None` when the key is absent."""
         return self.code(self.listed(key)[0], wanted=wanted).python if key in self.rule.keys else "None"
 
     def text(self, key: str) -> str:
-        """A key that holds text, empty when it is not there."""
+        """Returns the Python of a key that holds text; an empty text when the key is absent."""
         return self.written(self.rule.keys.get(key, ""), self.rule.at(key))
 
     def written(self, value: Any, at: Place) -> str:
-        """Text with expressions: whatever it evaluates to is turned into text."""
+        """Returns the Python of text with expressions, whatever it evaluates to turned into text."""
         code = self.code(Text(str(value), at.path, at))
         if code.may_omit:
             at.fail("`omit` cannot be text")
         return code.python if code.type is str else f"as_text({code.python})"
 
     def tree(self, node: TemplateNode) -> Code:
-        """A template, or a value with template keys."""
+        """Compiles a template, or a value with template keys, in the rule's current scope."""
         return self.templates.write(node, self.scope, self.block, self.depth)
 
 
 def _constant(value: Any, module: ModuleCodegen) -> Code:
-    """A constant as a name that every rule may use: lists and maps are made once for the module."""
+    """Compiles a constant of the rules language; lists and maps are made once for the module."""
     python = module.constant(value) if isinstance(value, list | dict) else repr(value)
     return Code(python, types.of_value(value), is_constant=True)

@@ -1,4 +1,4 @@
-"""Statements that rules, templates and patches have in common: names that `let` binds, loops and guards, and what they say."""
+"""Generates the statements that rules, templates and patches have in common: `let` bindings, loops and guards."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ INNER = 1000
 
 @record
 class Block:
-    """The statements of one rule under construction: lines at the current indentation, and what each loop level starts with.
+    """Collects the statements of one rule: lines at the current indentation, and the lazy parts that each loop level declares.
 
-    `shape` is the variable with what the container rests on that is being written; none stands for the object as a whole.
+    `shape` is the variable that, in traced code, records what decides over the container being written; `None` is the whole object.
     """
 
     writer: ModuleCodegen
@@ -35,29 +35,29 @@ class Block:
     shape: str = "None"
 
     def add(self, line: str, at: Place | None = None) -> None:
-        """One statement at the current indentation, tied to the place that it comes from."""
+        """Appends one statement at the current indentation, tied to the place that it comes from."""
         self.lines.append(" " * self.indent + line + (self.mark(at) if at is not None else ""))
 
     def begin_shape(self, kind: type) -> str:
-        """Begins a container, or a patch; returns the shape that it stands in."""
+        """Begins the shape of a container or a patch; returns the outer shape, which the caller restores."""
         outer, self.shape = self.shape, self.writer.fresh("s")
         self.add(f"{self.shape} = Shape({outer}, {kind.__name__})")
         return outer
 
     def mark(self, at: Place) -> str:
-        """The comment that ties a line to its place; inside an expression a line break has to follow."""
+        """Returns the comment that ties a line to its place, followed by a line break."""
         return self.writer.mark(at.written)
 
 
 class Compilers(dict[bool, ExpressionCompiler]):
-    """The compiler of metered expressions, and that of others: which it is depends on the file that an expression stands in."""
+    """Holds two expression compilers, by whether they are metered, which depends on the file that an expression stands in."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__({metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)})
 
 
 class StatementCodegen:
-    """Writes what a rule or a patch says in expressions, and notes what explanations need when it is `traced`.
+    """Generates the expressions of a rule or a patch; when `traced`, they record what explanations need.
 
     Mistakes are reported where they stand, with `about` behind the message, and stand in as `None`.
     """
@@ -69,7 +69,7 @@ class StatementCodegen:
         self.about = about
 
     def code(self, part: Text | Expression, scope: Scope, may_omit: bool = True, wanted: Any = Any) -> Code:
-        """An expression, or text with expressions. Among mistakes is what certainly is no value of the type that is wanted."""
+        """Compiles an expression, or text with expressions. A value that certainly is not of the wanted type is a mistake as well."""
         try:
             code = self._compile(part, scope, may_omit)
             if types.conflict(code.type, wanted):
@@ -86,11 +86,11 @@ class StatementCodegen:
         return (compiler.expression if may_omit else compiler.value)(part.text, scope)
 
     def named(self, word: str, python: str, expression: Expression) -> str:
-        """What a name is bound to."""
+        """Returns the Python of what a name is bound to, recorded when traced."""
         return traced_name(word, python, expression) if self.traced else python
 
     def let(self, word: str, expression: Expression, scope: Scope, block: Block) -> Scope:
-        """A name that a template or a patch binds."""
+        """Writes the binding of a name by a template or a patch; returns the scope with it."""
         self.refuse_constant(word, expression, scope)
         code = self.code(expression, scope)
         name = Code(block.writer.fresh(f"{variable(word)}_"), code.type, code.depth, code.may_omit)
@@ -106,7 +106,7 @@ class StatementCodegen:
             expression.at.fail(f"{word!r} is the name of a constant")
 
     def items(self, word: str, expression: Expression, scope: Scope, shape: str = "None") -> tuple[str, Any]:
-        """What a loop runs over, as Python, and the type of its items."""
+        """Returns the Python of what a loop runs over, and the type of its items."""
         code = self.code(expression, scope, may_omit=False)
         if not types.is_loopable(code.type):
             expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
@@ -117,7 +117,7 @@ class StatementCodegen:
         return python, types.item_type(code.type)
 
     def loop(self, word: str, expression: Expression, scope: Scope, block: Block) -> Scope:
-        """A loop inside of a template or a patch; what follows is its body."""
+        """Opens a loop inside of a template or a patch; what is written next is its body. Returns the scope inside."""
         python, kind = self.items(word, expression, scope, block.shape)
         name = Code(block.writer.fresh(f"{variable(word)}_"), kind, INNER)
         block.add(f"for {name.python} in {python}:", expression.at)
@@ -125,13 +125,13 @@ class StatementCodegen:
         return scope.with_name(word, name)
 
     def condition(self, expression: Expression, scope: Scope, path: FieldPath = (), shape: str = "None") -> str:
-        """A `when` or an `$if`; the latter is about the part of the document at `path`."""
+        """Returns the Python of a `when` or an `$if`; the latter guards the part of the document at `path`."""
         code = self.code(expression, scope, may_omit=False)
         if not self.traced or expression.at.broken:
             return code.python
         return traced_condition(self.compilers[expression.at.file.metered], expression, scope, self.rule, shape, path)
 
     def guard(self, expression: Expression, scope: Scope, block: Block, path: FieldPath = ()) -> None:
-        """A condition of all that follows at a deeper indentation."""
+        """Opens an `if`; what is written next at the deeper indentation is guarded by it."""
         block.add(f"if {self.condition(expression, scope, path, block.shape)}:", expression.at)
         block.indent += 1

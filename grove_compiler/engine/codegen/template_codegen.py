@@ -1,4 +1,4 @@
-"""Templates to Python: an expression that builds the value, after the statements that it needs.
+"""Generates Python for templates: an expression that builds the value, after the statements that it needs.
 
 Parts that are the same for every object become constants of the module; parts that use only outer loop variables are built once
 for each value of those, when first needed. That is what lets thousands of objects share most of their manifests.
@@ -30,10 +30,10 @@ from grove_compiler.engine.language.template_ast import (
 
 
 class TemplateCodegen(StatementCodegen):
-    """Writes template nodes, for a rule. `traced` keeps, with every scalar, the place that it comes from."""
+    """Generates template nodes for a rule. With `traced`, every scalar keeps the place that it comes from."""
 
     def write(self, node: TemplateNode, scope: Scope, block: Block, depth: int) -> Code:
-        """The value of a node where names up to `depth` are bound. Mistakes are reported and stand in as `None`."""
+        """Compiles a node where names up to `depth` are bound. Mistakes are reported, and compile to `None`."""
         if self.traced:  # every object has parts of its own, so that each scalar knows where in its object it stands
             if not isinstance(node, MapNode | ListNode):
                 return self._write(node, scope, block, INNER)
@@ -54,7 +54,7 @@ class TemplateCodegen(StatementCodegen):
         return self._write(node, scope, block, depth)
 
     def depth(self, node: TemplateNode, scope: Scope) -> int:
-        """The depth of the deepest name that the node uses, apart from those that it binds itself."""
+        """Returns the depth of the deepest name that the node uses, apart from those that it binds itself."""
         if isinstance(node, Text | Expression):
             return self._quiet(node, scope).depth
         if isinstance(node, ListNode):
@@ -81,13 +81,17 @@ class TemplateCodegen(StatementCodegen):
         return max([*depths, self.depth(item.value, scope)])
 
     def _quiet(self, part: Text | Expression, scope: Scope) -> Code:
-        """What is known of a value before it is written; its mistakes are reported then."""
+        """Compiles a value only to learn its depth and type. Mistakes are ignored: they are reported when the value is written."""
         try:
             return self._compile(part, scope)
         except ExpressionError:
             return Code("None", depth=INNER)
 
     def _lazy(self, node: TemplateNode, scope: Scope, block: Block, depth: int) -> Code:
+        """Writes a node that uses only outer names, so that it is built once for each value of those, when it is first needed.
+
+        The variable is reset to None where its depth begins; `RuleFunction.leave` writes that line when all lazy parts are known.
+        """
         name = block.writer.fresh("h")
         block.lazies.append((depth, name))
         block.add(f"if {name} is None:")
@@ -139,7 +143,7 @@ class TemplateCodegen(StatementCodegen):
         return Code(name, dict[str, Any], may_omit=True)
 
     def _is_plain(self, node: MapNode, scope: Scope) -> bool:
-        """Whether one dict display says it all: no merges, nothing that may be omitted."""
+        """Tells whether the map can be one dict display: no merges, nothing that may be omitted."""
         return all(isinstance(entry, Field) and not self._may_omit(entry.value, scope) for entry in node.entries)
 
     def _may_omit(self, node: TemplateNode, scope: Scope) -> bool:

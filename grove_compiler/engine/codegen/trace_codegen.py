@@ -1,4 +1,4 @@
-"""Code that is written only into traced rules: values, names and conditions that tell what they are and what they read."""
+"""Generates the calls that only traced rules make: they record values, names and conditions, and what each of them read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grove_compiler.graph.field_path import FieldPath
 
 
 def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, rule: str, shape: str = "None") -> str:
-    """A scalar, or what a `$merge` brings in, with its rule and place, what is written there, and where that is in the document.
+    """Returns a call that records a scalar, or the map of a `$merge`, with its rule, place, source text and path in the document.
 
     `shape` is that of the container that it stands in, where it may be left out.
     What is written with names of constants alone is as constant as what is written out.
@@ -28,22 +28,25 @@ def traced_value(python: str, node: Literal | Text | Expression, scope: Scope, r
 
 
 def traced_name(word: str, python: str, expression: Expression) -> str:
-    """What a `let` binds."""
+    """Returns a call that records the value that a `let` binds."""
     return f"bind({word!r}, lambda: {python}, {_names(expression)!r})"
 
 
 def traced_items(word: str, python: str, expression: Expression, shape: str) -> str:
-    """What a loop runs over, which decides how many there are of what it makes."""
+    """Returns a call that records what a loop runs over, which decides how many results it makes."""
     return f"repeat({word!r}, lambda: {python}, {_names(expression)!r}, {shape})"
 
 
 def traced_step(python: str, node: Text, shape: str) -> str:
-    """A key or a path, which decides where something stands."""
+    """Returns a call that records a computed key or path, which decides where a value stands."""
     return f"step(lambda: {python}, {_names(node)!r}, {shape})"
 
 
 def traced_condition(compiler: ExpressionCompiler, condition: Expression, scope: Scope, rule: str, shape: str, path: FieldPath = ()) -> str:
-    """A condition that reports each of its parts up to the first that does not hold. The whole has been compiled without mistakes."""
+    """Returns a call that records each part of a condition, up to the first that does not hold.
+
+    The condition as a whole was compiled without mistakes before.
+    """
     parts = ""
     for part in conjunction(condition.text):
         code = compiler.value(part, scope).python
@@ -74,7 +77,7 @@ def _is_expression(text: str) -> bool:
 
 
 def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:
-    """What a condition is about: the left side of a comparison, what `not` or a test is said of."""
+    """Returns the Python of a condition's subject, whose value explains it: the left operand, or the operand of `not` or of a test."""
     node = parse_expression(text)
     if isinstance(node, nodes.Compare):
         node = node.expr
@@ -87,7 +90,7 @@ def _subject(compiler: ExpressionCompiler, text: str, scope: Scope) -> str:
 
 
 def _names(node: Literal | Text | Expression) -> tuple[str, ...]:
-    """The names that a value's expressions use."""
+    """Returns the names that a value's expressions use, sorted."""
     try:
         if isinstance(node, Expression):
             return tuple(sorted(names_in(node.text)))

@@ -1,1 +1,1 @@
-"""Expressions of Jinja2 to Python, with the types of the model."""
+"""Compiles expressions from Jinja2's syntax to Python, checked against the types of the model."""

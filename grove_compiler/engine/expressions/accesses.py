@@ -1,4 +1,4 @@
-"""What an expression reaches into and calls: attributes, items, functions, decisions, methods of the model."""
+"""Compiles what an expression reads and calls: attributes, items, functions, decisions, methods of the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grove_compiler.graph.nearest import nearest
 
 
 class Accesses(NodeCompiler):
-    """Checks each step against the annotations of the model, as far as types are known."""
+    """Compiles attribute reads, subscripts and calls, and checks each against the annotations of the model where types are known."""
 
     def _getattr(self, node: nodes.Getattr, scope: Scope) -> Code:
         return self._attribute(self.compile(node.node, scope), node.attr)
@@ -89,7 +89,7 @@ class Accesses(NodeCompiler):
         raise ExpressionError("only registered functions and methods of the model can be called; filters are written `x | name`")
 
     def _decision(self, name: str, node: nodes.Call, scope: Scope) -> Code:
-        """A call of what a `decide` rule became, whose parameters are known with their types."""
+        """Compiles a call of the function that a `decide` rule became; the vocabulary declares the types of its parameters."""
         parameters = model_types.parameters(self.decisions[name])
         given = dict(zip(parameters, node.args, strict=False)) | {keyword.key: keyword.value for keyword in node.kwargs}
         codes = {word: self.compile(argument, scope) for word, argument in given.items()}
@@ -101,7 +101,7 @@ class Accesses(NodeCompiler):
         return Code(f"fn_{name}({arguments})", model_types.result(self.decisions[name]), depth_of(list(codes.values())))
 
     def _method(self, owner: type, name: str, call: nodes.Call) -> Any:
-        """What a method of a model class returns. Raises `ExpressionError` when there is none, or when it is called wrongly."""
+        """Returns the return type of a model class's method. Raises `ExpressionError` for an unknown method or wrong arguments."""
         try:
             kind = model_types.method(owner, name)
         except AttributeError:

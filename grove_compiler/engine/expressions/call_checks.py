@@ -1,4 +1,4 @@
-"""Whether what stands in the parentheses of a call, a filter or a test fits what is called."""
+"""Checks the arguments of calls, filters and tests against the signature of what is called."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYED_FILTERS = {"sort", "unique", "sum", "min", "max"}
 
 
 def keywords(node: nodes.Filter | nodes.Test) -> list[nodes.Keyword]:
-    """Named arguments; Jinja2's annotations call them pairs, its parser makes keywords."""
+    """Returns the named arguments. Jinja2 annotates them as `Pair`, but its parser makes `Keyword` nodes, hence the cast."""
     return cast(list[nodes.Keyword], node.kwargs)
 
 
@@ -44,17 +44,17 @@ def check_attribute_only(node: nodes.Filter, *allowed: nodes.Expr) -> None:
 
 
 def check_pattern(node: nodes.Expr, matches: Callable[[Any, str], bool]) -> None:
-    """Raises `ExpressionError` for a regular expression that is wrong as written, by what will match with it."""
+    """Raises `ExpressionError` for a literal pattern that is invalid, by the function that will match with it (`re` or RE2)."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         try:
             matches("", node.value)
         except (EvaluationError, OverflowError, RecursionError, UnicodeEncodeError) as error:
-            said = str(error) if isinstance(error, EvaluationError) else f"{node.value!r} is not a regular expression: {error}"
-            raise ExpressionError(said) from None
+            message = str(error) if isinstance(error, EvaluationError) else f"{node.value!r} is not a regular expression: {error}"
+            raise ExpressionError(message) from None
 
 
 def constant(node: nodes.Expr, what: str) -> str:
-    """Text that must be known when rules are loaded. Raises `ExpressionError`."""
+    """Returns the text of a string literal. Raises `ExpressionError` for anything else: it has to be known when rules are loaded."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         return node.value
     raise ExpressionError(f"{what} must be written out as text")

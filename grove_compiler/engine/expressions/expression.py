@@ -13,25 +13,28 @@ from grove_compiler.engine.expressions.scope import Code, Scope
 
 
 class ExpressionCompiler(Filters, Operators):
-    """Turns Jinja2 expressions into Python for one vocabulary. Without state of its own, so one serves all rules."""
+    """Compiles Jinja2 expressions to Python for one vocabulary. Stateless, so that one compiler serves all rules."""
 
     def expression(self, text: str, scope: Scope) -> Code:
-        """A bare expression. Raises `ExpressionError`."""
+        """Compiles a bare expression, whose value may be `omit`. Raises `ExpressionError`."""
         return self._bounded(parse_expression(text), scope, self.compile_result)
 
     def value(self, text: str, scope: Scope) -> Code:
-        """A bare expression that cannot be `omit`. Raises `ExpressionError`."""
+        """Compiles a bare expression that must not be `omit`. Raises `ExpressionError`."""
         return self._bounded(parse_expression(text), scope, self.compile)
 
     def text(self, text: str, scope: Scope) -> Code:
-        """Text with `{{ }}`: one expression alone keeps its type, anything else is text. Raises `ExpressionError`."""
+        """Compiles text with `{{ }}`: a single expression keeps its type, anything else is concatenated. Raises `ExpressionError`."""
         parts = parse_text(text)
         if len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
             return self._bounded(parts[0], scope, self.compile_result)
         return self._concatenate([self._bounded(part, scope, self.compile) for part in parts])
 
     def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
-        """Raises `ExpressionError` for what Python's own parser would refuse, so that one rule cannot spoil the others' module."""
+        """Compiles a node, and raises `ExpressionError` for code that Python's own parser refuses.
+
+        All rules become one module: without this check one expression that is too deep would fail all of them, without a line.
+        """
         try:
             code = self._charged(translate(node, scope))
             if len(code.python) > 100:

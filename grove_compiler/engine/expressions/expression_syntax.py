@@ -1,4 +1,4 @@
-"""The syntax of expressions, which is Jinja2's: parsing, and the names in what was parsed."""
+"""Parses expressions with Jinja2's own parser, and lists the names that they use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENVIRONMENT = Environment(
 
 
 class ExpressionError(Exception):
-    """An expression that is wrong as written. The loader adds file and line."""
+    """Reports an expression that is wrong as written. The loader adds file and line."""
 
     def __init__(self, message: str, suggestion: str = "") -> None:
         self.suggestion = suggestion
@@ -29,7 +29,7 @@ class ExpressionError(Exception):
 
 @cache
 def parse_expression(text: str) -> nodes.Expr:
-    """A bare expression. Raises `ExpressionError`."""
+    """Parses a bare expression into Jinja2's syntax tree. Raises `ExpressionError`."""
     if "}}" in text.replace("}}}}", "") and text.strip().startswith("{{"):
         raise ExpressionError("this key takes a bare expression; leave out the braces {{ }}")
     with _mistakes():
@@ -42,7 +42,7 @@ def parse_expression(text: str) -> nodes.Expr:
 
 @cache
 def parse_text(text: str) -> list[nodes.Expr]:
-    """Text with `{{ }}` in it, as its parts in order; literal parts are `TemplateData`. Raises `ExpressionError`."""
+    """Parses text with `{{ }}` into its parts, in order; literal parts are `TemplateData`. Raises `ExpressionError`."""
     with _mistakes():
         body = _ENVIRONMENT.parse(text).body
     if not all(isinstance(part, nodes.Output) for part in body):
@@ -52,7 +52,7 @@ def parse_text(text: str) -> list[nodes.Expr]:
 
 @cache
 def names_in(text: str) -> frozenset[str]:
-    """The names that a bare expression uses, those of functions included. Raises `ExpressionError`."""
+    """Returns the names that a bare expression uses, including those of functions. Raises `ExpressionError`."""
     root = parse_expression(text)
     with _mistakes():
         names = {node.name for node in root.find_all(nodes.Name)}
@@ -61,7 +61,7 @@ def names_in(text: str) -> frozenset[str]:
 
 @contextmanager
 def _mistakes() -> Iterator[None]:
-    """What Jinja2 and Python raise for a wrong expression, as `ExpressionError`."""
+    """Turns what Jinja2 and Python raise for a malformed expression into `ExpressionError`."""
     try:
         yield
     except TemplateSyntaxError as error:

@@ -1,4 +1,4 @@
-"""`x | filter` and `x is test`."""
+"""Compiles filters (`x | filter`) and tests (`x is test`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAME_LIST_FILTERS = {"select", "reject", "selectattr", "rejectattr", "sort", "u
 
 
 class Filters(Accesses):
-    """Filters that look at each item become a lambda over it, whose type is known from that of the list."""
+    """Compiles filters and tests. One that looks at each item takes a lambda over it, whose type follows from that of the list."""
 
     def _filter(self, node: nodes.Filter, scope: Scope) -> Code:
         if node.name not in self.filters:
@@ -41,7 +41,7 @@ class Filters(Accesses):
         return Code(python, self._result(node.name, base), max(base.depth, depth))
 
     def _keyed_filter(self, node: nodes.Filter, base: Code) -> Code:
-        """`sort`, `unique`, `sum`, `min` and `max`, which take an attribute or nothing."""
+        """Compiles `sort`, `unique`, `sum`, `min` and `max`, which take an attribute or nothing."""
         check_attribute_only(node)
         kind = self._result(node.name, base)
         if not keywords(node):
@@ -67,7 +67,7 @@ class Filters(Accesses):
         return Code(f"filter_{node.name}({base.python}, lambda item: {key.python})", kind, max(base.depth, key.depth))
 
     def _applied(self, name: str, word: str, key: Code, given: list[nodes.Expr], scope: Scope) -> Code:
-        """`map('lower')` applies a filter, `select('none')` a test."""
+        """Compiles the named filter of `map('lower')`, or the named test of `select('none')`, applied to `key`."""
         table, prefix = (self.filters, "filter") if name == "map" else (builtins.TESTS, "test")
         if word not in table:
             raise ExpressionError(f"unknown {prefix} {word!r}", nearest(word, table))
@@ -103,7 +103,7 @@ class Filters(Accesses):
         return Code(f"test_{name}({base.python}{', ' if arguments else ''}{arguments})", bool, max(base.depth, depth))
 
     def _tested(self, name: str, given: list[nodes.Expr]) -> str:
-        """The test that is called: users' patterns are matched by another one. Raises `ExpressionError` for a wrong pattern."""
+        """Returns the name of the test to call: patterns of users are matched in linear time. Raises `ExpressionError` for a wrong one."""
         if name != "match":
             return name
         if given:

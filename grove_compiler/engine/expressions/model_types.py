@@ -1,4 +1,4 @@
-"""The annotations of the model's classes and functions, from which the types of all expressions follow."""
+"""Reads the annotations of the model's classes and functions, from which the types of all expressions follow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 
 class UnknownType(TypeError):
-    """An annotation that names what cannot be found: a mistake in the model, which would silently cost checks."""
+    """Reports an annotation of the model that cannot be resolved; were it ignored, expressions would silently go unchecked."""
 
 
 def attribute(owner: type, name: str) -> Any:
-    """The type of an attribute or property of a model class. Raises `AttributeError` when the class has none of that name."""
+    """Returns the type of an attribute or property of a model class. Raises `AttributeError` when the class has none of that name."""
     if name.startswith("_"):
         raise AttributeError(name)
     hints = _hints(owner)
@@ -29,7 +29,7 @@ def attribute(owner: type, name: str) -> Any:
 
 
 def method(owner: type, name: str) -> Any:
-    """What a public method of a model class returns. Raises `AttributeError` when there is none of that name."""
+    """Returns the return type of a public method of a model class. Raises `AttributeError` when there is none of that name."""
     if name.startswith("_"):
         raise AttributeError(name)
     member = inspect.getattr_static(owner, name)
@@ -39,18 +39,18 @@ def method(owner: type, name: str) -> Any:
 
 
 def result(function: Any) -> Any:
-    """What a function returns."""
+    """Returns a function's annotated return type; `Any` when it has none."""
     return _hints(function).get("return", Any)
 
 
 def parameters(function: Any) -> dict[str, Any]:
-    """The types of a function's parameters, by name and in order."""
+    """Returns the types of a function's parameters, by name and in order."""
     hints = _hints(function)
     return {word: hints.get(word, Any) for word in inspect.signature(function).parameters}
 
 
 def public_names(owner: type) -> list[str]:
-    """The attributes and properties that rules may read, for suggestions and the reference."""
+    """Lists the attributes, properties and methods that rules may use, for suggestions and the reference."""
     names = dict.fromkeys(_hints(owner))
     for name in dir(owner):
         if isinstance(inspect.getattr_static(owner, name, None), property | functools.cached_property | types.FunctionType):
@@ -60,7 +60,7 @@ def public_names(owner: type) -> list[str]:
 
 @functools.cache
 def _hints(owner: Any) -> dict[str, Any]:
-    """Returns what a class or a function is annotated with."""
+    """Returns the resolved annotations of a class or a function; empty for builtins, which have none."""
     try:
         return typing.get_type_hints(owner)
     except TypeError:  # some of Python's own functions have none

@@ -1,4 +1,4 @@
-"""Nodes of Jinja2's syntax tree to Python: how they are dispatched, and those that are values by themselves."""
+"""Compiles nodes of Jinja2's syntax tree to Python: dispatches them, and handles literals, names and displays."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class NodeCompiler:
         self.filters = {**builtins.FILTERS, **vocabulary.functions}
 
     def compile(self, node: nodes.Node, scope: Scope) -> Code:
-        """One node of Jinja2's syntax tree, as a value that is there. Raises `ExpressionError` where it may be `omit`."""
+        """Compiles a node that is part of a larger expression. Raises `ExpressionError` where its value may be `omit`."""
         code = self.compile_result(node, scope)
         if code.may_omit:
             raise ExpressionError("`omit` can be what a whole expression gives, as in `x or omit`, not part of another value")
         return code
 
     def compile_result(self, node: nodes.Node, scope: Scope) -> Code:
-        """One node of Jinja2's syntax tree; what it gives may be `omit`."""
+        """Compiles a node that is a whole expression, so that its value may be `omit`. Raises `ExpressionError`."""
         method: Callable[[Any, Scope], Code] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise ExpressionError(f"{type(node).__name__} is not part of the rules language")
         return method(node, scope)
 
     def _charged(self, code: Code) -> Code:
-        """The same value, charged where rules are metered and where it may be large."""
+        """Wraps the code in `charge(…)` where rules are metered and the value may be large."""
         kind = types.without_none(code.type)
         if not self.metered or kind in (int, bool, float, type(None)) or types.is_model(kind):
             return code
@@ -95,7 +95,7 @@ class NodeCompiler:
 
 
 def depth_of(codes: list[Code]) -> int:
-    """The depth of what is put together of several expressions."""
+    """Returns the greatest depth of several expressions, which is that of whatever combines them."""
     return max((code.depth for code in codes), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons, arithmetic, logic and conditions."""
+"""Compiles comparisons, arithmetic, logic and conditional expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMPARE = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": 
 
 
 class Operators(NodeCompiler):
-    """Operators that could run away or format text are functions of the runtime, which check their operands."""
+    """Compiles operators. Those that could run away (`*`, `**`) or format text (`%`) call the runtime, which checks the operands."""
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> Code:
         left = self.compile(node.expr, scope)
@@ -88,6 +88,6 @@ class Operators(NodeCompiler):
 
 
 def _check_alike(left: Code, right: Code, what: str, and_: str) -> None:
-    """Raises `ExpressionError` for values of types that certainly do not go together: Python would raise TypeError when the rule runs."""
+    """Raises `ExpressionError` for operands whose types certainly do not fit: Python would raise TypeError when the rule runs."""
     if types.conflict(left.type, right.type):
         raise ExpressionError(f"cannot {what} {types.words(left.type)} {and_} {types.words(right.type)}")

@@ -1,4 +1,4 @@
-"""What an expression becomes, and which names it may use: with the depth at which each is bound and what is known of its type."""
+"""Describes compiled expressions and the names in scope: the depth at which each is bound, and its inferred type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.record import record
 
 @record
 class Code:
-    """A compiled expression, or a name in scope as the expression that holds it.
+    """Holds a compiled expression, or the expression that a name in scope stands for.
 
     Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`. Depth 0 are the roots, depth n
     what the nth loop of the rule binds. Deeper names change more often, which decides how far out a part of a template can be built.
@@ -41,12 +41,12 @@ class Code:
 
 @record
 class Scope:
-    """Names by the word that rules use."""
+    """Maps the words that rules may use to their compiled form. Immutable: a binding makes a new scope."""
 
     names: dict[str, Code] = field(default_factory=dict)
 
     def with_name(self, word: str, name: Code) -> Scope:
-        """This scope and one name more."""
+        """Returns a copy of this scope with one more name."""
         return Scope({**self.names, word: name})
 
     def is_constant(self, word: str) -> bool:
@@ -55,10 +55,10 @@ class Scope:
 
 
 def variable(word: str) -> str:
-    """The Python name for a word that rules bind; the prefix keeps it apart from keywords and the runtime's names."""
+    """Returns the Python variable for a word that rules bind; the prefix keeps it apart from keywords and the runtime's names."""
     return f"v_{word}"
 
 
 def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Code:
-    """A bound word as a name in scope."""
+    """Returns the code that reads a bound word."""
     return Code(variable(word), kind, depth, may_omit)

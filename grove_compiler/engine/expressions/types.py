@@ -1,4 +1,4 @@
-"""What is known of a value's type when rules are loaded: items, values, none, and whether one type fits another.
+"""Answers questions about types when rules are loaded: item and value types, none, and whether one type fits another.
 
 Types are ordinary annotations (`str`, `list[Replica]`, `Gang | None`); `Any` means that nothing is known. Only used on a cold
 start, so the imports may be heavy.
@@ -15,7 +15,7 @@ _SCALARS = (str, int, float, bool, type(None))
 
 
 def without_none(annotation: Any) -> Any:
-    """`X | None` as `X`; unions of several types as `Any`."""
+    """Returns `X` for `X | None`, and `Any` for a union of several types."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         members = [member for member in typing.get_args(annotation) if member is not type(None)]
         return members[0] if len(members) == 1 else Any
@@ -23,36 +23,36 @@ def without_none(annotation: Any) -> Any:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Whether none is among the values."""
+    """Tells whether none is among the values of the type."""
     return annotation is type(None) or type(None) in typing.get_args(annotation)
 
 
 def or_none(annotation: Any) -> Any:
-    """`X` as `X | None`."""
+    """Returns `X | None` for `X`."""
     return Any if annotation is Any else typing.Optional[annotation]  # noqa: UP045 - built from a value, not written
 
 
 def is_model(annotation: Any) -> bool:
-    """Whether it is a class whose attributes are known: not a scalar, not a container."""
+    """Tells whether the type is a class whose attributes are known: neither a scalar nor a container."""
     return isinstance(annotation, type) and annotation.__module__ not in ("builtins", "typing") and not is_mapping(annotation)
 
 
 def model_within(annotation: Any) -> Any:
-    """The class whose instances a value of this type is, or holds, however deep in lists and maps; None where there is none."""
+    """Returns the model class that the type is, or holds at any depth of lists and maps; None where there is none."""
     annotation = without_none(annotation)
     if is_model(annotation):
         return annotation
-    return next((found for part in typing.get_args(annotation) if (found := model_within(part)) is not None), None)
+    return next((model for part in typing.get_args(annotation) if (model := model_within(part)) is not None), None)
 
 
 def is_mapping(annotation: Any) -> bool:
-    """Whether it is a map by annotation: `dict[…]`, `Mapping[…]`."""
+    """Tells whether the type is a map: `dict[…]`, `Mapping[…]`."""
     origin = typing.get_origin(annotation) or annotation
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def item_type(annotation: Any) -> Any:
-    """What a loop over such a value yields."""
+    """Returns the type of the items that a loop over such a value yields; `Any` where it is unknown."""
     annotation = without_none(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple:
@@ -63,13 +63,13 @@ def item_type(annotation: Any) -> Any:
 
 
 def value_type(annotation: Any) -> Any:
-    """What a map of such a type holds."""
+    """Returns the type of a map's values; `Any` where it is unknown."""
     arguments = typing.get_args(annotation)
     return arguments[1] if len(arguments) == 2 else Any
 
 
 def is_loopable(annotation: Any) -> bool:
-    """False only for what certainly cannot be looped over: scalars, maps and single models."""
+    """Tells whether a loop over the type may work; false only for scalars, maps and single models, where it certainly fails."""
     annotation = without_none(annotation)
     if annotation is Any:
         return True
@@ -80,7 +80,10 @@ def is_loopable(annotation: Any) -> bool:
 
 
 def conflict(given: Any, wanted: Any) -> bool:
-    """Whether a value of one type certainly is none of another. None passes for any: what guards leave of it is not followed."""
+    """Tells whether a value of the given type certainly is not one of the wanted type.
+
+    None fits every type, because guards (`when: x`) are not followed: an optional value may well have been checked before.
+    """
     given, wanted = without_none(given), without_none(wanted)
     if given is type(None) or Any in (given, wanted):
         return False
@@ -94,7 +97,7 @@ def conflict(given: Any, wanted: Any) -> bool:
 
 
 def of_value(value: Any) -> Any:
-    """The type of a plain value: lists and maps are of what all of their parts are."""
+    """Returns the type of a plain value; a list or map whose parts differ in type holds `Any`."""
     if not isinstance(value, list | dict):
         return type(value)
     parts = [of_value(part) for part in (value.values() if isinstance(value, dict) else value)]
@@ -106,7 +109,7 @@ _WORDS = {str: "text", int: "a number", float: "a number", bool: "a boolean", ty
 
 
 def words(annotation: Any) -> str:
-    """A type as messages name it."""
+    """Returns a type in the words of messages: `text`, `a list or none`."""
     kind = without_none(annotation)
     origin = typing.get_origin(kind) or kind
     word = _WORDS.get(origin) or ("a map" if is_mapping(kind) else str(getattr(origin, "__name__", origin)))

@@ -1,1 +1,1 @@
-"""What a rule file may say: keys, forms, templates as trees, and rules in the order in which they run."""
+"""Reads and checks rule files: their keys and forms, templates as trees, and the order in which rules run."""

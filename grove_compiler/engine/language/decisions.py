@@ -1,4 +1,4 @@
-"""Which rule makes which decision: each that the vocabulary declares is made by exactly one rule."""
+"""Checks that each decision that the vocabulary declares is made by exactly one rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_compiler.graph.nearest import nearest
 
 
 def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any]) -> None:
-    """Reports decisions that no rule makes, or that two make, and rules for what is not to be decided."""
+    """Reports decisions that no rule or several rules make, and rules for decisions that are not declared."""
     made: dict[str, Rule] = {}
     for rule in rule_set.rules:
         if rule.verb != "decide":
@@ -41,7 +41,7 @@ def _report_undecided(name: str, rule_set: RuleSet) -> None:
 
 
 def rests_on(rule: Rule, rules: Iterable[Rule]) -> list[str]:
-    """The ids of the rules that make the decisions which a decision asks for."""
+    """Returns the ids of the rules whose decisions a decision calls."""
     given = rule.keys.get("cases")
     cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
     expressions = [rule.keys.get("value"), *rule.named("let").values(), *(case.get(key) for case in cases for key in ("when", "value"))]

@@ -1,4 +1,4 @@
-"""Parts that templates include and constants that they name, put in where they are used, before anything is written as Python.
+"""Resolves the parts that templates include and the constants that they name, before Python is generated.
 
 So they cost nothing when rules run: what is left is a template as if somebody had written all of it out.
 """
@@ -34,14 +34,14 @@ from grove_compiler.record import record
 
 @record
 class Resolver:
-    """Parses templates, with all that they include. `constants` are put in as the values that they are."""
+    """Parses templates, with the parts that they include, and replaces names of constants by their values."""
 
     templates: Mapping[str, Template]
     constants: Mapping[str, Any]
     _open: list[str] = field(default_factory=list)
 
     def parse(self, value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
-        """The tree of a document's part. Mistakes are reported at their place, and stand in as an empty map."""
+        """Parses a value of a document into a tree. A wrong include is reported at its place and becomes an empty map."""
         return self._node(parse_template(value, at, path))
 
     def _node(self, node: TemplateNode) -> TemplateNode:
@@ -54,7 +54,7 @@ class Resolver:
         return self._folded(node) if isinstance(node, Text) else node
 
     def _entries(self, entry: Entry) -> list[Entry]:
-        """An entry of a map; the entries of a part stand in place of it."""
+        """Resolves an entry of a map; an include becomes the entries of its part."""
         if isinstance(entry, Field):
             key = self._folded(entry.key) if isinstance(entry.key, Text) else entry.key
             return [replace(entry, key=key if isinstance(key, Literal | Text) else entry.key, value=self._node(entry.value))]
@@ -66,14 +66,14 @@ class Resolver:
         return part.entries if isinstance(part, MapNode) else []
 
     def _items(self, item: Item) -> list[Item]:
-        """An item of a list; the items of a part stand in place of it."""
+        """Resolves an item of a list; an include becomes the items of its part."""
         value = self._node(item.value)
         if not isinstance(item.value, Include) or not isinstance(value, ListNode):
             return [replace(item, value=value)]
         return value.items if item.loop is None and item.condition is None else [replace(item, value=value, spreads=True)]
 
     def _part(self, include: Include) -> MapNode | ListNode | None:
-        """The part as it is where it is included; none when that is a mistake, which is reported."""
+        """Returns the tree of an included part; reports a wrong include (unknown, no part, a cycle) and returns None."""
         parts = [name for name, template in self.templates.items() if template.is_part]
         template = self.templates.get(include.name)
         if template is None or not template.is_part:
@@ -90,7 +90,7 @@ class Resolver:
         return None
 
     def _folded(self, node: Text) -> TemplateNode:
-        """Text whose expressions are names of constants, as the value that it always has."""
+        """Replaces text whose expressions are all names of constants by its value; returns any other text unchanged."""
         try:
             parts = parse_text(node.text) if self.constants else []
         except ExpressionError:
@@ -114,7 +114,7 @@ _VARIES = object()
 
 
 def _fixed(value: Any, path: FieldPath, at: Place) -> TemplateNode:
-    """The tree of a constant."""
+    """Returns the tree of a constant's value."""
     if isinstance(value, dict):
         entries: list[Entry] = [
             Field(Literal(key, path, at), _fixed(part, (*path, key), at), (*path, key), at) for key, part in value.items()

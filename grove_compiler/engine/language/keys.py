@@ -1,4 +1,4 @@
-"""The keys of the rules language: what each takes and what it is for. Loading checks by these tables, the reference prints them."""
+"""Defines the keys of the rules language: what each takes and what it is for. Loading checks by these tables, the reference prints them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "again", "delete", "wait"]
 
 RUN_TIME_VERBS = ("condition", "status", "event", "again", "delete", "wait")
-"""What rules say about what runs. They alone know what time it is: what is desired must not depend on that."""
+"""The verbs about what runs. Only they may use `now`: the desired objects must not depend on the time."""
 
 SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
-"""Whose rules can be evaluated for one slice of the input."""
+"""The verbs whose rules can be evaluated for one slice of the input."""
 
 Form = Literal["word", "words", "line", "text", "expression", "expressions", "names", "list", "maps", "map", "boolean", "value"]
 
@@ -31,7 +31,7 @@ FORMS: dict[Form, str] = {
 
 
 class Key(NamedTuple):
-    """What a key takes, what it is for, whether it must be there, and the words that it may have if not any."""
+    """Describes a key: its form, what it is for, whether it is required, and the words that it allows (empty: any)."""
 
     form: Form
     doc: str
@@ -214,8 +214,8 @@ RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or
 
 
 def is_name(word: str) -> bool:
-    """Whether rules may bind the word: letters of ASCII, digits and `_`, and no word of expressions.
+    """Tells whether rules may bind the word: ASCII letters, digits and `_`, and no keyword of expressions.
 
-    Python folds other letters, so that two words of theirs may be one name.
+    Python normalizes other letters (NFKC), so that two different words could become the same name.
     """
     return word.isascii() and word.isidentifier() and word not in RESERVED

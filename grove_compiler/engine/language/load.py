@@ -1,4 +1,4 @@
-"""Rule files to rules: read, checked for form, replaced and disabled by id. What expressions mean comes later, in `build`."""
+"""Loads rule files: reads them, checks their form, and replaces and disables rules by id. `build` compiles expressions later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from grove_compiler.source.yaml_reader import read_yaml
 
 
 def load(sources: Sequence[RuleSource]) -> RuleSet:
-    """All sources in order: later rules replace earlier ones of the same id, later templates those of the same name."""
+    """Loads all sources in order: later rules replace earlier ones of the same id, later templates those of the same name.
+
+    Mistakes are collected in the rule set's `problems`; a rule or template with one stays, unusable, so that others may name it.
+    """
     loader = _Loader()
     for source in sources:
         loader.read(source)
@@ -75,12 +78,12 @@ class _Loader:
         self.templates[source.template_name] = template
 
     def _constants(self, source: RuleSource, document: Document, file: RuleFile) -> None:
-        """Names for values. Those of a later source take the place of earlier ones, if they are values of the same type."""
+        """Reads constants. Those of a later source replace earlier ones of the same name, if their values are of the same type."""
         check_keys(document.value, CONSTANTS_KEYS, (), file, "a `constants` document")
         values = document.value["constants"]
         for name, value in values.items() if isinstance(values, dict) else ():
-            constant, former = Constant(value, Place(file, ("constants", name)), source.origin), self.constants.get(name)
-            check_constant(name, constant, former)
+            constant, replaced = Constant(value, Place(file, ("constants", name)), source.origin), self.constants.get(name)
+            check_constant(name, constant, replaced)
             self.constants[name] = constant
 
     def _disable(self, document: Document, file: RuleFile) -> None:
@@ -97,14 +100,14 @@ class _Loader:
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file)
         check_rule(rule)
-        former = self.rules.get(rule.id)
-        if former is not None and former.origin == rule.origin:
-            file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {former.source.file}:{former.line}")
+        replaced = self.rules.get(rule.id)
+        if replaced is not None and replaced.origin == rule.origin:
+            file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {replaced.source.file}:{replaced.line}")
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 
     def _no_verb(self, file: RuleFile, keys: dict[str, Any], verbs: list[Verb]) -> None:
-        """Reports a rule without a verb or with several. A key that means nothing, and resembles a verb, is probably that verb."""
+        """Reports a rule without a verb, or with several. An unknown key that resembles a verb is suggested to be that verb."""
         known = {*COMMON_KEYS, *(word for of_verb in VERB_KEYS.values() for word in of_verb)}
         meant = {} if verbs else {key: near for key in keys if key not in known and (near := nearest(key, VERB_KEYS))}
         misspelt, near = next(iter(meant.items()), ("", ""))
@@ -113,7 +116,7 @@ class _Loader:
         file.fail(path, f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one has {has}", near)
 
     def apply_disables(self) -> None:
-        """Takes out what `disable` names, once everything is read."""
+        """Removes the rules that `disable` names. Runs after all sources are read, since a rule may be disabled before it is defined."""
         known = list(self.rules)
         for id, at in self.disables:
             if id not in known:

@@ -1,4 +1,4 @@
-"""Which rule runs before which: `after` as edges between rules, levels in linear time, a cycle as an error with its path."""
+"""Orders rules by `after`: its ids are edges, levels are computed in linear time, and a cycle is an error that prints its path."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _FIRST: dict[Verb, tuple[tuple[Verb, ...], str]] = {
     "generate": (("generate",), "generates objects"),
     "delete": (("delete", "status"), "deletes or writes a status"),
 }
-"""For verbs that know `after`: the verbs of the rules that may come first, and what those do."""
+"""For each verb that has `after`: the verbs of the rules that may come first, and what those do, for messages."""
 
 
 def in_apply_order(rule_set: RuleSet) -> list[Rule]:
-    """Rules by level, and inside a level in the order in which they are written. A cycle is reported to the file of its first rule."""
+    """Sorts rules by level, and inside a level in the order in which they are written. Reports a cycle in the file of its first rule."""
     rules = {rule.id: rule for rule in rule_set.rules}
     before = {rule.id: _before(rule, rule_set) for rule in rule_set.rules}
     levels: dict[str, int] = {}
@@ -25,7 +25,7 @@ def in_apply_order(rule_set: RuleSet) -> list[Rule]:
 
 
 def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
-    """For each rule that comes first, how many leading loops are the same in both: objects wait only for those of the same items."""
+    """Returns, for each rule in `after`, how many leading loops both share: objects wait only for those of the same items."""
     verbs, _ = _FIRST.get(rule.verb, ((), ""))
     return tuple(
         (other.id, _shared(rule, other))
@@ -35,14 +35,14 @@ def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
 
 
 def matches(pattern: str, id: str) -> bool:
-    """Whether a rule's id is meant by a word: the id itself, or `topic/*`."""
+    """Tells whether a rule's id matches a pattern: the id itself, or `topic/*`."""
     return id.startswith(pattern[:-1]) if pattern.endswith("/*") else pattern == id
 
 
 def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
-    """The ids of rules that come before one: those that `after` means, or that make decisions which it asks for.
+    """Returns the ids of the rules that come before a rule: those that match `after`, or whose decisions it calls.
 
-    What is disabled is not waited for; a word that means nothing is a mistake.
+    A disabled rule is not waited for. A pattern that matches nothing is reported.
     """
     if rule.verb == "decide":
         return rests_on(rule, rule_set.rules)
@@ -69,7 +69,7 @@ def _shared(rule: Rule, other: Rule) -> int:
 
 
 def _visit(start: str, before: dict[str, list[str]], levels: dict[str, int], rules: dict[str, Rule]) -> None:
-    """Depth first without recursion; `path` is the chain that is being followed."""
+    """Computes levels depth first, without recursion (a chain may be long); `path` is the chain being followed."""
     path: list[str] = []
     stack = [(start, False)]
     while stack:

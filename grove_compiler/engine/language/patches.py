@@ -1,4 +1,4 @@
-"""Says which rules' objects each patch changes."""
+"""Finds the rules whose objects each patch changes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from grove_compiler.graph.nearest import nearest
 
 
 class Patches:
-    """The patches of a rule set. One by the id of a rule changes whatever that makes; one by a kind, the objects of one kind of input.
+    """Matches patches with rules. A patch by rule id changes whatever that rule makes; one by kind, the objects of one kind of input.
 
-    That is the input which the patch is `about`, else the first one for which there are such objects: whoever changes the ConfigMaps of
-    sets means those, and not the ones that make gangs of checks, whose rules see other names.
+    That input is the one that the patch is `about`, else the first for which rules make objects of the kind: a patch of the ConfigMaps of
+    sets does not mean those of preflight checks, whose rules see other names.
     """
 
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary) -> None:
@@ -21,14 +21,14 @@ class Patches:
         made: dict[str, set[str]] = {}
         for rule in rule_set.rules:
             made.setdefault(self._kind(rule), set()).update(rule.about(self._subjects))
-        self._first = {kind: {next((one for one in self._subjects if one in abouts), "")} for kind, abouts in made.items()}
+        self._first = {kind: {next((subject for subject in self._subjects if subject in abouts), "")} for kind, abouts in made.items()}
 
     def of(self, rule: Rule) -> list[Rule]:
         """Returns the patches that change what a rule renders."""
         return [patch for patch in self._patches if self._applies(patch, rule)] if rule.template else []
 
     def report_idle(self) -> None:
-        """Reports words of patches that mean no kind and no rule. What only disabled rules would generate is no mistake."""
+        """Reports patches of a kind or rule that does not exist. A kind that only disabled rules generate is no mistake."""
         kinds = sorted({template.kind for template in self._rule_set.templates.values()} - {""})
         ids = [*(rule.id for rule in self._rule_set.rules if rule.verb in ("generate", "status")), *self._rule_set.disabled]
         for patch in self._patches:

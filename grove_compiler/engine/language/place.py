@@ -1,4 +1,4 @@
-"""Where something is written: the file of a rule or a template, and the place of a part in it. Mistakes are reported there."""
+"""Locates parts of rule and template files, and reports mistakes there."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 Report = Callable[[str, int, FieldPath, str, str], None]
-"""Takes a mistake: file, line, path in the document, what is wrong, and the word that was probably meant."""
+"""Receives a mistake: file, line, path in the document, message, and the word that was probably meant."""
 
 
 @record
 class RuleFile:
-    """One document of one file. `broken` says whether a mistake was reported since it was made.
+    """Represents one document of a rule or template file. `broken` tells whether a mistake was reported in it.
 
-    What stands in it is `metered` unless it ships with the program.
+    Its expressions are `metered` unless the file ships with the program.
     """
 
     file: str
@@ -26,18 +26,18 @@ class RuleFile:
     broken: bool = False
 
     def line(self, path: FieldPath) -> int:
-        """The line of a path in the file; the first of a file without a document."""
+        """Returns the line of a path in the file, counted from 1; 1 for a file without a document."""
         return self.document.place(path)[0] if self.document else 1
 
     def fail(self, path: FieldPath, message: str, suggestion: str = "") -> None:
-        """Reports a mistake at a path."""
+        """Reports a mistake at a path, and marks the document as broken."""
         self.broken = True
         self.report(self.file, self.line(path), path, message, suggestion)
 
 
 @record
 class Place:
-    """A part of a document. `included` is the place that includes it, where it stands in a part of templates."""
+    """Points to a part of a document. In a part of templates, `included` is the place that includes it."""
 
     file: RuleFile
     path: FieldPath
@@ -45,25 +45,25 @@ class Place:
 
     @property
     def position(self) -> tuple[str, int]:
-        """File and line."""
+        """The file and the line."""
         return self.file.file, self.file.line(self.path)
 
     @property
     def broken(self) -> bool:
-        """Whether a mistake was reported for its document, or for one that includes it."""
+        """Tells whether a mistake was reported for the document, or for one that includes it."""
         return self.file.broken or (self.included is not None and self.included.broken)
 
     @property
     def written(self) -> tuple[str, int, str]:
-        """File, line and path."""
+        """The file, the line and the path as text."""
         return *self.position, render(self.path)
 
     def below(self, *steps: str | int) -> Place:
-        """A part of this part."""
+        """Returns the place of a part of this part."""
         return Place(self.file, (*self.path, *steps), self.included)
 
     def fail(self, message: str, suggestion: str = "") -> None:
-        """Reports a mistake here; in a part, it names who includes it, since its names are only known there."""
+        """Reports a mistake here. In an included part, the message names the includer too: names in a part are bound only there."""
         included, chain = self.included, ""
         while included:
             chain += f" (included by {included.position[0]}:{included.position[1]})"

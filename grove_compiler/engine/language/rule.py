@@ -1,4 +1,4 @@
-"""A rule as it is written: an id, a line of documentation, one verb and its keys. Templates, constants, and all of them together."""
+"""Defines rules, templates and constants as they are written in files, and the rule set that holds them all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from grove_compiler.record import record
 
 @record
 class Rule:
-    """One document of a rules file. `keys` holds it as read; `source` knows the lines.
+    """Represents one rule: an id, a line of documentation, one verb and its keys. `keys` is the document as read; `source` knows its lines.
 
-    `usable` is false when its form is wrong; then it is there only so that others may name it.
+    `usable` is false when its form is wrong; it is then kept only so that other rules may name it.
     """
 
     id: str
@@ -31,56 +31,56 @@ class Rule:
 
     @property
     def line(self) -> int:
-        """The line of its id."""
+        """The line of the rule's id in its file."""
         return self.source.line(("rule",))
 
     @property
     def decision(self) -> str:
-        """What a `decide` rule decides; empty for other verbs."""
+        """The name of the decision that a `decide` rule makes; empty for other verbs."""
         return str(self.keys["decide"]) if self.verb == "decide" else ""
 
     @property
     def template(self) -> str:
-        """The name of the template that it renders; empty for verbs that render none."""
+        """The name of the template that the rule renders; empty for verbs that render none."""
         return str(self.keys[self.verb]) if self.verb in ("generate", "status") else ""
 
     def about(self, subjects: Iterable[str]) -> list[str]:
-        """The kinds of input that it is about: those that it names, else the first.
+        """Returns the kinds of input that the rule runs for: those that it names, else the first of the subjects.
 
-        Defaults see no kind but their manifest, and decisions only what they are asked with.
+        Defaults see only their manifest, and decisions only their parameters, so neither has any.
         """
         return [] if self.verb in ("default", "decide") else self.words("about") or list(subjects)[:1]
 
     def at(self, *path: str | int) -> Place:
-        """The place of one of its keys."""
+        """Returns the place of one of the rule's keys."""
         return Place(self.source, path)
 
     def expressions(self, key: str) -> list[str]:
-        """A key that holds an expression or a list of them."""
+        """Returns the expressions of a key that holds one or a list of them."""
         value = self.keys.get(key)
         if value is None:
             return []
         return [as_expression(part) for part in (value if isinstance(value, list) else [value])]
 
     def named(self, key: str) -> dict[str, str]:
-        """A key that holds names and expressions."""
+        """Returns the names and expressions of a key that holds such a map; empty where the key is absent or of the wrong form."""
         value = self.keys.get(key) or {}
         return {str(name): as_expression(expression) for name, expression in value.items()} if isinstance(value, dict) else {}
 
     def is_sliced(self, vocabulary: Vocabulary) -> bool:
-        """Tells whether its outermost loop runs over the slices of the input, so that it can be evaluated for one of them alone."""
+        """Tells whether the outermost loop runs over the slices of the input, so that the rule can be evaluated for one slice alone."""
         outermost = next(iter(self.named("forEach").values()), "")
         return self.verb in SLICED_VERBS and bool(vocabulary.slices) and "".join(outermost.split()) == vocabulary.slices
 
     def words(self, key: str) -> list[str]:
-        """A key that holds a word or a list of them."""
+        """Returns the words of a key that holds one or a list of them."""
         value = self.keys.get(key)
         return [str(part) for part in (value if isinstance(value, list) else [] if value is None else [value])]
 
 
 @record
 class Template:
-    """One template: its document as `value` and as a tree, in which parts are not yet included.
+    """Represents one template: its document as `value`, and as a tree in which parts are not yet included.
 
     `usable` is false when its form is wrong.
     """
@@ -93,24 +93,24 @@ class Template:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is there for others to include."""
+        """Tells whether the template is a part, for others to include."""
         return self.name.startswith("parts/")
 
     @property
     def is_status(self) -> bool:
-        """Whether it is what stands below `status`, instead of a whole object."""
+        """Tells whether the template renders the content of `status` instead of a whole object."""
         return self.name.startswith("status/")
 
     @property
     def kind(self) -> str:
-        """The `kind` that it writes; empty when that is an expression, and for what is no whole object."""
+        """The `kind` of the objects it renders; empty when that is an expression, and for parts and statuses."""
         kind = find_field(self.node, "kind")
         return str(kind.value.value) if kind and isinstance(kind.value, Literal) and not self.is_part and not self.is_status else ""
 
 
 @record
 class Constant:
-    """A name that stands for a value everywhere, where it is written, and whose it is."""
+    """Represents a named value, with the place that defines it and the origin of that file."""
 
     value: Any
     at: Place
@@ -119,10 +119,10 @@ class Constant:
 
 @record
 class RuleSet:
-    """All rules and templates in force, in the order in which they are written, and everything that was found wrong with them.
+    """Holds all rules and templates in force, in the order in which they are written, and everything that is wrong with them.
 
-    `disabled` are the rules that were taken out, by id, with the place that says so. Every rule's file adds to `problems` what
-    compiling it brings to light.
+    `disabled` holds the removed rules by id, with the place that disables them. Compiling a rule adds the mistakes that only then show
+    to `problems`, through the rule's file.
     """
 
     rules: list[Rule] = field(default_factory=list)
@@ -133,13 +133,13 @@ class RuleSet:
 
     @property
     def included(self) -> set[str]:
-        """The names of the parts that a rule or a template includes."""
+        """The names of all parts that some rule or template includes."""
         values = [*(rule.keys for rule in self.rules), *(template.value for template in self.templates.values())]
         return {name for value in values for name in _included(value)}
 
 
 def find_field(node: TemplateNode, key: str) -> Field | None:
-    """The entry of a map that has this key."""
+    """Returns the field of a map node that has this key; None where there is none."""
     for entry in node.entries if isinstance(node, MapNode) else ():
         if isinstance(entry, Field) and isinstance(entry.key, Literal) and entry.key.value == key:
             return entry
@@ -154,5 +154,5 @@ def _included(value: Any) -> Iterator[str]:
 
 
 def as_expression(value: Any) -> str:
-    """What stands under a key as an expression: YAML's own booleans and null are the words of expressions for them."""
+    """Returns a YAML value as the text of an expression: `true`, `false` and `null` become the words that expressions use for them."""
     return str({True: "true", False: "false", None: "none"}.get(value, value) if isinstance(value, bool | None) else value)

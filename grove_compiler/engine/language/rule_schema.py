@@ -1,4 +1,4 @@
-"""The form of rules: unknown keys, missing ones, and values of the wrong kind. What expressions say is checked in `build`."""
+"""Checks the form of rules: unknown keys, missing ones, and values of the wrong type. `build` checks expressions."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def check_rule(rule: Rule) -> None:
 
 
 def keys_of(verb: Verb) -> dict[str, Key]:
-    """The keys that a rule of this verb may have. A decision is made whenever it is asked for, so `when` has no meaning for it."""
+    """Returns the keys that a rule of this verb may have. A decision is made whenever it is called, so it has no `when`."""
     return {**{word: key for word, key in COMMON_KEYS.items() if (verb, word) != ("decide", "when")}, **VERB_KEYS[verb]}
 
 
 def article(word: str) -> str:
-    """Returns `a` or `an`, as English wants it before a word."""
+    """Returns the indefinite article of a word: `a` or `an`."""
     return "an" if word[0] in "aeiou" else "a"
 
 
 def check_root(template: Template) -> None:
-    """Reports what is missing at the top of a template, by what it is: an object, a status, or a part.
+    """Reports what is missing or wrong at the top of a template, which depends on what it is: an object, a status, or a part.
 
-    Entries that a merge or another part may bring are not missed.
+    Fields that a merge or an included part may add are not reported as missing.
     """
     node = template.node
     if isinstance(node, MapNode) and template.is_part and (node.condition or node.lets):
@@ -78,16 +78,16 @@ def check_root(template: Template) -> None:
         metadata.at.fail("`metadata` is a map")
 
 
-def check_constant(name: str, constant: Constant, former: Constant | None) -> None:
-    """Reports a constant that is wrong in itself, or that does not fit into the place of the one that it replaces."""
+def check_constant(name: str, constant: Constant, replaced: Constant | None) -> None:
+    """Reports a constant with a wrong name or value, or whose type differs from that of the constant that it replaces."""
     if not CONSTANT.fullmatch(name):
         constant.at.fail(f"{name!r} is not the name of a constant: words in capitals with `_` between them, as in `MANAGED_BY`")
     if _holds_expressions(constant.value):
         constant.at.fail("a constant is a plain value, without {{ }} and template keys")
-    if former is not None and former.origin == constant.origin:
-        constant.at.fail(f"the constant {name!r} is there already, in {former.at.position[0]}:{former.at.position[1]}")
-    elif former is not None and type(former.value) is not type(constant.value):
-        constant.at.fail(f"the constant {name!r} is {describe(former.value)} where it ships; found {describe(constant.value)}")
+    if replaced is not None and replaced.origin == constant.origin:
+        constant.at.fail(f"the constant {name!r} is already defined in {replaced.at.position[0]}:{replaced.at.position[1]}")
+    elif replaced is not None and type(replaced.value) is not type(constant.value):
+        constant.at.fail(f"the constant {name!r} is {describe(replaced.value)} where it ships; found {describe(constant.value)}")
 
 
 def _holds_expressions(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Structured YAML with expressions in it, as a tree: what templates and the values that rules write are parsed to."""
+"""Parses templates, and values with template keys, into a tree: structured YAML with expressions in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOOP = re.compile(r"\s*(\w+)\s+in\s+(.*\S)\s*", re.DOTALL)
 
 @record
 class Literal:
-    """A scalar without expressions. Of every node, `path` is where it stands in what is rendered, `at` where it is written."""
+    """Represents a scalar without expressions. In every node, `path` is its place in the rendered object, `at` where it is written."""
 
     value: Any
     path: FieldPath
@@ -25,7 +25,7 @@ class Literal:
 
 @record
 class Text:
-    """A scalar with `{{ }}` in it."""
+    """Represents a scalar with `{{ }}` in it."""
 
     text: str
     path: FieldPath
@@ -34,7 +34,7 @@ class Text:
 
 @record
 class Expression:
-    """An expression without braces, as in `$merge`. `label` is what people are shown of it where it is not written so."""
+    """Represents an expression without braces, as in `$merge`. `label` is shown instead of `text` where the engine made the text."""
 
     text: str
     path: FieldPath
@@ -44,7 +44,7 @@ class Expression:
 
 @record
 class Include:
-    """A part of other templates, by its name, in place of itself."""
+    """Stands for an included part, by its name."""
 
     name: str
     path: FieldPath
@@ -53,7 +53,7 @@ class Include:
 
 @record
 class Field:
-    """An entry of a map; the key may hold expressions."""
+    """Represents a field of a map; the key may hold expressions."""
 
     key: Literal | Text
     value: TemplateNode
@@ -67,7 +67,7 @@ Entry = Field | Expression | Include
 
 @record
 class MapNode:
-    """A map: names, and entries in the order in which they are written."""
+    """Represents a map: the names that `$let` binds, the condition of `$if`, and entries in the order in which they are written."""
 
     entries: list[Entry]
     lets: list[tuple[str, Expression]]
@@ -78,7 +78,7 @@ class MapNode:
 
 @record
 class Item:
-    """A list's item, repeated by its loop and guarded by its condition. Of one that `spreads`, the value is a list of more items."""
+    """Represents a list item, repeated by `$for` and guarded by `$if`. If it `spreads`, its value is a list whose items are inserted."""
 
     value: TemplateNode
     loop: tuple[str, Expression] | None
@@ -90,7 +90,7 @@ class Item:
 
 @record
 class ListNode:
-    """A list of items."""
+    """Represents a list."""
 
     items: list[Item]
     path: FieldPath
@@ -101,9 +101,9 @@ TemplateNode = Literal | Text | Expression | Include | MapNode | ListNode
 
 
 def parse_template(value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
-    """The tree of a document's part. Mistakes in `$` keys are reported; the rest is parsed all the same.
+    """Parses a value of a document into a tree. Mistakes in `$` keys are reported; the rest is parsed all the same.
 
-    `path` is where it will stand in what is rendered, if that is not where it stands in its document.
+    `path` is its place in the rendered object, if that differs from its place in the document.
     """
     path = at.path if path is None else path
     if isinstance(value, dict):
@@ -183,7 +183,7 @@ def _parse_loop(text: Any, path: FieldPath, at: Place) -> tuple[str, Expression]
 
 
 def is_fixed(node: TemplateNode) -> bool:
-    """Whether the value is the same for every object, so that all may share it."""
+    """Tells whether a node's value is the same for every object, so that all may share it."""
     if isinstance(node, MapNode):
         plain = not node.lets and node.condition is None
         return plain and all(isinstance(e, Field) and isinstance(e.key, Literal) and is_fixed(e.value) for e in node.entries)
@@ -193,7 +193,7 @@ def is_fixed(node: TemplateNode) -> bool:
 
 
 def fixed_value(node: TemplateNode) -> Any:
-    """The value of a node that `is_fixed`."""
+    """Returns the value of a node for which `is_fixed` holds."""
     if isinstance(node, MapNode):
         fields = [entry for entry in node.entries if isinstance(entry, Field)]
         return {entry.key.value: fixed_value(entry.value) for entry in fields if isinstance(entry.key, Literal)}

@@ -1,4 +1,4 @@
-"""Which line writes which field of the objects that users' rules have a part in: asked when an object turns out wrong as it is rendered."""
+"""Finds the lines that write each field of objects that users' rules take part in, so that an invalid object can be traced to one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_compiler.engine.runtime.patching import pointer
 from grove_compiler.graph.field_path import FieldPath
 
 WrittenField = tuple[FieldPath, str, int]
-"""Where a field stands in the object, and the file and line that write it. An index is that of the template, whatever loops make of it."""
+"""A field's path in the object, and the file and line that write it. An index is that of the template, not of the rendered list."""
 
 
 def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> bool:
@@ -24,7 +24,7 @@ def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> boo
     everywhere = [
         *(constant.at.file for constant in rule_set.constants.values()),
         *(template.source for template in rule_set.templates.values() if template.is_part),
-        *(one.source for one in rule_set.rules if one.verb in ("default", "decide")),
+        *(other.source for other in rule_set.rules if other.verb in ("default", "decide")),
     ]
     template = rule_set.templates.get(rule.template)
     own = [rule.source, *(patch.source for patch in patches), *([template.source] if template else [])]

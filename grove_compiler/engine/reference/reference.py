@@ -1,4 +1,4 @@
-"""The reference of the rules language as Markdown, from the tables and docstrings that the engine itself works by."""
+"""Writes the reference of the rules language as Markdown, from the tables and docstrings that the engine itself works by."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ TESTS = {
 
 
 def reference(vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
-    """Every key, filter, test and function, and the names and classes of a vocabulary, as the second half of a Markdown page.
+    """Returns every key, filter, test and function, and the names and classes of a vocabulary, as the second half of a Markdown page.
 
     `rules` are those that ship, which make the decisions.
     """
@@ -79,7 +79,7 @@ def reference(vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
 
 
 def replace_reference(page: str, vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
-    """The page with what stands between its two marks replaced by the reference. Raises `ValueError` when it has no marks."""
+    """Returns the page with the text between its two marks replaced by the reference. Raises `ValueError` when a mark is missing."""
     before, mark, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
@@ -152,7 +152,7 @@ def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
 
 
 def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
-    """What `decide` rules decide, and which rule that ships does."""
+    """Returns the table of decisions, each with the shipped rule that makes it."""
     made = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
     classes = _class_names(vocabulary)
     rows = []
@@ -183,7 +183,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
 
 
 def _doc(function: Callable[..., Any]) -> str:
-    """The first paragraph of a docstring, as one line."""
+    """Returns the first paragraph of a docstring, as one line."""
     return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
 
 

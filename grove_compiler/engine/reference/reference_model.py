@@ -1,4 +1,4 @@
-"""The classes that rules can reach from their names, as Markdown: each attribute with its type and what its docstring says."""
+"""Documents the classes that rules can reach from their names, as Markdown: each attribute with its type and docstring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(Non
 
 
 def reachable_classes(starts: Iterable[Any]) -> list[type]:
-    """Every model class that can be reached over attributes and results of methods, in order of discovery."""
+    """Returns every model class that can be reached through attributes and results of methods, in order of discovery."""
     reached: dict[type, None] = {}
     waiting = [owner for start in starts for owner in _classes_in(start)]
     while waiting:
@@ -26,7 +26,7 @@ def reachable_classes(starts: Iterable[Any]) -> list[type]:
 
 
 def document_classes(classes: list[type]) -> str:
-    """A section for each class, in alphabetical order."""
+    """Returns a Markdown section for each class, in alphabetical order."""
     names = [owner.__name__ for owner in classes]
     text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
     for owner in sorted(classes, key=lambda owner: owner.__name__):
@@ -39,7 +39,7 @@ def document_classes(classes: list[type]) -> str:
 
 
 def type_words(annotation: Any, classes: Iterable[str] = ()) -> str:
-    """A type in words; classes among `classes` are links to their section."""
+    """Returns a type in words; the name of a class among `classes` becomes a link to its section."""
     if annotation in _WORDS:
         return _WORDS[annotation]
     inner = types.without_none(annotation)
@@ -89,7 +89,7 @@ def _member_doc(owner: type, name: str) -> str:
 
 
 def _own_doc(owner: type) -> str:
-    """The docstring of a class; the one that dataclasses write when there is none is left out."""
+    """Returns the docstring of a class; empty for the signature that dataclasses write where there is none."""
     doc = owner.__doc__ or ""
     return "" if doc.startswith(f"{owner.__name__}(") else inspect.cleandoc(doc)
 

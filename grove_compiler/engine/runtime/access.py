@@ -1,4 +1,4 @@
-"""How compiled expressions reach into values: fields, items, text and the operators that need a guard.
+"""Reads values for compiled expressions: fields, items, text and the operators that need a guard.
 
 On manifests an absent field reads as none, and a field of none reads as none. Model classes are checked when rules are loaded, so
 that these functions see them only behind an optional type.
@@ -12,11 +12,11 @@ from typing import Any
 LARGEST_REPEAT = 100_000
 LARGEST_NUMBER = 2**4096
 LARGEST_TEXT = 1 << 20
-"""Of what an expression of a user makes; an API server stores no object of that size."""
+"""The most characters of a text that a user's expression makes; an API server stores no object of that size."""
 
 
 class _Omit:
-    """A single value, false in conditions, so that `x or omit` and `omit or x` both read as they look."""
+    """Represents the type of `OMIT`, which is false in conditions, so that `x or omit` and `omit or x` both read as they look."""
 
     def __repr__(self) -> str:
         return "omit"
@@ -30,11 +30,11 @@ OMIT = _Omit()
 
 
 class EvaluationError(Exception):
-    """An expression that cannot be evaluated. The program adds the rule, its file and its line."""
+    """Reports an expression that cannot be evaluated. The program adds the rule, its file and its line."""
 
 
 def writable(value: Any) -> Any:
-    """Returns a value that can stand in a manifest. Raises `EvaluationError` for one that is, or holds, a part of the model."""
+    """Returns the value if it can stand in a manifest. Raises `EvaluationError` if it is, or holds, an instance of a model class."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -48,7 +48,7 @@ def writable(value: Any) -> Any:
 
 
 def get_field(value: Any, name: str) -> Any:
-    """`value.name`: a mapping's entry or a model's attribute; none for what is absent, or when `value` is none."""
+    """Evaluates `value.name`: a map's entry or a model's attribute; none for what is absent, or when `value` is none."""
     if value is None:
         return None
     if isinstance(value, dict):
@@ -64,7 +64,7 @@ def get_field(value: Any, name: str) -> Any:
 
 
 def get_item(value: Any, key: Any) -> Any:
-    """`value[key]`, with a slice for `value[a:b]`; none when it is not there, or when `value` is none."""
+    """Evaluates `value[key]`, with a slice for `value[a:b]`; none when it is not there, or when `value` is none."""
     if value is None:
         return None
     if isinstance(value, dict):
@@ -80,7 +80,7 @@ def get_item(value: Any, key: Any) -> Any:
 
 
 def contains(item: Any, container: Any) -> bool:
-    """`item in container`; nothing is in none."""
+    """Evaluates `item in container`; nothing is in none."""
     if container is None:
         return False
     try:
@@ -90,7 +90,7 @@ def contains(item: Any, container: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """A value inside text. None is an error: a name with `None` in it is never what anybody meant."""
+    """Renders a value that stands inside text. None is an error: a name with `None` in it is never what anybody meant."""
     if isinstance(value, str):
         return value
     if value is True:
@@ -109,7 +109,7 @@ def as_text(value: Any) -> str:
 
 
 def each(value: Any) -> Any:
-    """What a loop runs over: none is an empty list, text and mappings are mistakes."""
+    """Returns what a loop runs over: none is an empty list. Raises `EvaluationError` for text, numbers, maps and sets."""
     if value.__class__ is list:  # nearly always
         return value
     if value is None:
@@ -122,7 +122,7 @@ def each(value: Any) -> Any:
 
 
 def multiply(left: Any, right: Any) -> Any:
-    """`left * right`, with a bound on repeated text and lists."""
+    """Evaluates `left * right`, with a bound on repeated text and lists."""
     for count, other in ((left, right), (right, left)):
         if isinstance(other, str | list) and isinstance(count, int) and count * max(len(other), 1) > LARGEST_REPEAT:
             raise EvaluationError(f"repeating {describe(other)} {count} times makes more than {LARGEST_REPEAT} items")
@@ -133,7 +133,7 @@ def multiply(left: Any, right: Any) -> Any:
 
 
 def power(left: Any, right: Any) -> Any:
-    """`left ** right`, for numbers of a sane size."""
+    """Evaluates `left ** right`, for numbers of a sane size."""
     if not isinstance(left, int | float) or not isinstance(right, int | float) or abs(left) > 2**32 or abs(right) > 64:
         raise EvaluationError(f"{left!r} ** {right!r} is out of bounds: at most 2**32 to the power of 64")
     result = left**right
@@ -155,7 +155,7 @@ def bounded_range(first: int, end: int | None = None, step: int = 1) -> list[int
 
 
 def describe(value: Any) -> str:
-    """The kind of a value in the words of YAML: `a list`, `text`, `none`."""
+    """Names the type of a value in the words of YAML: `a list`, `text`, `none`."""
     if value is None:
         return "none"
     names = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", tuple: "a list", dict: "a map"}

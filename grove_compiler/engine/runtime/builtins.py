@@ -55,12 +55,12 @@ def unique(items: Any, key: Key | None = None) -> list[Any]:
 
 def duplicates(items: Any) -> list[Any]:
     """The values that occur more than once, each once, in order of their second appearance."""
-    seen, told = _Values(), _Values()
-    return [item for item in each(items) if not seen.is_new(item) and told.is_new(item)]
+    seen, reported = _Values(), _Values()
+    return [item for item in each(items) if not seen.is_new(item) and reported.is_new(item)]
 
 
 class _Values:
-    """Values that are compared with one another: lists and maps one by one, all else at once."""
+    """Remembers the values seen so far: hashable ones in a set, lists and maps in a list that is searched one by one."""
 
     __slots__ = ("_others", "_simple")
 
@@ -69,7 +69,7 @@ class _Values:
         self._others: list[Any] = []
 
     def is_new(self, value: Any) -> bool:
-        """Whether no equal value was there before; then it is there now."""
+        """Adds the value; tells whether no equal one was there before."""
         try:
             known: set[Any] | list[Any] = self._simple
             is_new = value not in known
@@ -210,7 +210,7 @@ def matches(value: Any, pattern: str) -> bool:
 
 
 def matches_in_linear_time(value: Any, pattern: str) -> bool:
-    """The same for rules of users, whose pattern may not make the program hang."""
+    """Does what `matches` does, in linear time, for rules of users: no pattern of theirs may hang the program."""
     # Python's `re` tries all ways to match: `(a+)+b` takes a minute for 30 letters, and no budget can stop it inside one call.
     # To look for such patterns beforehand would refuse harmless ones and miss others. RE2 needs time linear in the text, always, but
     # 5 ms to be imported: rules that ship keep `re`, since theirs are known, and a start with them alone pays nothing.

@@ -1,6 +1,6 @@
-"""How much the rules of users may do: their expressions pay for what they make and go through, in steps that are counted, not timed.
+"""Bounds what the rules of users may do: their expressions are charged for what they make and go through, in counted steps, not time.
 
-What ships is not metered, and costs nothing. A metered expression pays for its result, and each loop and filter for what it goes
+What ships is not metered, and costs nothing. A metered expression is charged for its result, and each loop and filter for what it goes
 through, by size: a list of lists costs as much as all of its items, however often one is repeated.
 """
 
@@ -16,11 +16,11 @@ STEPS_OF_AN_OBJECT = 10_000
 CHARACTERS_OF_A_STEP = 64
 STEPS_OF_A_FINDING = 100
 STEPS_OF_AN_OPERATION = 20
-"""An operation of a patch copies the containers on its path. Paid as one step, two loops of 100,000 would take a minute to be stopped."""
+"""The steps of one patch operation, which copies the containers on its path. At one step, two loops of 100,000 would run for a minute."""
 
 
 class CostBudget:
-    """What one run of a rule has used up. With each object that it makes, it may do more: big sets take more steps."""
+    """Counts the steps of one run of a rule. The bound grows with each object that the rule makes: big sets take more steps."""
 
     __slots__ = ("_made", "_spent")
 
@@ -28,11 +28,11 @@ class CostBudget:
         self.start()
 
     def start(self, made: Sized = ()) -> None:
-        """A new run, which puts what it makes into `made`."""
+        """Starts the count of a new run, which appends the objects that it makes to `made`."""
         self._spent, self._made = 0, made
 
     def charge(self, value: Any) -> Any:
-        """The value, paid for. Raises `EvaluationError` when that is too much."""
+        """Charges for a value by its size, and returns it. Raises `EvaluationError` when the budget is exceeded."""
         if isinstance(value, list | tuple | dict):
             self._charge_container(value)
         elif isinstance(value, str):
@@ -42,13 +42,13 @@ class CostBudget:
         return value
 
     def concat(self, *parts: Any) -> str:
-        """The parts as one text, paid for before it is made."""
+        """Joins the parts into one text, charged before it is made."""
         texts = [as_text(part) for part in parts]
         self._charge_text(sum(map(len, texts)))
         return "".join(texts)
 
     def spend(self, steps: int) -> None:
-        """So many steps."""
+        """Charges a number of steps. Raises `EvaluationError` when the budget is exceeded."""
         self._spent += steps
         if self._spent > MOST_STEPS and self._spent > MOST_STEPS + STEPS_OF_AN_OBJECT * len(self._made):
             raise EvaluationError(
@@ -62,7 +62,10 @@ class CostBudget:
         self.spend(1 + length // CHARACTERS_OF_A_STEP)
 
     def _charge_container(self, value: Any) -> None:
-        """Pays for every part of a value, without telling a watched one that anybody looks."""
+        """Charges for every part of a container.
+
+        Calls `dict.values` and `list.__iter__` themselves: a `TrackedDict` overrides them, and would take this for a read of the rule.
+        """
         waiting = [value]
         while waiting:
             part = waiting.pop()

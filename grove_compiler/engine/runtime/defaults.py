@@ -1,4 +1,4 @@
-"""Defaults into manifests: paths with wildcards, copies only along the way."""
+"""Sets defaults in manifests by paths with wildcards; copies only the containers on the way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = re.compile(r"\{([^{}]+)\}|\[(\*|[^\[\]*]+)\]|([^.\[\]{}]+)")
 
 
 def parse_default_path(text: str) -> DefaultPath:
-    """`spec.{a,b}[*].c` as its alternatives; a key with dots in it stands in brackets: `metadata.labels[example.com/team]`.
+    """Parses `spec.{a,b}[*].c` into its alternatives; a key with dots stands in brackets: `metadata.labels[example.com/team]`.
 
     Raises `ValueError` for anything else.
     """
@@ -34,7 +34,7 @@ def parse_default_path(text: str) -> DefaultPath:
         steps = [["each"]] if brackets == "*" else [["key", name.strip()] for name in names]
         if ["key", ""] in steps:
             raise ValueError(f"the path {text!r} names a field that has no name")
-        alternatives = [[*path, one] for path in alternatives for one in steps]
+        alternatives = [[*path, last] for path in alternatives for last in steps]
         position = step.end()
     if not alternatives[0] or any(path[-1][0] == "each" for path in alternatives):
         raise ValueError(f"the path {text!r} must end with a field")
@@ -42,11 +42,11 @@ def parse_default_path(text: str) -> DefaultPath:
 
 
 Value = Callable[[Any, Any, Any], Any]
-"""What to put in: a function of the manifest so far, the map that lacks the field, and the map around that; `OMIT` for nothing."""
+"""Computes a default from the manifest so far, the map that lacks the field, and the map around that; `OMIT` sets nothing."""
 
 
 def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int], absent: Sequence[Any] = ()) -> Any:
-    """The manifest with its value at every place of the path that is absent or null, where its parent is there.
+    """Returns the manifest with the default at every place of the path that is absent or null and whose parent exists.
 
     `absent` are further values that count as absent. `owned` are the ids of containers that were already copied for this
     manifest and may be changed; it is extended.
@@ -58,7 +58,7 @@ def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int
 
 @record
 class _Walk:
-    """One alternative of a path on its way through a manifest."""
+    """Follows one alternative of a path through a manifest."""
 
     steps: list[list[str]]
     value: Callable[[Any, Any], Any]
@@ -66,7 +66,7 @@ class _Walk:
     owned: set[int]
 
     def apply(self, container: Any, at: int, parent: Any) -> Any:
-        """The container with the default below it; `parent` is the map around it."""
+        """Returns the container with the default set below it; `parent` is the map around it, `at` the index of the next step."""
         if self.steps[at][0] == "each":
             return self._each(container, at, parent)
         if not isinstance(container, dict):
@@ -102,7 +102,10 @@ class _Walk:
 
 
 def _disowned(value: Any, owned: set[int]) -> Any:
-    """A value that may be part of the manifest, and would then be in two places: its containers are copied before a change again."""
+    """Removes a value's containers from `owned`, so that they are copied before the next change.
+
+    A default may be a part of the same manifest, which is then in two places: changed in place, both would change.
+    """
     if isinstance(value, dict | list) and owned:
         owned.discard(id(value))
         for part in value.values() if isinstance(value, dict) else value:

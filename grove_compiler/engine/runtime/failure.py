@@ -1,4 +1,4 @@
-"""What failed, and where: an error inside generated code as the rule, file and line that it came from."""
+"""Maps an error inside generated code to the rule, file and line that the code came from."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MODULE = "<grove rules>"
 """The file name of generated code in tracebacks."""
 
 FAILED = "rules/failed"
-"""The code of the finding about a rule that could not run."""
+"""The code of the diagnostic about a rule that could not run."""
 
 FAILURES = (
     EvaluationError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, NameError, RuntimeError, StopIteration,
     TypeError, ValueError,
 )  # fmt: skip
-"""What an expression may raise, whatever it reads. A recursion is one: a decision that rests on itself, by way of the model.
+"""The exceptions that evaluating an expression may raise. RuntimeError covers recursion: a decision that depends on itself via the model.
 
 Not `Exception`: a limit that is exceeded and the failure of a decision pass through the rules that asked.
 """
@@ -28,7 +28,7 @@ Not `Exception`: a limit that is exceeded and the failure of a decision pass thr
 
 @record
 class RuleInfo:
-    """What is known of a rule once it is compiled.
+    """Describes a compiled rule.
 
     `loops` are its `forEach` pairs; `after` holds, for each rule whose objects come first, how many leading loops both share.
     `details` are the keys of its verb that are data: kind, template, operations, severity, policy and the like.
@@ -45,12 +45,12 @@ class RuleInfo:
     details: dict[str, Any]
 
     def is_about(self, kind: str) -> bool:
-        """Whether it runs for an input of this kind. A vocabulary without kinds of input has only rules about anything."""
+        """Tells whether the rule runs for an input of this kind. Without a kind (a vocabulary may have none) every rule does."""
         return not kind or kind in self.details["about"]
 
 
 class RuleFailure(Exception):
-    """A rule that failed on this input: a mistake in the rule, not in the input. `diagnostic` names its place."""
+    """Reports a rule that failed on this input, which is a mistake in the rule, not in the input. `diagnostic` names its place."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -59,7 +59,7 @@ class RuleFailure(Exception):
 
 @record
 class LinePlaces:
-    """Where in the rules the lines of the generated module come from.
+    """Maps the lines of the generated module to their places in the rules.
 
     `data` is marshalled: for each line the number of its place or -1, and the places as file, line and path. Only what failed asks for
     them, and 10,000 values more to make would take each start half a millisecond.
@@ -77,8 +77,8 @@ class LinePlaces:
 
     def _label(self, rule: RuleInfo, file: str, line: int) -> str:
         """Names the rule that failed, and the patch if what failed stands in one."""
-        patches = [one for one in self.rules if one.verb == "patch" and one.file == file and one.line <= line]
-        patch = max(patches, key=lambda one: one.line, default=None)
+        patches = [other for other in self.rules if other.verb == "patch" and other.file == file and other.line <= line]
+        patch = max(patches, key=lambda other: other.line, default=None)
         is_own = rule.file == file and (patch is None or patch.line < rule.line <= line)
         return repr(rule.id) if patch is None or is_own else f"{patch.id!r}, for an object of {rule.id!r},"
 

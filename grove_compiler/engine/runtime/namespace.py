@@ -1,4 +1,4 @@
-"""The names that generated code uses: operators that need a guard, patches, filters, tests, functions, results."""
+"""Builds the namespace of generated code: operators that need a guard, patches, filters, tests, functions, results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grove_compiler.engine.runtime.results import Condition, Deletion, Event, St
 
 
 def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> dict[str, Any]:
-    """The names that generated code uses. Metered code pays by `budget`; decisions that fail call `failed(rule, error)`."""
+    """Returns the namespace of generated code. Metered code charges `budget`; a decision that fails calls `failed(rule, error)`."""
     names: dict[str, Any] = {
         "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat, "spend": budget.spend, "writable": writable,
         "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
@@ -42,7 +42,7 @@ def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> 
 
 
 def modulo(left: Any, right: Any) -> Any:
-    """`left % right` for numbers only: on text it would be a formatting language of its own."""
+    """Evaluates `left % right` for numbers only: on text it would be a formatting language of its own."""
     if not isinstance(left, int | float):
         raise EvaluationError(f"% is for numbers, not for {describe(left)}")
     return left % right

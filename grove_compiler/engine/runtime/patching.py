@@ -1,4 +1,4 @@
-"""Changes to read-only objects: each gives a new object that shares everything except the containers on the path.
+"""Applies patch operations to read-only objects: each returns a new object that shares everything but the containers on the path.
 
 The operations are those of RFC 6902, with two liberties that rules need: `add` and `merge` make parents that are missing, and
 `remove` of what is not there does nothing.
@@ -19,7 +19,7 @@ Change = Callable[[Any, str], None]
 
 @lru_cache(maxsize=1000)
 def pointer(text: str) -> Pointer:
-    """A JSON pointer (RFC 6901) as its steps: `/a~1b/0` is `("a/b", "0")`."""
+    """Parses a JSON pointer (RFC 6901) into its steps: `/a~1b/0` is `("a/b", "0")`."""
     if not text.startswith("/"):
         raise EvaluationError(f"{text!r} is not a JSON pointer: it begins with `/`")
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/"))
@@ -40,7 +40,7 @@ def patch_add(value: Any, path: Pointer, new: Any) -> Any:
 
 
 def patch_replace(value: Any, path: Pointer, new: Any) -> Any:
-    """Changes what is there. Raises `EvaluationError` when nothing is."""
+    """Replaces the value at the path. Raises `EvaluationError` when nothing is there."""
 
     def put(parent: Any, step: str) -> None:
         parent[_existing(parent, step, path)] = new
@@ -49,7 +49,7 @@ def patch_replace(value: Any, path: Pointer, new: Any) -> Any:
 
 
 def patch_remove(value: Any, path: Pointer) -> Any:
-    """Takes out what is there; what is not there needs no removal."""
+    """Removes the value at the path; does nothing when nothing is there."""
 
     def take(parent: Any, step: str) -> None:
         del parent[_existing(parent, step, path)]
@@ -58,7 +58,7 @@ def patch_remove(value: Any, path: Pointer) -> Any:
 
 
 def identified(value: Any) -> Any:
-    """The object after a patch. Raises `EvaluationError` where it has lost what every object is known by."""
+    """Returns the object after a patch. Raises `EvaluationError` where it lost its apiVersion, kind or name."""
     metadata = value.get("metadata")
     place = metadata if isinstance(metadata, dict) else {}
     for field, text in (("apiVersion", value.get("apiVersion")), ("kind", value.get("kind")), ("metadata.name", place.get("name"))):
@@ -68,7 +68,7 @@ def identified(value: Any) -> Any:
 
 
 def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
-    """The object as it is. Raises `EvaluationError` when it holds something else at the path."""
+    """Returns the object unchanged. Raises `EvaluationError` when it holds another value at the path."""
     present = value
     for step in path:
         present = present[_existing(present, step, path)]
@@ -88,7 +88,7 @@ def patch_merge(value: Any, path: Pointer, new: Any) -> Any:
 
 
 def merge_patch(present: Any, new: Any) -> Any:
-    """RFC 7386 on one value."""
+    """Returns a value merged with another by RFC 7386: maps key by key, null removes, anything else replaces."""
     if not isinstance(new, dict):
         return new
     result = dict(present) if isinstance(present, dict) else {}
@@ -101,7 +101,7 @@ def merge_patch(present: Any, new: Any) -> Any:
 
 
 def merge(target: dict[str, Any], extra: Any) -> None:
-    """`$merge`: the entries of a map, or of a list of maps, into a map under construction."""
+    """Evaluates `$merge`: copies the entries of a map, or of a list of maps, into a map under construction."""
     if extra is None or extra is OMIT:
         return
     if isinstance(extra, list):
@@ -114,7 +114,10 @@ def merge(target: dict[str, Any], extra: Any) -> None:
 
 
 def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: bool = False) -> Any:
-    """A copy of `value` in which the parent of the path's last step, copied as well, was given to `change`."""
+    """Returns a copy of `value` after `change` was called with a copy of the parent of the path's last step.
+
+    `whole` is the path from the root, for messages; with `make`, missing parents are created.
+    """
     step, rest = path[0], path[1:]
     if not rest:
         if not isinstance(value, dict | list):
@@ -142,12 +145,12 @@ def _exists(value: Any, path: Pointer) -> bool:
 
 
 def _is_index(step: str) -> bool:
-    """Whether it is an index as RFC 6901 writes them: digits without leading zeros."""
+    """Tells whether a step is an index as RFC 6901 writes them: digits without leading zeros."""
     return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
 
 
 def _existing(value: Any, step: str, path: Pointer) -> Any:
-    """The key or index of a step that is there. Raises `EvaluationError` when it is not."""
+    """Returns the key or index of an existing step. Raises `EvaluationError` when it does not exist."""
     if isinstance(value, dict) and step in value:
         return step
     if isinstance(value, list) and _is_index(step) and int(step) < len(value):

@@ -1,4 +1,4 @@
-"""Compiled rules: what runs. Made by `build`, kept by `dump`, brought back by `load` without parsing anything."""
+"""Runs compiled rules. A program is made by `build`, saved by `dump`, and loaded by `load` without parsing anything."""
 
 from __future__ import annotations
 
@@ -22,24 +22,27 @@ from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
 FORMAT = f"grove-rules-7 {sys.implementation.cache_tag}"
-"""What a dump begins with. It changes with the form of generated code; Python's tag stands for that of bytecode."""
+"""The header of a dump. The number is raised when the form of generated code changes; Python's cache tag stands for its bytecode."""
 
 Part = int | Literal["all", "rest"]
-"""What of an input is evaluated: all of it, what belongs to no slice, or the slice with this index. All slices and the rest are all."""
+"""Selects the part of an input to evaluate: all of it, what belongs to no slice, or the slice with this index.
+
+All slices and the rest together are all (design: a replica of a set is a slice, so that a change of one pod costs one replica).
+"""
 
 Items = Callable[[], Sequence[Any]]
-"""Gives the slices of an input, when a rule that loops over them comes so far."""
+"""Returns the slices of an input. Called only when a rule's loop over them is reached."""
 
 Scope = Mapping[str, Any]
-"""The values of the roots, by name. What is not there is none; `now` is 0 where nobody says what time it is."""
+"""The values of the roots, by name. A missing root is none; `now`, in seconds since the epoch, is 0 where it is not given."""
 
 
 class _Enough(Exception):
-    """Ends the validations of an input of which enough was found."""
+    """Ends the validation of an input that has reached the limit of findings."""
 
 
 class TooManyObjects(Exception):
-    """More objects than the limit; `count` is where it stopped."""
+    """Reports that the rules made more objects than the limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -47,7 +50,7 @@ class TooManyObjects(Exception):
 
 
 class Program:
-    """Rules in the order in which they run, bound to a vocabulary. Stateless: one program compiles any number of inputs.
+    """Runs rules in their order, bound to a vocabulary. Stateless between calls: one program compiles any number of inputs.
 
     `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
     `name` tells these rules from others; it is empty where nobody has given one.
@@ -78,14 +81,14 @@ class Program:
     # -- kept and brought back ---------------------------------------------------------------------------------------------
 
     def dump(self) -> bytes:
-        """The program as bytes that only this version of Python reads."""
-        infos = [tuple(getattr(rule, one.name) for one in fields(RuleInfo)) for rule in self.rules]
+        """Serializes the program to bytes that only this version of Python can read."""
+        infos = [tuple(getattr(rule, field.name) for field in fields(RuleInfo)) for rule in self.rules]
         data = marshal.dumps((infos, self._code, self._places.data))
         return f"{FORMAT} {len(data)} {zlib.crc32(data)}\n".encode() + data
 
     @classmethod
     def load(cls, data: bytes, vocabulary: Vocabulary) -> Program:
-        """The inverse of `dump`. Raises `ValueError` for what is broken, cut off, or made by another version.
+        """Restores a program from the bytes of `dump`. Raises `ValueError` for bytes that are damaged or of another version.
 
         The bytes become code that runs, so they must come from a place that only the user and the package can write: the checksum
         finds accidents, not forgeries.
@@ -102,7 +105,7 @@ class Program:
 
         Patches are known after the template that they change, so of two that fit as well the later one did it.
         """
-        info = next(one for one in self.rules if one.id == rule)
+        info = next(info for info in self.rules if info.id == rule)
         best, depth = (info.file, info.line), 0
         for steps, file, line in info.details["written"]:
             if depth <= len(steps) <= len(path) and all(map(_fits, steps, path)):
@@ -112,7 +115,7 @@ class Program:
     # -- what is declared --------------------------------------------------------------------------------------------------
 
     def default(self, kind: str, manifest: Manifest, scope: Scope) -> Manifest:
-        """The manifest with every default that its kind's rules set. The one given is left as it is; parts are shared."""
+        """Returns the manifest with every default that the rules set for its kind. The given manifest is not changed; parts are shared."""
         owned: set[int] = set()
         for index, rule in enumerate(self.rules):
             if rule.verb != "default" or kind not in rule.details["of"]:
@@ -123,9 +126,9 @@ class Program:
         return manifest
 
     def validate(self, scope: Scope, operation: str, about: str = "", most: int = MOST_FINDINGS) -> list[Diagnostic]:
-        """Every finding of the validations of a kind for `create` or `update`. Files and lines are the caller's to add.
+        """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
-        After so many the rules are stopped, and a last finding says so.
+        After `most` findings validation stops, and the last finding says so. Raises `RuleFailure` for a rule that cannot run.
         """
         findings: list[Diagnostic] = []
         enough = most - 1
@@ -169,15 +172,15 @@ class Program:
         return self._results("condition", scope, about, part)
 
     def statuses(self, scope: Scope, about: str = "", part: Part = "all") -> list[StatusPatch]:
-        """Returns the rest of what the rules say of the status of objects, rule by rule."""
+        """Returns the status fields that the rules compute besides conditions, rule by rule."""
         return self._results("status", scope, about, part)
 
     def events(self, scope: Scope, about: str = "", part: Part = "all") -> list[Event]:
-        """Returns what people should be told, each with a name that the same occurrence always has."""
+        """Returns the Kubernetes events to record; the same occurrence always has the same name, so that it is recorded once."""
         return self._results("event", scope, about, part)
 
     def deletions(self, scope: Scope, about: str = "", part: Part = "all") -> list[Deletion]:
-        """Returns the objects that have to go, in the order of their rules."""
+        """Returns the objects to delete, in the order of their rules."""
         return self._results("delete", scope, about, part)
 
     def waits(self, scope: Scope, about: str = "", part: Part = "all") -> list[Wait]:
@@ -185,7 +188,7 @@ class Program:
         return self._results("wait", scope, about, part)
 
     def again(self, scope: Scope, about: str = "", part: Part = "all") -> float | None:
-        """Returns when to look again, in seconds since the epoch: the earliest time that a rule asks for; none when none does."""
+        """Returns when to requeue, in seconds since the epoch: the earliest time that a rule asks for; None when none does."""
         times: list[float] = self._results("again", scope, about, part)
         return min(times, default=None)
 
@@ -198,7 +201,11 @@ class Program:
     # -- running -----------------------------------------------------------------------------------------------------------
 
     def _run(self, verb: str, scope: Scope, about: str, part: Part, made: Sized, report: Callable[[RuleInfo], Callable[..., None]]) -> None:
-        """Runs the rules of a verb for a part of the input, each with what `report` gives it to call; what it makes is put into `made`."""
+        """Runs the rules of a verb for a part of the input.
+
+        `report(rule)` returns the function that the rule calls with each result; `made` is the list that those results are appended to,
+        whose length the budget of metered rules grows with.
+        """
         arguments, loop = self._arguments(scope), partial(_only, part) if isinstance(part, int) else _each
         try:
             # In one function, and not by one for each rule: the calls between were a sixth of a step in a cluster.
@@ -215,18 +222,22 @@ class Program:
     def _rules_of(
         self, verb: str, about: str, part: str = "all", operation: str = ""
     ) -> Sequence[tuple[RuleInfo, Callable[..., Any], bool]]:
-        """The rules of a verb about a kind, with their functions, and whether they loop over slices; for `one` slice only those that do.
+        """Returns the rules of a verb about a kind, each with its function and whether it loops over slices.
 
-        Remembered: a step in a cluster asks for six verbs, and to look through all rules for each of them took a quarter of its time.
+        `part` selects: `all`, `one` (only those that loop over slices) or `rest` (only the others).
+
+        Cached: a step in a cluster asks for six verbs, and looking through all rules for each of them took a quarter of its time.
         """
-        asked = verb, about or self._first_subject, part, operation
-        known = self._chosen.get(asked)
-        if known is None:
-            chosen = [(index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(asked[1])]
-            found = [(rule, self._function(index), bool(rule.details.get("sliced"))) for index, rule in chosen]
-            found = [one for one in found if part == "all" or one[2] == (part == "one")]
-            known = self._chosen[asked] = [one for one in found if not operation or operation in one[0].details["operations"]]
-        return known
+        subject = about or self._first_subject
+        cached = self._chosen.get((verb, subject, part, operation))
+        if cached is None:
+            rules = [(index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(subject)]
+            if operation:
+                rules = [(index, rule) for index, rule in rules if operation in rule.details["operations"]]
+            runnable = [(rule, self._function(index), bool(rule.details.get("sliced"))) for index, rule in rules]
+            cached = [entry for entry in runnable if part == "all" or entry[2] == (part == "one")]
+            self._chosen[verb, subject, part, operation] = cached
+        return cached
 
     def _function(self, index: int) -> Callable[..., Any]:
         function: Callable[..., Any] = self._namespace[f"rule_{index}"]
@@ -236,7 +247,7 @@ class Program:
         return [scope.get(word, 0.0 if word == "now" else None) for word in self._roots]
 
     def _guarded(self, rule: RuleInfo, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls; what goes wrong inside an expression becomes a `RuleFailure` with the place of the expression."""
+        """Calls the function; an error inside an expression is raised as a `RuleFailure` with the place of the expression."""
         self._budget.start()
         try:
             return function(*arguments)
@@ -244,17 +255,17 @@ class Program:
             raise self._places.failure(error, rule) from error
 
     def _failed(self, index: int, error: Exception) -> NoReturn:
-        """Called by a decision that failed: whoever asked for it, the mistake is the decision's."""
+        """Raises the failure of a decision at the decision's own place: whichever rule asked for it, the mistake is there."""
         raise self._places.failure(error, self.rules[index]) from error
 
 
 def _each(items: Items) -> Iterator[tuple[int, Any]]:
-    """Goes through all slices."""
+    """Yields every slice with its index."""
     return enumerate(items())
 
 
 def _only(index: int, items: Items) -> Iterator[tuple[int, Any]]:
-    """Goes through the slice with this index, if there is one; a list that makes its items when asked makes only this one."""
+    """Yields the slice with this index, if there is one. A lazy list computes only that item, which is the point of slices."""
     slices = items()
     return iter([(index, slices[index])] if index < len(slices) else ())
 

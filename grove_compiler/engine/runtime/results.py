@@ -1,4 +1,4 @@
-"""What rules say about what runs: values that generated code makes, one class for each verb of run time."""
+"""Defines the results of the run-time verbs, one class for each; generated code makes them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.record import record
 
 LONGEST_NAME = 253
-"""Of an object, by RFC 1123: `metadata.name` of an Event is a DNS subdomain."""
+"""The longest `metadata.name` of an Event, in characters: it is a DNS subdomain (RFC 1123)."""
 
 
 @record
 class Condition:
-    """A status condition that the rules computed for an object. Times are the applier's business."""
+    """Holds a status condition that a rule computed for the object `of`. The applier sets its times."""
 
     of: ObjectRef
     type: str
@@ -23,7 +23,7 @@ class Condition:
 
 @record
 class StatusPatch:
-    """Fields of an object's status. `body` is what stands below `status`; `loop` are the positions of the rule's loops."""
+    """Holds status fields of the object `of`. `body` is what stands below `status`; `loop` are the positions of the rule's loops."""
 
     of: ObjectRef
     body: Manifest
@@ -33,7 +33,7 @@ class StatusPatch:
 
 @record
 class Event:
-    """An occurrence to tell people once. `name` is that of the Event object; `type` is Normal or Warning."""
+    """Holds an event to record once. `name` is that of the Event object; `type` is Normal or Warning."""
 
     of: ObjectRef
     type: str
@@ -45,7 +45,10 @@ class Event:
 
 @record
 class Deletion:
-    """An object that has to go although it is wanted: its next incarnation is. `is_attributed` says whether it bears the reason."""
+    """Names an object to delete although it is desired, because its next incarnation is.
+
+    With `is_attributed`, the reason is written onto the object before it is deleted (design §6: deletions are attributed).
+    """
 
     of: ObjectRef
     reason: str
@@ -56,7 +59,7 @@ class Deletion:
 
 @record
 class Wait:
-    """Something that an object waits for. `since` is in seconds since the epoch; `on` is the object that it waits for, if it is one.
+    """Says what an object waits for. `since` is in seconds since the epoch; `on` is the object that it waits for, if it is one.
 
     `resolve` says what people can do; it is empty where it ends by itself.
     """

@@ -1,1 +1,1 @@
-"""Which line of which rule made a field, and from what: the same rules, run by the curious."""
+"""Traces which line of which rule made a field, and from which inputs, by running the same rules in a recording form."""

@@ -1,4 +1,4 @@
-"""Which line of which rule or template made a field, from which expression, and what that expression read.
+"""Tells which line of which rule or template made a field, from which expression, and what that expression read.
 
 Nothing is recorded while objects are generated. When somebody asks about one, its rule is written once more in a form that ties
 every scalar to its place, run for that object alone, and read off. What was read is known when the scope is made of tracked documents
@@ -36,7 +36,7 @@ Thunk = Callable[[], Any]
 
 @record
 class Condition:
-    """One part of a `when` or an `$if` that was evaluated. `subject` is what it is about, when it does not hold.
+    """Records one evaluated part of a `when` or an `$if`. `subject` is the value that it is about, where it does not hold.
 
     `rule` is the rule or patch that says it; `path` is where an `$if` stands in its template, empty for a `when`.
     """
@@ -53,7 +53,7 @@ class Condition:
 
 @record
 class Operation:
-    """What a patch did, and to which field; `-` at the end of the path is a list's end."""
+    """Records what a patch did to which field; `-` at the end of the path is the end of a list."""
 
     rule: str
     word: str
@@ -64,7 +64,7 @@ class Operation:
 
 @record
 class Omission:
-    """An expression that gave `omit`. `path` is where it stands in its document, which is nearly where the field would be."""
+    """Records an expression that evaluated to `omit`. `path` is its place in the template, nearly that of the missing field."""
 
     rule: str
     origin: Origin
@@ -74,7 +74,7 @@ class Omission:
 
 @record
 class Loop:
-    """One `forEach` of the rule: which item it is, and what the list of items rests on."""
+    """Records one `forEach` of the rule: the position of the item, and the inputs that the list of items depends on."""
 
     name: str
     expression: str
@@ -84,7 +84,7 @@ class Loop:
 
 @record
 class Trace:
-    """How one object came about. `fields` holds every scalar and every empty container."""
+    """Holds everything recorded about one object. `fields` holds every scalar and every empty container."""
 
     fields: dict[FieldPath, Traced] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
@@ -95,9 +95,9 @@ class Trace:
 
     @property
     def existence(self) -> tuple[Input, ...]:
-        """The inputs that decide whether there is the object, and what it is called."""
-        name = [self.fields[path].rests for path in (("metadata", "name"), ("metadata", "namespace")) if path in self.fields]
-        reads = [*self.shape.rests, *(one for rests in name for one in rests)]
+        """The inputs that decide whether the object exists, and what it is called."""
+        names = [self.fields[path].rests for path in (("metadata", "name"), ("metadata", "namespace")) if path in self.fields]
+        reads = [*self.shape.rests, *(read for rests in names for read in rests)]
         return inputs_of(dict.fromkeys(reads, READ))
 
 
@@ -109,16 +109,15 @@ class _Made(Exception):
 
 
 def traced_rules(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compiled:
-    """Compiles rules in the form that tells where every field comes from. Raises `InvalidRules`."""
+    """Compiles rules in the form that records where every field comes from. Raises `InvalidRules`."""
     return compile_rules(load(sources), vocabulary, traced=True)
 
 
 class Tracer:
-    """Answers for the rules of the given sources. Making one costs a cold start. Raises `InvalidRules`.
+    """Traces objects, conditions and defaults of the given rules. Making one costs a cold start. Raises `InvalidRules`.
 
-    It reads copies of the model that are its own, and changes nothing that anybody else sees: others may compile or trace meanwhile.
-    `follower` is what `TrackedModel` asks for. `compiled` are the same rules, where `traced_rules` compiled them before: who asks
-    about one input after another pays for that once.
+    It reads its own copies of the model and shares no state, so others may compile or trace at the same time. `follower` is passed to
+    `TrackedModel`. `compiled` are the same rules as compiled by `traced_rules`, so that tracing many inputs compiles them once.
     """
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "", compiled: Compiled | None = None) -> None:
@@ -163,19 +162,19 @@ class Tracer:
         return self._trace.conditions
 
     def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, list[Condition], tuple[Input, ...]]:
-        """Returns what a default rule gives, `OMIT` for nothing, with its conditions and what it read.
+        """Returns the value of a default rule (`OMIT` for none), with its conditions and the inputs that it read.
 
         `around` are the manifest, the map that lacks the field, and the map around that.
         """
         self._begin(())
         value = self._call(rule, scope, *around)
-        inputs = dict.fromkeys(one for _, leaf in traced.leaves(value) for one in leaf.sources[0])
+        inputs = dict.fromkeys(source for _, leaf in traced.leaves(value) for source in leaf.sources[0])
         return plain(traced.untraced(value)), self._trace.conditions, tuple(inputs)
 
     # -- running -----------------------------------------------------------------------------------------------------------
 
     def _begin(self, wanted: tuple[int, ...] | None, is_dry: bool = False) -> None:
-        """Before a run; `wanted` is the only position of the loops that is of interest."""
+        """Resets the recording before a run; `wanted` is the only position of the loops that is of interest, None for all."""
         self._trace, self._wanted, self._is_dry = Trace(), wanted, is_dry
         self._bound: dict[str, tuple[Input, ...]] = {}
         self._parts: dict[str, Reads] = {}
@@ -194,19 +193,19 @@ class Tracer:
     # -- what traced rules call --------------------------------------------------------------------------------------------
 
     def _evaluate(self, thunk: Thunk, names: tuple[str, ...] = ()) -> tuple[Any, Reads]:
-        """A value and what was read for it: by itself, and for the texts and numbers that its names stand for.
+        """Evaluates a thunk; returns its value and what was read for it, by itself and by the names that it uses.
 
-        Those of containers and of parts of the model know by themselves what is read of them; where nothing is, they were asked as a
-        whole.
+        Names of texts and numbers were read when they were bound. Containers and model instances record reads themselves; if none was
+        recorded, the expression used them as a whole.
         """
         value, reads = self.recorder.listen(thunk)
         if not reads and not isinstance(value, Tracked):
-            reads = {one: LISTED for name in names for one in self._bound.get(name, ())}
-        found: Reads = {}
+            reads = {bound: LISTED for name in names for bound in self._bound.get(name, ())}
+        merged: Reads = {}
         for more in (reads, *(known.get(name, {}) for known in (self._parts, self._scalars) for name in names)):
-            for one, how in more.items():
-                found[one] = found.get(one, PASSED) | how
-        return value, found
+            for read, how in more.items():
+                merged[read] = merged.get(read, PASSED) | how
+        return value, merged
 
     def _value(
         self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath, shape: Shape | None
@@ -234,7 +233,7 @@ class Tracer:
         return self._bind(name, self.model.track(value, reads), reads)
 
     def _bind(self, name: str, value: Any, reads: Reads) -> Any:
-        """A value under a name. What is no container is read by who uses the name, whatever Python makes of it then."""
+        """Binds a value to a name. A scalar counts as read by whatever uses the name: Python may turn it into an untracked one."""
         known = dict.fromkeys(value.inputs, READ) if isinstance(value, Tracked) else reads
         self._scalars[name] = known if isinstance(value, str | int | float | None) else {}
         return value
@@ -254,7 +253,7 @@ class Tracer:
         return value
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:
-        """A loop of the rule: all positions, or the wanted one. Loops are entered from the outermost on."""
+        """Yields the positions of a loop of the rule: all, or only the wanted one. Loops are entered from the outermost on."""
         depth = len(self._trace.loops)
         if self._wanted is None or depth >= len(self._wanted):
             yield from enumerate(items)

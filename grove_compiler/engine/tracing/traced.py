@@ -1,4 +1,4 @@
-"""Values that remember where they come from, and changes to them: what traced rules build instead of objects."""
+"""Defines values that remember where they come from, and patches of them: traced rules build these instead of objects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from grove_compiler.record import record
 
 
 class Origin(NamedTuple):
-    """Where a field comes from. `expression` is empty for what stands in the file as it is."""
+    """Names the file, the line and the expression that a field comes from. `expression` is empty for a literal."""
 
     file: str
     line: int
@@ -36,7 +36,7 @@ class Origin(NamedTuple):
 
 @record
 class Traced:
-    """A scalar or an empty container of an object, and where it comes from.
+    """Holds a scalar or an empty container of an object, and where it comes from.
 
     `rule` is the rule or patch that makes it, `reads` what its expression read, `names` the names in it that are no constants. `copied`
     is the field of a document that it is, where the value itself cannot know it. `guards` decide whether it is there, and where.
@@ -52,7 +52,7 @@ class Traced:
 
     @property
     def sources(self) -> tuple[tuple[Input, ...], bool]:
-        """The inputs that its value was made of, and whether it is the value of one of them, unchanged."""
+        """The inputs that the value was computed from, and whether it is the unchanged value of one of them."""
         if not isinstance(self.value, Tracked):
             return self.copied or inputs_of(self.reads), bool(self.copied)
         if self.value.direct:
@@ -64,51 +64,51 @@ class Traced:
     def passed(self) -> tuple[Input, ...]:
         """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
         others = self._others
-        return inputs_of(dict.fromkeys(sorted(others, key=lambda one: -(others[one] & READ)), READ))
+        return inputs_of(dict.fromkeys(sorted(others, key=lambda read: -(others[read] & READ)), READ))
 
     @property
     def deciding(self) -> tuple[Input, ...]:
-        """The inputs that decide whether it is there and where it stands, and that were not told yet."""
-        told = {*self.sources[0], *self.passed}
-        return tuple(one for one in inputs_of(dict.fromkeys(self.guards, READ)) if one not in told)
+        """The inputs that decide whether and where the value stands, without those in `sources` and `passed`."""
+        listed = {*self.sources[0], *self.passed}
+        return tuple(guard for guard in inputs_of(dict.fromkeys(self.guards, READ)) if guard not in listed)
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Every input that decides whether it is there, where it stands and what it is."""
+        """Every input that decides whether the value is there, where it stands and what it is."""
         return (*self.sources[0], *self.passed, *self.deciding)
 
     @property
     def _others(self) -> Reads:
-        """What was read besides its sources, and not on the way to them."""
+        """What was read besides the sources, and not merely on the way to them."""
         inputs, is_copied = self.sources
-        reads = self.reads if is_copied else {one: how for one, how in self.reads.items() if not how}
-        return {one: how for one, how in reads.items() if not any(self._leads_to(one, source, is_copied) for source in inputs)}
+        reads = self.reads if is_copied else {read: how for read, how in self.reads.items() if not how}
+        return {read: how for read, how in reads.items() if not any(self._leads_to(read, source, is_copied) for source in inputs)}
 
-    def _leads_to(self, one: Input, source: Input, is_copied: bool) -> bool:
-        """Whether an input was read on the way to a source: something around it or in it, or listed with something around it."""
-        is_neighbour = is_copied and self.reads.get(one) == LISTED and self.reads.get(source, LISTED) & LISTED
-        around = one.path[:-1] if is_neighbour else one.path
-        return one.source == source.source and (source.path[: len(around)] == around or one.path[: len(source.path)] == source.path)
+    def _leads_to(self, read: Input, source: Input, is_copied: bool) -> bool:
+        """Tells whether an input was read on the way to a source: it contains or is inside the source, or was listed beside it."""
+        is_neighbour = is_copied and self.reads.get(read) == LISTED and self.reads.get(source, LISTED) & LISTED
+        around = read.path[:-1] if is_neighbour else read.path
+        return read.source == source.source and (source.path[: len(around)] == around or read.path[: len(source.path)] == source.path)
 
     @property
     def rests(self) -> Reads:
-        """What is read by who reads this value."""
+        """The inputs that a reader of this value depends on."""
         return dict.fromkeys((*self.guards, *self._others), PASSED) | dict.fromkeys(self.sources[0], READ)
 
     def part(self, key: Any, value: Any) -> Traced:
-        """An entry of the container that the expression gave."""
+        """Returns an entry of the container that the expression evaluated to, with its own origin."""
         place = getattr(self.value, "place", None)
         copied = tuple(place.reads(key)) if isinstance(place, Input) else ()
         if not copied and (value is None or isinstance(value, bool)):  # these cannot know their input: it is the entry of that name
-            copied = tuple(one for one in inputs_of(self.reads) if one.path[-1:] == (key,))
+            copied = tuple(read for read in inputs_of(self.reads) if read.path[-1:] == (key,))
         return replace(self, value=value, copied=copied if len(copied) == 1 else (), guards={})
 
 
 class Shape:
-    """What decides which parts a container under construction has, or what a patch changes.
+    """Records what decides which parts a container under construction has, or what a patch changes.
 
-    All parts of a list rest on it, since whatever leaves one out moves the others. Parts of a map do not, unless it is empty: of what
-    was left out nothing else is seen.
+    Every part of a list depends on it, since leaving one out moves the others. Parts of a map do not; only an empty map does, because
+    nothing else shows what was left out.
     """
 
     def __init__(self, outer: Shape | None, kind: type) -> None:
@@ -118,20 +118,20 @@ class Shape:
         self.left_out: Reads = {}
 
     def guard(self, reads: Reads, holds: bool) -> None:
-        """Takes down what a condition read: all of this rests on it, and without this what is around it does."""
+        """Records what a condition read. This container depends on it; if it does not hold, so does the container around this one."""
         self.rests |= reads
         if not holds and self.outer is not None:
             self.outer.part(reads, is_there=False)
 
     def part(self, reads: Reads, is_there: bool) -> None:
-        """Takes down what was read for a part that may be left out."""
+        """Records what was read for a part that may be left out."""
         if self.is_list:
             self.rests |= reads
         elif not is_there:
             self.left_out |= reads
 
     def settle(self, value: Any, *steps: str) -> None:
-        """Tells the fields that stand where a patch may change something, whether it does or not."""
+        """Adds what was recorded as guards to the fields at `steps`, whether or not a patch changes them."""
         for step in steps:
             if isinstance(value, dict | list):
                 value = dict(entries_of(value)).get(int(step) if isinstance(value, list) and step.isdecimal() else step)
@@ -140,18 +140,18 @@ class Shape:
 
 
 class Made(NamedTuple):
-    """A container of an object under construction, as the place of what a patch reads of it."""
+    """Represents the `Place` of a container of an object under construction, for the reads of patches."""
 
     value: dict[Any, Any] | list[Any]
 
     def reads(self, *key: Any) -> Reads:
-        """Returns what an entry rests on; nothing for a container, which is only gone through."""
+        """Returns the inputs that an entry depends on; none for a container, which is only passed through."""
         part = dict(entries_of(self.value)).get(*key) if key else None
         return part.rests if isinstance(part, Traced) else {}
 
 
 def opened(traced: Traced) -> Any:
-    """Returns a container that an expression gave as containers of traced scalars, at any depth; a scalar as it is."""
+    """Turns a traced container into containers of traced scalars, at any depth; returns a scalar as it is."""
     value = traced.value
     if isinstance(value, TrackedDict | TrackedList) and isinstance(value.place, Made):
         return value.place.value  # a patch hands on what others made
@@ -162,7 +162,7 @@ def opened(traced: Traced) -> Any:
 
 
 def untraced(value: Any) -> Any:
-    """Returns the value that was traced."""
+    """Returns the value without its traces, at any depth."""
     if isinstance(value, Traced):
         return value.value
     if isinstance(value, dict):
@@ -171,7 +171,7 @@ def untraced(value: Any) -> Any:
 
 
 def tracked_result(value: Any, recorder: Recorder) -> Any:
-    """Returns what was made so far as patches read it: without traces, but who reads a scalar of it reads what that rests on."""
+    """Returns the object so far in the form that patches read: scalars without traces that still record their inputs when read."""
     if isinstance(value, Traced):
         inputs, is_copied = value.sources
         return tracked_scalar(value.value, inputs, is_copied) if inputs else value.value
@@ -180,7 +180,7 @@ def tracked_result(value: Any, recorder: Recorder) -> Any:
 
 
 def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Traced]]:
-    """Goes through every scalar and every empty container of an object, with its path."""
+    """Yields every scalar and every empty container of an object, with its path."""
     if isinstance(value, Traced):
         yield path, value
     elif isinstance(value, dict | list):
@@ -189,7 +189,7 @@ def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Traced
 
 
 def merge(target: dict[str, Any], extra: Any, shape: Shape) -> None:
-    """Does what `$merge` does, with traced values."""
+    """Evaluates `$merge` with traced values."""
     if isinstance(extra, Traced):
         shape.part(extra.reads, is_there=False)
         extra = extra.value
@@ -198,7 +198,7 @@ def merge(target: dict[str, Any], extra: Any, shape: Shape) -> None:
 
 
 def patch(word: str, value: Any, path: tuple[str, ...], *new: Any) -> Any:
-    """Does what an operation does, with traced values and with the function that compilations call."""
+    """Applies a patch operation to traced values, with the same function that compilations call."""
     if word == "test":
         patching.patch_test(untraced(value), path, untraced(new[0]))
         return value
@@ -207,7 +207,7 @@ def patch(word: str, value: Any, path: tuple[str, ...], *new: Any) -> Any:
 
 
 def _enterable(value: Any, path: tuple[str, ...]) -> Any:
-    """The value, where empty containers and nones that the path goes through have no trace: what is put into them has its own."""
+    """Returns the value with the traces of empty containers and nones on the path removed, so that the operation can go into them."""
     if isinstance(value, Traced) and (value.value is None or isinstance(value.value, dict | list)):
         value = value.value
     step: Any = int(path[0]) if isinstance(value, list) and path[0].isdecimal() else path[0]
@@ -219,7 +219,7 @@ def _enterable(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _removing(new: Any) -> Any:
-    """What is merged, with the nones that remove a key as nones."""
+    """Returns a merge patch whose traced nones are plain nones, since those remove keys."""
     if isinstance(new, Traced) and new.value is None:
         return None
     return {key: _removing(part) for key, part in new.items()} if isinstance(new, dict) else new

@@ -1,8 +1,8 @@
-"""Tracks what is read of the model: copies of its instances, whose attributes tell what they were worked out from at every read.
+"""Tracks what is read of the model, by copies of its instances whose attributes record at every read what they were computed from.
 
-Rules see inputs through model classes whose attributes are worked out once and then kept, which would hide what they rest on from a
-second reader. So an explanation reads copies, of subclasses of its own. Patching the classes themselves would be less code, but they
-are everybody's: a compilation beside the explanation would take part in it.
+Rules see inputs through model classes whose attributes are computed once and cached, which would hide their inputs from a second
+reader. So an explanation reads copies, of subclasses of its own. Patching the classes themselves would be less code, but a compilation
+that runs at the same time uses them too and would be recorded as well.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from grove_compiler.engine.tracing.tracking import tracked_scalar as scalar
 
 
 class TrackedModel:
-    """Holds the copies of one explanation. The model must not change while they are in use.
+    """Makes and holds the copies of one explanation. The model must not change while they are in use.
 
-    A copy has the fields of its instance, and works out its lazy attributes itself, however many of them were known. Every instance
-    that is reached through a copy is a copy as well, and always the same one, so that `is` means what it meant.
+    A copy has the fields of its instance and computes lazy attributes anew, even those already cached. Every instance reached through a
+    copy is a copy as well, and always the same one, so that `is` keeps its meaning.
     """
 
     def __init__(self, recorder: Recorder, follower: str = "") -> None:
-        """`follower` is the entry of an instance's `__dict__` in which its lazy attributes look for who works them out."""
+        """`follower` is the key of an instance's `__dict__` under which its lazy attributes look for a function that computes them."""
         self.recorder = recorder
         self.follower = follower
         self._classes: dict[type, type] = {}
@@ -33,7 +33,7 @@ class TrackedModel:
         self._results: dict[tuple[int, int], tuple[Any, Reads]] = {}
 
     def describe(self, instance: Any, source: str, names: Iterable[str]) -> None:
-        """Says that some fields of one instance are inputs themselves, as settings are."""
+        """Declares some fields of an instance to be inputs themselves, as settings are."""
         copy = self.track(instance, {})
         for name in names:
             self._rests[id(copy), name] = Input(source, (name,)).reads()
@@ -41,7 +41,7 @@ class TrackedModel:
     def track(self, value: Any, reads: Reads) -> Any:
         """Returns a value with copies in place of model instances, and with scalars that know their inputs.
 
-        `reads` is what was read to make the value. Whatever in it does not know its inputs by itself rests on all of that.
+        `reads` is what was read to make the value; every part that does not know its own inputs depends on all of it.
         """
         if isinstance(value, TrackedDict | TrackedList):
             return value
@@ -72,7 +72,7 @@ class TrackedModel:
         return self._copies[id(instance)][1]
 
     def _subclass(self, kind: Any) -> type:
-        """A class of the same layout, whose instances tell what is read of their fields."""
+        """Returns a subclass of the same layout whose instances record the reads of their fields."""
         fields = kind.__dataclass_fields__
 
         def getattribute(copy: Any, name: str) -> Any:
@@ -80,7 +80,7 @@ class TrackedModel:
             return self._field(copy, name, value) if name in fields else value
 
         def setattribute(copy: Any, name: str, value: Any) -> None:
-            """What a copy gives itself when it is made rests on what it read since the field before."""
+            """Sets a field in `__post_init__`; it depends on what was read since the previous field was set."""
             self._rests[id(copy), name] = reads = self.recorder.take()
             object.__setattr__(copy, name, self.track(value, reads))
 
@@ -97,7 +97,7 @@ class TrackedModel:
         return value
 
     def _lazy(self, copy: Any, attribute: cached_property[Any]) -> Any:
-        """The value of a lazy attribute, of which every reader reads what it was worked out from."""
+        """Returns the value of a lazy attribute, and records what it was computed from for every reader."""
         key = (id(copy), id(attribute))
         if key not in self._results:
             value, reads = self.recorder.listen(lambda: attribute.func(copy))
@@ -108,7 +108,7 @@ class TrackedModel:
 
 
 def _is_model(value: Any) -> bool:
-    """Whether it is a part of the model, or a list of parts: a step on the way to a value, not a value."""
+    """Tells whether a value is a model instance or a list of them: a step on the way to a value, not a value."""
     while type(value) in (list, tuple):
         value = next(iter(value), None)
     return is_dataclass(value)

@@ -1,4 +1,4 @@
-"""Tracks what is read of input documents: how one expression's inputs are found, however many functions lie between.
+"""Tracks what is read of input documents, to find the inputs of an expression however many functions lie between.
 
 A document is tracked as a copy whose maps and lists note every entry that is read, and whose texts and numbers carry their own
 path wherever they go. Only questions about provenance pay for it; a compilation sees the documents themselves.
@@ -14,33 +14,33 @@ from grove_compiler.graph.field_path import FieldPath
 T = TypeVar("T")
 
 PASSED, LISTED, READ = 0, 1, 2
-"""How something was read: only gone through to reach something else, listed together with its neighbours, by itself; or both (3)."""
+"""How an input was read, as bits: passed through to reach something else, listed with its neighbours, read by itself; 3 is both."""
 
 
 class Input(NamedTuple):
-    """A field of something that was put in. `source` is the number or name by which the asker knows the document."""
+    """Names a field of an input. `source` is the number or name by which the caller knows the document."""
 
     source: str | int
     path: FieldPath
 
     def reads(self, *key: Any) -> Reads:
-        """Returns what reading an entry reads, or the whole where no key is given."""
+        """Returns the read of an entry, or of the whole field without a key."""
         return {Input(self.source, (*self.path, *key)): READ}
 
 
 Reads = dict[Input, int]
-"""What was read, in order, and how."""
+"""The inputs that were read, in order, and how."""
 
 
 class Place(Protocol):
-    """Says what the entries of a tracked map or list rest on: a field of a document, or a part of an object under construction."""
+    """Tells what the entries of a tracked map or list depend on: a field of a document, or a part of an object under construction."""
 
     def reads(self, *key: Any) -> Reads:
-        """Returns what an entry rests on; without a key, what the container itself does."""
+        """Returns the inputs that an entry depends on; without a key, those of the container itself."""
 
 
 class Recorder:
-    """Notes what is read while a function runs. Each explanation has its own, so several may go on at once."""
+    """Records what is read while a function runs. Each explanation has its own, so several may run at once."""
 
     __slots__ = ("_frames",)
 
@@ -48,24 +48,24 @@ class Recorder:
         self._frames: list[Reads] = []
 
     def read(self, reads: Reads, how: int | None = None) -> None:
-        """Notes reads for the function that is listened to, in another way than they say with `how`. If nobody listens, nothing."""
+        """Records reads for the innermost function under `listen`; `how` overrides how they were read. Does nothing outside of one."""
         if self._frames:
             frame = self._frames[-1]
-            for one, was in reads.items():
-                now = was if how is None else how
-                if not frame.get(one) and now:
-                    frame.pop(one, None)  # it stands where it was first more than passed
-                frame[one] = frame.get(one, PASSED) | now
+            for read, own in reads.items():
+                now = own if how is None else how
+                if not frame.get(read) and now:
+                    frame.pop(read, None)  # its position in the order is that of the first read that was more than passing
+                frame[read] = frame.get(read, PASSED) | now
 
     def take(self) -> Reads:
-        """Returns what the function that is listened to has read so far, which then does not count as read by it any more."""
+        """Returns what the innermost function under `listen` has read so far, and forgets it."""
         if not self._frames:
             return {}
         reads, self._frames[-1] = self._frames[-1], {}
         return reads
 
     def listen(self, function: Callable[[], T]) -> tuple[T, Reads]:
-        """Calls a function, and returns its result with what it read. Who listens to the caller does not learn of it."""
+        """Calls a function; returns its result and what it read. These reads are not added to those of the caller."""
         self._frames.append({})
         try:
             return function(), self._frames[-1]
@@ -74,36 +74,36 @@ class Recorder:
 
 
 def inputs_of(reads: Reads) -> tuple[Input, ...]:
-    """Returns the inputs that were read, else those that were passed; none that only leads to another one of them."""
-    inputs = [one for one, how in reads.items() if how] or list(reads)
-    parents = {Input(one.source, one.path[:length]) for one in inputs for length in range(len(one.path))}
-    return tuple(one for one in inputs if one not in parents)
+    """Returns the inputs that were read, else those that were passed; without any that contains another of them."""
+    inputs = [read for read, how in reads.items() if how] or list(reads)
+    parents = {Input(read.source, read.path[:length]) for read in inputs for length in range(len(read.path))}
+    return tuple(read for read in inputs if read not in parents)
 
 
 class Tracked:
-    """A scalar that knows its inputs. With `direct` it is the value of its one input, unchanged."""
+    """Marks a scalar that knows its inputs. With `direct` it is the unchanged value of its only input."""
 
     inputs: tuple[Input, ...]
     direct: bool
 
 
 class Text(Tracked, str):
-    """A text that knows its inputs."""
+    """Represents a text that knows its inputs."""
 
 
 class Whole(Tracked, int):
-    """A whole number that knows its inputs."""
+    """Represents a whole number that knows its inputs."""
 
 
 class Decimal(Tracked, float):
-    """Any other number that knows its inputs."""
+    """Represents any other number that knows its inputs."""
 
 
 _TRACKED: dict[type, type] = {str: Text, int: Whole, float: Decimal}
 
 
 def tracked_scalar(value: Any, inputs: tuple[Input, ...], direct: bool = False) -> Any:
-    """Returns a text or number that knows its inputs. Python has one true, one false and one none: they are returned as they are."""
+    """Returns a text or number that knows its inputs. Booleans and None are singletons in Python, and are returned as they are."""
     kind = _TRACKED.get(type(value))
     if kind is None:
         return value
@@ -113,7 +113,7 @@ def tracked_scalar(value: Any, inputs: tuple[Input, ...], direct: bool = False) 
 
 
 class TrackedDict(dict[Any, Any]):
-    """A map that notes which of its entries are read, absent ones included."""
+    """Represents a map that records which of its entries are read, including absent ones."""
 
     __slots__ = ("place", "recorder")
     place: Any
@@ -121,7 +121,7 @@ class TrackedDict(dict[Any, Any]):
 
 
 class TrackedList(list[Any]):
-    """A list that notes which of its items are read."""
+    """Represents a list that records which of its items are read."""
 
     __slots__ = ("place", "recorder")
     place: Any
@@ -136,7 +136,7 @@ def _note_one(container: Any, key: Any) -> None:
 
 
 def _note_all(container: Any, *_: Any) -> None:
-    """Notes all entries; those that are containers are only passed on the way into them."""
+    """Records all entries; those that are containers are only passed on the way into them."""
     if not container:
         container.recorder.read(container.place.reads())
     for key, part in entries_of(container):
@@ -162,14 +162,14 @@ for _kind, _note, _names in (
 
 
 def tracked_container(value: dict[Any, Any] | list[Any], recorder: Recorder, place: Place) -> Any:
-    """Returns a copy of a map or a list that tells the recorder what is read of it."""
+    """Returns a copy of a map or a list that reports its reads to the recorder."""
     copy: Any = TrackedDict(value) if isinstance(value, dict) else TrackedList(value)
     copy.recorder, copy.place = recorder, place
     return copy
 
 
 def tracked(value: Any, recorder: Recorder, source: str | int, path: FieldPath = ()) -> Any:
-    """Returns a copy of a document's value that tells the recorder what is read. `path` is where the value stands in the source."""
+    """Returns a copy of a document's value that reports its reads to the recorder. `path` is the value's place in the source."""
     if isinstance(value, dict):
         parts: Any = {key: tracked(part, recorder, source, (*path, key)) for key, part in value.items()}
         return tracked_container(parts, recorder, Input(source, path))
@@ -180,7 +180,7 @@ def tracked(value: Any, recorder: Recorder, source: str | int, path: FieldPath =
 
 
 def plain(value: Any) -> Any:
-    """Returns the value without any knowledge of inputs, as a compilation has it."""
+    """Returns the value with plain Python types, at any depth, as a compilation sees it."""
     if isinstance(value, dict):
         return {plain(key): plain(part) for key, part in dict.items(value)}
     if isinstance(value, list):
@@ -191,5 +191,5 @@ def plain(value: Any) -> Any:
 
 
 def entries_of(container: Mapping[Any, Any] | list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Goes through the entries of a map or a list, without noting that anybody reads them."""
+    """Yields the entries of a map or a list without recording a read."""
     return iter(dict.items(container)) if isinstance(container, dict) else enumerate(list.__iter__(container))  # type: ignore[arg-type]
