@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Resource(NamedTuple):
-    """A kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…
+    """Describes a kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…
 
     Lists and watches that are asked for `metadata_only` tell nothing else of their objects.
     """
@@ -33,7 +33,7 @@ class Resource(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Objects of one kind, and where in the server's history they were read. Items carry their apiVersion and kind."""
+    """Holds objects of one kind and the resource version of the list. Items carry their apiVersion and kind."""
 
     items: list[Manifest]
     resource_version: str
@@ -52,7 +52,7 @@ class WatchEvent(NamedTuple):
 
 
 class Cluster(Protocol):
-    """A cluster that is asked and written to, on raw dicts. Every method raises `ClusterError` (see `applier.errors`)."""
+    """Reads from and writes to a cluster, in raw dicts. Every method raises `ClusterError` (see `applier.errors`)."""
 
     async def resource(self, kind: Kind) -> Resource:
         """Returns how the server serves a kind. Raises `UnknownKind`."""
@@ -75,7 +75,7 @@ class Cluster(Protocol):
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
+        """Yields the changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
 
         Raises `Expired` when the version is too old and `Unreachable` when the stream breaks or stalls.
         """
@@ -91,7 +91,7 @@ class Cluster(Protocol):
         subresource: str = "",
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
-        """Applies on the server's side; gives the object as it is then. Raises `FieldConflict`, `Invalid` and the rest.
+        """Applies a manifest (server-side apply); returns the resulting object. Raises `FieldConflict`, `Invalid` and other errors.
 
         `on_created` is called when this very request has made the object, or nobody can say: an apply makes and changes with one verb.
         With a resourceVersion in the manifest only this version is written over; else `WriteConflict`. `status` as the `subresource`
@@ -99,7 +99,7 @@ class Cluster(Protocol):
         """
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
-        """Makes an object. Raises `AlreadyExists`."""
+        """Creates an object. Raises `AlreadyExists`."""
 
     async def patch(
         self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
@@ -124,14 +124,14 @@ class Cluster(Protocol):
 
 
 class WriteOptions(TypedDict, total=False):
-    """The options of `Cluster.create`, for those that hand them on."""
+    """Types the options of `Cluster.create` for callers that pass them on."""
 
     manager: Required[str]
     dry_run: bool
 
 
 class ApplyOptions(WriteOptions, total=False):
-    """The options of `Cluster.apply`."""
+    """Types the options of `Cluster.apply`."""
 
     force: bool
     subresource: str
@@ -139,7 +139,7 @@ class ApplyOptions(WriteOptions, total=False):
 
 
 class PatchOptions(TypedDict, total=False):
-    """The options of `Cluster.patch`."""
+    """Types the options of `Cluster.patch`."""
 
     manager: str
     subresource: str
@@ -147,7 +147,7 @@ class PatchOptions(TypedDict, total=False):
 
 
 class DeleteOptions(TypedDict, total=False):
-    """The options of `Cluster.delete`."""
+    """Types the options of `Cluster.delete`."""
 
     uid: Required[str]
     resource_version: str
@@ -156,7 +156,7 @@ class DeleteOptions(TypedDict, total=False):
 
 
 async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest | None:
-    """Returns one object; None when there is none."""
+    """Returns one object, or None if it does not exist."""
     try:
         return await cluster.get(resource, namespace, name)
     except NotFound:
@@ -164,19 +164,19 @@ async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) 
 
 
 class WrappedCluster:
-    """Hands everything on to another cluster: the base of those that do something around requests."""
+    """Passes everything on to another cluster; the base of clusters that do something around requests."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
     @property
     def requests(self) -> Counter[tuple[str, str]]:
-        """How many requests were sent, by verb and plural name."""
+        """Returns how many requests were sent, by verb and plural name."""
         return Counter(getattr(self.cluster, "requests", {}))
 
     @property
     def throttled(self) -> int:
-        """How many answers asked us to slow down."""
+        """Returns how many responses asked us to slow down (429)."""
         return int(getattr(self.cluster, "throttled", 0))
 
     async def resource(self, kind: Kind) -> Resource:
@@ -203,7 +203,7 @@ class WrappedCluster:
         return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
 
     async def write(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Makes a request that writes; all four go through here."""
+        """Makes a request that writes; create, apply, patch and delete all go through here."""
         return await request()
 
     async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
@@ -220,7 +220,7 @@ class WrappedCluster:
 
 
 class Live(Protocol):
-    """What is known of a cluster without asking it."""
+    """Gives access to what was read of a cluster earlier, without a request."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, its values of Secrets as hashes; None when there is none. Raises KeyError when its kind was not read."""
+        """Returns the live object, with values of Secrets hashed, or None. Raises KeyError when its kind was not read."""

@@ -1,4 +1,4 @@
-"""What should be: objects, what may be done to get there, and the statuses, events and deletions that go with them."""
+"""Describes the desired state: objects, what may be done to reach it, and the statuses, events and deletions that go with them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from applier.ref import Kind, Manifest, Ref, uid_of
 
 @dataclass(slots=True, eq=False)
 class Policy:
-    """What the applier may do with one object.
+    """Restricts what the applier may do with one object.
 
     `create_only`: never changed once it exists, but for the places that `follows` names (see `applier.plan.follow`). `adopt`: one that
     somebody else made may be changed, as server-side apply does; without, it is held. `recreate`: deleted and made again when a field
@@ -33,7 +33,7 @@ DEFAULT_POLICY = Policy()
 
 @dataclass(slots=True, eq=False)
 class Desired:
-    """One object that should exist.
+    """Represents an object that should exist.
 
     `manifest` is read-only and holds only the fields that we want to own. `owner` is an object of the same graph, or a live one, whose
     UID is filled into the matching entry of `metadata.ownerReferences` as soon as it is known. `after` names objects of the graph that
@@ -52,7 +52,7 @@ class Desired:
 
 
 class ObjectReference(NamedTuple):
-    """Names one live object: its kind, its name, and its UID, so that no later object of the name is meant."""
+    """Identifies a live object by kind, name and UID, so that a later object of the same name is not meant."""
 
     kind: Kind
     ref: Ref
@@ -66,7 +66,7 @@ class ObjectReference(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class StatusWrite:
-    """The status that a live object should have; it goes to the status subresource.
+    """Represents the status that a live object should have; it is written to the status subresource.
 
     `status` is read-only and holds only the fields that we want to own. With a `resource_version` it is written over this version of the
     object and no other: for a status that rests on a count or on what it was before. `manager` owns the fields; empty for the usual one.
@@ -80,7 +80,7 @@ class StatusWrite:
 
 @dataclass(slots=True, eq=False)
 class Deletion:
-    """A live object that has to go, wanted or not, and why.
+    """Represents a live object to delete even if it is wanted, and the reason.
 
     `annotations` are written to it first, so that others can tell, too. `is_attributed` says whether its reason is: one more write, which
     is worth it where somebody will ask who deleted the object, and not for a thousand that are merely no longer wanted.
@@ -94,7 +94,7 @@ class Deletion:
 
 @dataclass(slots=True, eq=False)
 class EventWrite:
-    """Something that people are told once. `type` is Normal or Warning, `reason` one word in CamelCase.
+    """Represents a Kubernetes Event to record once. `type` is Normal or Warning, `reason` one word in CamelCase.
 
     The name decides what "once" means: an event of a name that exists was told. Without one, the same words about the same object are
     the same event; a `name` of its own is for what may be told again, such as one with the generation in it.
@@ -114,12 +114,12 @@ class EventWrite:
 
 @dataclass(slots=True, eq=False)
 class Gone:
-    """A key that does not exist: whatever is there because of it may be deleted."""
+    """Represents a key whose object does not exist: what was made for it may be deleted."""
 
 
 @dataclass(slots=True, eq=False)
 class Hold:
-    """A key with which something is wrong: its objects stay as they are, and `statuses` and `events` say why.
+    """Represents a key whose input is broken: its objects stay as they are, and `statuses` and `events` say why.
 
     `requeue_after` is in how many seconds to look again, even if nothing has changed.
     """
@@ -131,7 +131,7 @@ class Hold:
 
 
 class Cycle(Exception):
-    """Objects that wait for each other; `path` holds their names, the first again at the end."""
+    """Reports objects that wait for each other in a cycle; `path` holds their names, the first again at the end."""
 
     def __init__(self, path: list[Ref]) -> None:
         self.path = path
@@ -139,7 +139,7 @@ class Cycle(Exception):
 
 
 class Twice(Exception):
-    """One object is asked for twice, by `first` and by `second`."""
+    """Reports that one object is declared twice, by `first` and by `second`."""
 
     def __init__(self, first: Desired, second: Desired) -> None:
         self.first, self.second = first, second
@@ -148,7 +148,7 @@ class Twice(Exception):
 
 
 class Graph:
-    """Objects by name, with what each waits for. Raises `Twice` when one is asked for twice.
+    """Holds desired objects by name, with what each waits for. Raises `Twice` when one is declared twice.
 
     What `after` and `owner` name outside the graph is not waited for: it is expected to be there. A loop also writes `statuses` and
     `events`, deletes what `deletions` name, and looks again in `requeue_after` seconds, even if nothing has changed.

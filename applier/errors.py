@@ -1,4 +1,4 @@
-"""What can go wrong between us and a server, each as one clear sentence."""
+"""Defines the errors of requests to a server, each with a message of one clear sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Cause(NamedTuple):
-    """One cause of a refusal as the server gives it: what kind, at which field, in its words."""
+    """Represents one cause in a server's Status: its reason, its field, and the server's message."""
 
     reason: str
     field: str
@@ -14,15 +14,15 @@ class Cause(NamedTuple):
 
 
 class ApplierError(Exception):
-    """Anything that the applier reports. Its text is one line that a person can act on."""
+    """Base of everything that the applier reports. Its message is one line that a person can act on."""
 
 
 class ClusterError(ApplierError):
-    """A request that did not do what was asked."""
+    """Reports a request that did not succeed."""
 
 
 class Unreachable(ClusterError):
-    """No answer came. `maybe_done` says that the request may have been carried out all the same.
+    """Reports that no response came. With `maybe_done` the request may have been carried out all the same.
 
     `passing` says that it may work a moment later: a reset passes, a certificate that nobody trusts does not.
     """
@@ -33,19 +33,19 @@ class Unreachable(ClusterError):
 
 
 class Untrusted(Unreachable):
-    """The server's certificate is not one of the authority that we trust: either of the two may have been replaced."""
+    """Reports a server certificate that our certificate authority did not sign: either of the two may have been replaced."""
 
 
 class CredentialsError(ClusterError):
-    """The kubeconfig, a token or a certificate cannot be used."""
+    """Reports a kubeconfig, token or certificate that cannot be used."""
 
 
 class UnknownKind(ClusterError):
-    """The server serves no such kind; its definition may be missing."""
+    """Reports a kind that the server does not serve; its CRD may be missing."""
 
 
 class NotSynced(ApplierError, KeyError):
-    """What is there is not known, or not for sure: a kind is not watched, not served, not listed yet, or its watch is broken.
+    """Reports that the live state is not known for sure: a kind is not watched, served or listed yet, or its watch is broken.
 
     A KeyError, so that whoever looks for an object can tell "I do not know" from "there is none" without knowing of caches. `cause` is
     what the server said when it was asked, if that is why.
@@ -60,7 +60,7 @@ class NotSynced(ApplierError, KeyError):
 
 
 class ApiError(ClusterError):
-    """The server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
+    """Reports a server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
 
     `retry_after` is in seconds, and None where the server did not say.
     """

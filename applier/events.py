@@ -1,4 +1,4 @@
-"""What happens during a run, from its plan to its end, as a stream of typed values for progress, journal, metrics and traces."""
+"""Defines the events of a run, from its plan to its end, as typed values for progress, journal, metrics and traces."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from applier.ref import Ref
 
 
 class Planned(NamedTuple):
-    """A plan is made: how many objects for each action, and in how many waves."""
+    """Reports that a plan is made: how many objects for each action, and in how many waves."""
 
     counts: Mapping[Action, int]
     waves: int
 
 
 class WaveStarted(NamedTuple):
-    """All before this wave is settled. `number` starts at 0."""
+    """Reports that a wave begins and all waves before it are settled. `number` starts at 0."""
 
     number: int
     objects: int
 
 
 class Started(NamedTuple):
-    """An object is being written."""
+    """Reports that an object is being written."""
 
     step: Step
 
 
 class Finished(NamedTuple):
-    """An object is settled, for good or ill."""
+    """Reports that an object is settled, whether it succeeded or not."""
 
     outcome: Outcome
 
 
 class Waiting(NamedTuple):
-    """An object is not ready, and why; again whenever the reason changes."""
+    """Reports that an object is not ready and why, again whenever the reason changes."""
 
     ref: Ref
     reason: str
 
 
 class Ready(NamedTuple):
-    """An object has become what its readiness rule asks for. `reason` is a word about it, if there is one to say."""
+    """Reports that an object meets its readiness rule. `reason` explains it, or is empty."""
 
     ref: Ref
     seconds: float
@@ -54,21 +54,21 @@ class Ready(NamedTuple):
 
 
 class Throttled(NamedTuple):
-    """The server asked us to slow down. `seconds` until the next try, `in_flight` writes at once from now on."""
+    """Reports that the server asked us to slow down: the next try is in `seconds`, with at most `in_flight` writes at once from now on."""
 
     seconds: float
     in_flight: int
 
 
 class Adapted(NamedTuple):
-    """From now on so many writes are in flight at once; before, the server carried out `per_second`."""
+    """Reports a new limit of writes in flight; under the old one, the server carried out `per_second`."""
 
     in_flight: int
     per_second: float
 
 
 class Retried(NamedTuple):
-    """A request is made again. `why` is one line."""
+    """Reports that a request is retried. `why` is one line."""
 
     ref: Ref | None
     attempt: int
@@ -76,7 +76,7 @@ class Retried(NamedTuple):
 
 
 class RunEnded(NamedTuple):
-    """The run is over: how many objects ended as what, in how many seconds, with how many requests."""
+    """Reports the end of a run: the number of objects by action, its seconds and its requests."""
 
     counts: Mapping[Action, int]
     seconds: float
@@ -85,23 +85,23 @@ class RunEnded(NamedTuple):
 
 Event = Planned | WaveStarted | Started | Finished | Waiting | Ready | Throttled | Adapted | Retried | RunEnded
 Sink = Callable[[Event], None]
-"""Takes events as they come. It must not block and must not raise."""
+"""Receives events as they happen. It must not block and must not raise."""
 
 
 def nowhere(event: Event) -> None:
-    """Drops events: a sink for whoever does not listen."""
+    """Drops events; the sink of callers that do not listen."""
 
 
 Requests = Counter[tuple[str, str]]
 
 
 def requests_of(cluster: Cluster) -> Requests:
-    """Returns how many requests a cluster has sent so far, by verb and plural; one that does not count them has sent none."""
+    """Returns how many requests a cluster has sent so far, by verb and plural; empty for a cluster that does not count them."""
     return Counter(getattr(cluster, "requests", {}))
 
 
 class Account:
-    """Begins when it is made. `requests` and `seconds` are those of the run, once it is closed."""
+    """Measures a run from its construction on. `requests` and `seconds` are those of the run, once it is closed."""
 
     def __init__(self, cluster: Cluster, sink: Sink) -> None:
         self.cluster, self.sink = cluster, sink
@@ -110,11 +110,11 @@ class Account:
         self._began, self._before = time.monotonic(), requests_of(cluster)
 
     def planned(self, counts: Mapping[Action, int], waves: int) -> None:
-        """Tells what is to be done."""
+        """Emits the plan."""
         self.sink(Planned(counts, waves))
 
     def closed(self, outcomes: Iterable[Outcome]) -> None:
-        """Tells what came of it."""
+        """Emits the end of the run, with its counts."""
         self.requests = requests_of(self.cluster) - self._before
         self.seconds = time.monotonic() - self._began
         self.sink(RunEnded(Counter(outcome.action for outcome in outcomes), self.seconds, self.requests.total()))

@@ -1,4 +1,4 @@
-"""Names of a package that are imported only when they are asked for (PEP 562), so that importing the package stays cheap."""
+"""Imports names of a package on first access (PEP 562), so that importing the package stays cheap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """Returns the `__getattr__` of a package. `homes` says which of its modules has which names."""
+    """Returns the `__getattr__` of a package. `homes` maps each of its modules to the names that it defines."""
     modules = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is to be done with an object or was done, and why."""
+"""Represents what is to be done with an object or was done, and why."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Path = tuple[Any, ...]
 
 
 class ItemKey(NamedTuple):
-    """An item of an associative list, by its keys: `(("name", "main"),)`; of a set, by its value: `(("", value),)`."""
+    """Identifies an item of an associative list by its keys, `(("name", "main"),)`, and of a set by its value, `(("", value),)`."""
 
     fields: tuple[tuple[str, Any], ...]
 
     def __str__(self) -> str:
-        """Returns `[name=main]`, as kubectl and field managers are read by people."""
+        """Returns the notation of kubectl, `[name=main]`."""
         return "[" + ",".join(f"{name}={value}" if name else f"={value}" for name, value in self.fields) + "]"
 
 
 class Action(StrEnum):
-    """What happens to an object. The words are the ones of the report, and the first three are kubectl's."""
+    """Enumerates what happens to an object. The words are the ones of the report, and the first three are kubectl's."""
 
     CREATED = "created"
     CONFIGURED = "configured"
@@ -36,17 +36,17 @@ class Action(StrEnum):
 
 
 QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
-"""What needs no request."""
+"""Actions that need no request."""
 
 WRITTEN = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
-"""What asks for a write."""
+"""Actions that need a write."""
 
 UNDONE = frozenset({Action.FAILED, Action.HELD})
-"""What is not as it was wanted when the run is over."""
+"""Actions after which an object is not as it was wanted when the run is over."""
 
 
 class Owner(NamedTuple):
-    """Who set a field: an entry of `metadata.managedFields`. `operation` is Apply or Update, `time` RFC 3339."""
+    """Represents the owner of a field: an entry of `metadata.managedFields`. `operation` is Apply or Update, `time` RFC 3339."""
 
     manager: str
     operation: str
@@ -55,7 +55,7 @@ class Owner(NamedTuple):
 
 
 class FieldChange(NamedTuple):
-    """One field that differs. `old` and `new` are `ABSENT` where there is none; `owners` are those who hold it now, other than us."""
+    """Represents a field that differs. `old` and `new` are `ABSENT` for a missing field; `owners` are its managers other than us."""
 
     path: Path
     old: Any
@@ -64,7 +64,7 @@ class FieldChange(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """A field that we want and somebody else owns with another value."""
+    """Represents a field that we want to set and another manager owns with another value."""
 
     path: Path
     owner: Owner
@@ -80,7 +80,7 @@ ABSENT = _Absent()
 
 
 def dotted(path: Path) -> str:
-    """Returns a path as people read it: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
+    """Formats a path for people: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
 
     A single text is a whole path already, in the server's spelling.
     """
@@ -101,7 +101,7 @@ def dotted(path: Path) -> str:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """What is to be done with one object.
+    """Represents what is to be done with one object.
 
     `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty where there
     was none. `unsure` means that the decision needs the server: a dry run is made before the step counts. `wave` is when: all of an
@@ -126,7 +126,7 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Outcome:
-    """What became of one step. `step` says what was meant; `action` and `reason` what happened; `seconds` how long it took."""
+    """Represents the result of a step. `step` is what was planned; `action` and `reason` what happened; `seconds` how long it took."""
 
     step: Step
     action: Action

@@ -1,4 +1,4 @@
-"""What names a kind and an object of a cluster, and what its metadata says of it: its UID and version, its deletion, its owners."""
+"""Identifies kinds and objects of a cluster, and reads an object's metadata: UID, version, deletion and owners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GroupKind = tuple[str, str]
 
 
 class Kind(NamedTuple):
-    """A group, version and kind. The group of Kubernetes' core is the empty text."""
+    """Represents a group, version and kind. The core group is the empty string."""
 
     group: str
     version: str
@@ -19,23 +19,23 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest) -> Kind:
-        """Returns the kind that a manifest says it is of."""
+        """Returns the kind that a manifest declares."""
         return cls.read(str(manifest.get("apiVersion", "")), str(manifest.get("kind", "")))
 
     @classmethod
     def read(cls, api_version: str, kind: str) -> Kind:
-        """Reads a kind from `apiVersion` and `kind` as manifests write them."""
+        """Parses `apiVersion` and `kind` of a manifest."""
         group, _, version = api_version.rpartition("/")
         return cls(group, version, kind)
 
     @property
     def api_version(self) -> str:
-        """`group/version`, or `version` alone for the core."""
+        """Returns `group/version`, or `version` alone for the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def group_kind(self) -> str:
-        """`Kind.group`, or `Kind` for the core: how ApplySets (KEP-3659) write a kind without its version."""
+        """Returns `Kind.group`, or `Kind` for the core group, as ApplySets (KEP-3659) write a kind without its version."""
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
@@ -46,7 +46,7 @@ DEFINITION_KIND = Kind(DEFINITION[0], "v1", DEFINITION[1])
 
 
 class Ref(NamedTuple):
-    """Names one object. Two versions of an API name the same object, so the version is no part of it."""
+    """Identifies an object. It has no API version, since all versions of an API hold the same object."""
 
     group: str
     kind: str
@@ -55,24 +55,24 @@ class Ref(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest) -> Ref:
-        """Returns the object that a manifest describes. What its metadata lacks is empty."""
+        """Returns the reference of a manifest's object; empty for what its metadata lacks."""
         metadata = manifest.get("metadata") or {}
         group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
         return cls(group, str(manifest.get("kind", "")), str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
 
     def __str__(self) -> str:
-        """Returns `Kind.group/namespace/name`, without what is empty: what people read in plans and errors."""
+        """Returns `Kind.group/namespace/name`, as plans and errors print it; empty parts are left out."""
         kind = f"{self.kind}.{self.group}" if self.group else self.kind
         return f"{kind}/{self.namespace}/{self.name}" if self.namespace else f"{kind}/{self.name}"
 
 
 def uid_of(manifest: Manifest) -> str:
-    """Returns the UID that the server gave an object; empty while it exists only on paper."""
+    """Returns the UID that the server gave an object; empty for a manifest that was not read from a server."""
     return str((manifest.get("metadata") or {}).get("uid") or "")
 
 
 def resource_version_of(manifest: Manifest) -> str:
-    """Returns the version of an object in the server's history; empty while it exists only on paper."""
+    """Returns an object's resource version; empty for a manifest that was not read from a server."""
     return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
 
 
@@ -82,20 +82,20 @@ def is_being_deleted(manifest: Manifest) -> bool:
 
 
 def being_deleted(live: Manifest) -> str:
-    """Says since when an object is being deleted, and what it waits for: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
+    """Returns since when an object is being deleted and what holds it: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
     metadata = live.get("metadata") or {}
     finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
     return f"is being deleted since {metadata.get('deletionTimestamp')}" + (f", held by {finalizers}" if finalizers else "")
 
 
 def names(entry: dict[str, Any], owner: Ref) -> bool:
-    """Says whether an entry of `metadata.ownerReferences` names this object; its UID aside."""
+    """Tells whether an entry of `metadata.ownerReferences` names this object, whatever its UID."""
     group = str(entry.get("apiVersion", "")).rpartition("/")[0]
     return entry.get("name") == owner.name and entry.get("kind") == owner.kind and group == owner.group
 
 
 def with_owner(manifest: Manifest, owner: Ref, uid: str) -> Manifest:
-    """Returns the manifest with the UID in the entries that name the owner; the same manifest when they have it already.
+    """Returns the manifest with the UID set in the owner references that name the owner; the same manifest if it is set already.
 
     Only the path to the entries is copied.
     """
@@ -108,5 +108,5 @@ def with_owner(manifest: Manifest, owner: Ref, uid: str) -> Manifest:
 
 
 def refers_to(manifest: Manifest, owner: Ref) -> bool:
-    """Says whether the object has an owner reference to this owner, that is, whether it needs its UID."""
+    """Tells whether the object has an owner reference to this owner, so that its UID is needed."""
     return any(names(entry, owner) for entry in manifest["metadata"].get("ownerReferences") or ())

@@ -1,4 +1,4 @@
-"""What happens to the objects of a kind: read once, then told as it happens, past streams that end and break."""
+"""Lists the objects of a kind once and follows their changes, across watch streams that end and break."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken u
 async def list_and_watch(
     cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
 ) -> AsyncGenerator[Listing | WatchEvent, None]:
-    """Yields the state, then every change of it; the whole state again where the server no longer knows what came between. Never ends.
+    """Yields the state, then its changes; the state anew when the server no longer has the changes in between (410). Never ends.
 
     Whoever stops closes it (`contextlib.aclosing`). Raises `ClusterError` when the server refuses.
     """

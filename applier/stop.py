@@ -1,4 +1,4 @@
-"""Ends a run early, in good order: on request, and when a signal says so."""
+"""Ends a run early and in good order, on request or by a signal."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ STOPPED = "not done: the run was stopped before"
 
 
 class Stopped(Exception):
-    """The run was cancelled while it waited."""
+    """Ends a wait because the run was cancelled."""
 
 
 class Stop:
-    """Whether a run is to end. What is in flight is finished, waits end at once, and nothing new is begun."""
+    """Cancels a run: requests in flight are finished, waits end at once, and nothing new is begun."""
 
     def __init__(self) -> None:
         self._cancelled = asyncio.Event()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody has cancelled the run."""
+        """Tells whether the run was cancelled."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Lets the run end. It reports what was done until then."""
+        """Cancels the run; it reports what was done until then."""
         self._cancelled.set()
 
     async def wait(self) -> None:
@@ -37,7 +37,7 @@ class Stop:
         await self._cancelled.wait()
 
     async def unless(self, waiting: Coroutine[Any, Any, T]) -> T | None:
-        """Returns what comes of a wait; None when the run is to end before."""
+        """Awaits something and returns its result, or None when the run is cancelled before."""
         task, end = asyncio.ensure_future(waiting), asyncio.ensure_future(self.wait())
         try:
             await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""What is known of a cluster: read once, or kept up to date by watches."""
+"""Holds the known state of a cluster: read once, or kept up to date by watches."""
 
 from __future__ import annotations
 

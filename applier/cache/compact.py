@@ -1,4 +1,4 @@
-"""Keeping many objects in little memory: parts that are equal are kept once, and what nobody asked for not at all."""
+"""Keeps many objects in little memory: equal parts are shared, and unused ones dropped."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ GENERATION = 5_000
 
 
 class Compactor:
-    """Lets objects share their equal parts. What it gives must not be changed: others hold the same parts.
+    """Interns the parts of objects, so that equal ones are shared. The results must not be changed.
 
-    Parts are found again for as long as they are among the last `generation` to 2 x `generation` different ones; forgetting one costs
-    memory, never correctness.
+    A part is found while it is among the last `generation` to 2 x `generation` different ones; dropping one costs memory, never
+    correctness.
     """
 
     def __init__(self, generation: int = GENERATION) -> None:
@@ -23,9 +23,9 @@ class Compactor:
         self._old: dict[Any, Any] = {}
 
     def keep(self, manifest: Manifest, *, managed: bool) -> Manifest:
-        """Returns an object as the cache keeps it: without values of Secrets, and without managedFields unless they are asked for.
+        """Returns an object as the cache stores it: without values of Secrets, and without managedFields unless `managed`.
 
-        Parts of the object given are replaced by equal ones.
+        Changes the given object: its parts are replaced by shared ones.
         """
         manifest = hide_secrets(manifest)
         if not managed:
@@ -54,9 +54,9 @@ class Compactor:
         return value if value is None or kind is bool else self._one((kind, value), value)
 
     def _one(self, key: Any, value: Any) -> Any:
-        """Returns the one that stands for all that are equal.
+        """Returns the shared value for a key.
 
-        Ids in keys stay valid: the value that a key leads to holds what they name.
+        Keys of containers hold ids of their parts. The ids stay valid because the value that a key maps to holds those parts.
         """
         found = self._young.get(key)
         if found is None:

@@ -1,4 +1,4 @@
-"""What has changed among the objects with a label, for who sums them up and looks only at what is new."""
+"""Records what has changed among the objects with a label, so that sums over them can be updated instead of recomputed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.ref import GroupKind, Manifest, Ref
 
 
 class Selected(NamedTuple):
-    """The objects of a kind with a label, of one namespace or of all."""
+    """Names the objects of a kind with a label, of one namespace or of all."""
 
     group: str
     kind: str
@@ -20,9 +20,9 @@ class Selected(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The objects that were made, changed or lost since an earlier answer, none where it may be any of them.
+    """Holds the objects that were added, changed or deleted since a mark; None where any may have been.
 
-    `mark` is what the next question gives back.
+    `mark` is to be passed to the next call.
     """
 
     mark: object
@@ -30,37 +30,37 @@ class Changes(NamedTuple):
 
 
 class Journal:
-    """The last change of each object, the latest last. It grows with the names that there were, not with their changes."""
+    """Records the last change of each object, the latest last. Its size depends on the number of names, not of changes."""
 
     def __init__(self) -> None:
         self.length = 0
         self._numbers: dict[Ref, int] = {}
 
     def note(self, ref: Ref) -> None:
-        """Takes a change down."""
+        """Records a change."""
         self.length += 1
         self._numbers.pop(ref, None)
         self._numbers[ref] = self.length
 
     def since(self, length: int) -> list[Ref]:
-        """Returns what has changed since it had so many entries, the latest first; it costs no more than that."""
-        found = []
+        """Returns the objects that have changed since it had this length, the latest first. Linear in the result."""
+        changed = []
         for ref in reversed(self._numbers):
             if self._numbers[ref] <= length:
                 break
-            found.append(ref)
-        return found
+            changed.append(ref)
+        return changed
 
 
 class Mark(NamedTuple):
-    """A place in a journal."""
+    """Represents a position in a journal."""
 
     journal: Journal
     length: int
 
 
 class Journals:
-    """A journal for each selection that somebody has asked about, from the first question on, as long as anybody keeps a mark in it."""
+    """Holds a journal for each selection from its first read on, as long as a mark into it exists."""
 
     def __init__(self) -> None:
         self._journals: WeakValueDictionary[Selected, Journal] = WeakValueDictionary()
@@ -70,7 +70,7 @@ class Journals:
         return len(self._journals)
 
     def read(self, selected: Selected, since: object = None) -> Changes:
-        """Returns what has changed since a mark. Of a mark that was made elsewhere nothing is known."""
+        """Returns the changes since a mark; for a mark of another journal, unknown ones."""
         journal = self._journals.get(selected)
         if journal is None:
             journal = self._journals[selected] = Journal()
@@ -79,7 +79,7 @@ class Journals:
         return Changes(mark, journal.since(since.length) if isinstance(since, Mark) and since.journal is journal else None)
 
     def note(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
-        """Takes a change of an object down, which has a label, or had it until now."""
+        """Records a change of an object in the journals of the labels that it has, or had before."""
         for label in self._labels.get(ref[:2], ()):
             states = (state for state in (old, new) if state is not None)
             values = {(state["metadata"].get("labels") or {}).get(label) for state in states}

@@ -1,4 +1,4 @@
-"""The objects that a cache knows, found by name, owner and label, and moved only forwards in time."""
+"""Holds the objects that a cache knows, by name, owner and label; an object never goes back to an older state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 
 class Objects:
-    """Takes what lists, watches and own writes tell, and says what it changed."""
+    """Merges lists, watch events and our own writes, and notifies subscribers of what changes."""
 
     def __init__(self) -> None:
         self.subscribers: dict[Subscriber, None] = {}
@@ -31,7 +31,7 @@ class Objects:
         return sum(len(kind.objects) for kind in self._kinds.values())
 
     def seen(self, manifest: Manifest) -> None:
-        """Takes an object as a watch shows it. A state older than the one that is known, or than the object's end, is passed over."""
+        """Takes a watch event's object. A state that is older than the known one, or than the object's deletion, is ignored."""
         ref = Ref.of(manifest)
         self.own.told(ref, manifest)
         known = self.get(ref)
@@ -40,9 +40,9 @@ class Objects:
         self._set(ref, known, manifest)
 
     def written(self, manifest: Manifest, version: str = "") -> None:
-        """Takes an object that we wrote, and calls back when lists and watches have told all up to a version.
+        """Takes the answer to a write of ours; lists and watches have been read up to `version`.
 
-        Where versions cannot be compared, only the watch can tell whether this is the last word.
+        Where versions cannot be compared, it is taken only if the object is new: the watch decides otherwise.
         """
         ref = Ref.of(manifest)
         known = self.get(ref)
@@ -56,7 +56,7 @@ class Objects:
         self._set(ref, known, manifest)
 
     def deleted(self, ref: Ref, uid: str) -> None:
-        """Takes note of an object that we deleted, and that the server says is gone."""
+        """Removes an object that we deleted and that the server confirmed to be gone."""
         known = self.get(ref)
         if known is not None and uid_of(known) == uid:
             self.own.deleted(ref, known)
@@ -64,9 +64,9 @@ class Objects:
             self._set(ref, known, None)
 
     def gone(self, manifest: Manifest, version: str = "") -> None:
-        """Takes out an object that a watch shows as deleted, or as selected no more. Another one that has its name by now stays.
+        """Removes an object that a watch shows as deleted, or as no longer selected. A newer object of the same name stays.
 
-        `version` is when, unless the object says so itself.
+        `version` is the version of the deletion, unless the object has it itself.
         """
         ref = Ref.of(manifest)
         self.own.told(ref, manifest, gone=True)
@@ -76,11 +76,11 @@ class Objects:
             self._set(ref, known, None)
 
     def list_begins(self, group: str, kind: str, namespace: str) -> None:
-        """Takes note that a list begins: from now on, what we write may be newer than it."""
+        """Records that a list begins: what we write from now on may be newer than its result."""
         self.own.list_begins(group, kind, namespace)
 
     def listed(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
-        """Takes all objects of a kind, in a namespace or in all, as of a version. What is missing is gone, unless we wrote it since."""
+        """Takes a list of all objects of a kind, in a namespace or in all. Missing objects are gone, unless we wrote them since."""
         listed = {Ref.of(manifest): manifest for manifest in manifests}
         for ref, known in list(self._kind(group, kind).objects.items()):
             if namespace in ("", ref.namespace) and ref not in listed and not self.own.is_newer(ref, known, version):
@@ -95,19 +95,19 @@ class Objects:
         self.own.listed(group, kind, namespace, version)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """Returns the objects of some kinds, or of all, that name a UID among their owners, by kind and name."""
+        """Returns the objects of some kinds, or of all, that have an owner with this UID, sorted by kind and name."""
         asked = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
         return [one for kind in asked for one in self._kinds[kind].owned_by(uid)]
 
     def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
-        """Returns the objects of a kind, of one namespace or of all, that a selector picks, by name."""
+        """Returns the objects of a kind, of one namespace or of all, that match a selector, sorted by name."""
         return self._kind(group, kind).select(selector, namespace)
 
     def _kind(self, group: str, kind: str) -> KindIndex:
         return self._kinds.setdefault((group, kind), KindIndex())
 
     def _set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
-        """Puts one state in the place of another, and tells who listens."""
+        """Replaces the state of an object, and notifies subscribers."""
         if old is not None and new is not None and uid_of(old) != uid_of(new):
             self._dead.bury(uid_of(old))
         self._kind(ref.group, ref.kind).put(ref, new)

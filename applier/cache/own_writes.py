@@ -1,4 +1,4 @@
-"""What we wrote and the watches have not told yet: how a cache is never older than our own last write."""
+"""Tracks our own writes until the watches show them, so that a cache is never older than our last write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.ref import Manifest, Ref, resource_version_of, uid_of
 
 
 class Untold(NamedTuple):
-    """A write of ours whose event has not come. `version` is what it made; for a deletion, what it ended."""
+    """Represents a write of ours that no watch event has shown yet. `version` is its result's; for a delete, the deleted object's."""
 
     version: str
     since: float
@@ -19,7 +19,7 @@ class Untold(NamedTuple):
 
 
 class OwnWrites:
-    """Our writes, from their answers until the watch has told them, and as long as a list may be under way that does not show them.
+    """Tracks our writes from their answers until the watch shows them, and while a list that does not show them may be in flight.
 
     `now` is a clock in seconds.
     """
@@ -31,18 +31,18 @@ class OwnWrites:
         self._deleted: dict[str, Ref] = {}  # UIDs of what was deleted since then
 
     def wrote(self, ref: Ref, manifest: Manifest) -> None:
-        """Takes note of a state that we wrote, and that the cache shows."""
+        """Records a state that we wrote, and that the cache shows."""
         self._untold[ref] = Untold(resource_version_of(manifest), self.now(), deleted=False)
         self._since_list.add(ref)
 
     def deleted(self, ref: Ref, manifest: Manifest) -> None:
-        """Takes note of an object that we deleted, and that the cache no longer shows."""
+        """Records an object that we deleted, and that the cache no longer shows."""
         self._untold[ref] = Untold(resource_version_of(manifest), self.now(), deleted=True)
         self._since_list.discard(ref)
         self._deleted[uid_of(manifest)] = ref
 
     def told(self, ref: Ref, manifest: Manifest, *, gone: bool = False) -> None:
-        """Takes a state of an object that a watch shows, or with `gone` its end."""
+        """Records that a watch has shown a state of an object, or with `gone` its deletion."""
         untold = self._untold.get(ref)
         if untold is not None and (gone or _tells(manifest, untold)):
             del self._untold[ref]
@@ -51,7 +51,7 @@ class OwnWrites:
             self._deleted.pop(uid_of(manifest), None)
 
     def list_begins(self, group: str, kind: str, namespace: str) -> None:
-        """Takes note that a list begins, in which is all that was written until now."""
+        """Records that a list begins, which will show everything written until now."""
 
         def is_listed(ref: Ref) -> bool:
             return ref[:2] == (group, kind) and namespace in ("", ref.namespace)
@@ -60,26 +60,26 @@ class OwnWrites:
         self._deleted = {uid: ref for uid, ref in self._deleted.items() if not is_listed(ref)}
 
     def listed(self, group: str, kind: str, namespace: str, version: str) -> None:
-        """Takes note that a list has told all up to a version."""
+        """Records that a list has shown everything up to a version."""
         for ref, untold in list(self._untold.items()):
             is_listed = ref[:2] == (group, kind) and namespace in ("", ref.namespace)
             if is_listed and is_older(as_of(version), as_of(untold.version)) is not True:
                 del self._untold[ref]
 
     def is_newer(self, ref: Ref, known: Manifest, version: str) -> bool:
-        """Tells whether the state that is known was written by us after a list that shows all up to a version."""
+        """Tells whether we wrote the known state after the state of a list with this version."""
         return ref in self._since_list and is_older(as_of(version), known) is not False
 
     def has_deleted(self, uid: str) -> bool:
-        """Tells whether an object was deleted by us since the last list began."""
+        """Tells whether we deleted an object since the last list began."""
         return uid in self._deleted
 
     def lag(self) -> float:
-        """Returns for how many seconds the watches have not told the oldest of our writes that they still have to tell; 0 for none."""
+        """Returns the age, in seconds, of our oldest write that no watch has shown yet; 0 without one."""
         return self.now() - min(untold.since for untold in self._untold.values()) if self._untold else 0.0
 
 
 def _tells(manifest: Manifest, untold: Untold) -> bool:
-    """Tells whether whoever knows this state of an object knows what we wrote."""
+    """Tells whether a state of an object includes our write."""
     written = as_of(untold.version)
     return is_older(written, manifest) is True if untold.deleted else is_older(manifest, written) is not True

@@ -1,4 +1,4 @@
-"""Reading what a run needs to know once, without a watch: what a command does."""
+"""Reads the objects that a command needs once, without a watch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE = 16
 
 
 class Unread(ClusterError):
-    """Several kinds could not be read; `errors` has them all."""
+    """Reports that several kinds could not be read; `errors` holds all errors."""
 
     def __init__(self, errors: list[ClusterError]) -> None:
         self.errors = errors
@@ -24,16 +24,16 @@ class Unread(ClusterError):
 
 
 def as_one(errors: list[ClusterError]) -> ClusterError:
-    """Returns the only error, or one that says all of several."""
+    """Returns the only error, or an `Unread` of several."""
     return errors[0] if len(errors) == 1 else Unread(errors)
 
 
 async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
-    """Reads kinds by LISTs, or by GETs where a few objects are wanted or lists are not allowed; in parallel.
+    """Reads kinds in parallel, by LISTs, or by GETs where only a few objects are wanted or lists are not allowed.
 
-    With `labels` only objects with these labels are read, and the snapshot does not claim to know the rest. A kind that is not served is
-    known to have no objects. Raises the error of a read that failed, and `Unread` when several did. With `partial`, kinds that the server
-    refuses to show are noted in the snapshot as long as others can be read: whoever needs them is told why they are not known.
+    With `labels` only objects with these labels are read, and others stay unknown. A kind that is not served is known to have no objects.
+    Raises the error of a read that failed, and `Unread` when several did. With `partial`, kinds that the server refuses to show are
+    recorded in the snapshot as long as others can be read: reading one of those raises the reason.
     """
     snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
     asked = list(dict.fromkeys(Wanted(*one) for one in wanted))
@@ -51,10 +51,7 @@ async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]
 
 
 def _is_of_one_kind(error: ClusterError) -> bool:
-    """Tells whether an error says something about what was asked for.
-
-    A server that is away, or knows nobody, has the same answer for all.
-    """
+    """Tells whether an error is about one kind. An unreachable server, or invalid credentials, fail for all kinds alike."""
     return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 

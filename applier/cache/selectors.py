@@ -1,4 +1,4 @@
-"""Label selectors as `kubectl -l` and the API write them."""
+"""Parses and matches label selectors as `kubectl -l` and the API write them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _BETWEEN = re.compile(r",(?![^(]*\))")
 
 
 class Requirement(NamedTuple):
-    """`key` is in `values`, or not in them; with no values: it is there, or not."""
+    """Requires a label's value to be in `values`, or not; without values, the label to be present, or absent."""
 
     key: str
     wanted: bool
     values: frozenset[str] | None = None
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Judges as `labels.Requirement.Matches` of apimachinery: an absent label is never in a set, and so always outside of one."""
+        """Matches as apimachinery's `labels.Requirement.Matches`: an absent label is never in a set, and so always `notin` it."""
         there = self.key in labels and (self.values is None or labels[self.key] in self.values)
         return there is self.wanted
 
 
 class Selector:
-    """What is said of labels; all of it must hold. The empty text selects everything. Raises ValueError for what is no selector."""
+    """Matches labels by requirements that must all hold. The empty text matches everything. Raises ValueError for an invalid selector."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -42,7 +42,7 @@ class Selector:
 
 @lru_cache(maxsize=1024)
 def selector(text: str) -> Selector:
-    """Returns the selector of a text, read once. Raises ValueError for what is no selector."""
+    """Parses a selector, cached. Raises ValueError for an invalid one."""
     return Selector(text)
 
 

@@ -1,4 +1,4 @@
-"""What was read of a cluster at one time."""
+"""Holds what was read of a cluster at one time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from applier.ref import Kind, Manifest, Ref
 
 
 class Wanted(NamedTuple):
-    """What is to be read or watched: a kind, in one namespace or in all; with `names`, only these objects.
+    """Names what is to be read or watched: a kind, in one namespace or in all; with `names`, only these objects.
 
-    `managed` keeps managedFields, which only who decides about these objects needs; they are about half of what an object weighs. An
-    `optional` kind that the server does not serve is known to have no objects; of any other that says nothing, for a server that has just
-    started may not know its own definitions yet. `labels` is a selector: what it does not pick is, as far as a watch goes, not there.
-    `metadata_only` watches nothing else of the objects.
+    `managed` keeps managedFields, about half of an object's size, which are only needed to plan applies. An `optional` kind that the server
+    does not serve is known to have no objects; any other such kind stays unknown, since a server that has just started may not have loaded
+    its definitions yet. `labels` is a selector: to a watch, objects that do not match do not exist. `metadata_only` watches only metadata.
     """
 
     kind: Kind
@@ -28,15 +27,15 @@ class Wanted(NamedTuple):
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:
-    """Returns what has to be read to know these objects: their names by kind and namespace, each once."""
+    """Groups objects by kind and namespace, as the reads that are needed to know them."""
     names: dict[tuple[Kind, str], dict[str, None]] = {}
     for kind, ref in objects:
         names.setdefault((kind, ref.namespace), {})[ref.name] = None
-    return [Wanted(kind, namespace, tuple(found)) for (kind, namespace), found in names.items()]
+    return [Wanted(kind, namespace, tuple(in_place)) for (kind, namespace), in_place in names.items()]
 
 
 class Snapshot:
-    """Objects as they were read (a `Live`). What is asked for and was not read is a KeyError, never "there is none"."""
+    """Holds objects as they were read (a `Live`). Looking up one that was not read is a KeyError, never an absent object."""
 
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
@@ -48,7 +47,7 @@ class Snapshot:
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None when there was none.
 
-        Raises KeyError when nobody looked, `NotSynced` when it may not be looked at.
+        Raises KeyError when it was not read, `NotSynced` when it could not be read.
         """
         found = self.objects.get(ref)
         if found is None and not self.covers(ref):
@@ -58,29 +57,29 @@ class Snapshot:
         return found
 
     def covers(self, ref: Ref) -> bool:
-        """Tells whether it is known if there is such an object."""
+        """Tells whether it is known if this object exists."""
         group, kind, namespace, _ = ref
         return ref in self._asked or (group, kind, "") in self._whole or (group, kind, namespace) in self._whole
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
-        """Yields the objects of a kind that were read, of one namespace or of all."""
+        """Yields the read objects of a kind, of one namespace or of all."""
         for ref, manifest in self.objects.items():
             if ref[:2] == (group, kind) and namespace in ("", ref.namespace):
                 yield manifest
 
     def add_all(self, kind: Kind, namespace: str, manifests: list[Manifest], *, whole: bool = True) -> None:
-        """Takes a list over. `whole` says that nothing else of the kind is there."""
+        """Adds a list. With `whole`, no other objects of the kind exist."""
         if whole:
             self._whole.add((kind.group, kind.kind, namespace))
         for manifest in manifests:
             self.objects[Ref.of(manifest)] = manifest
 
     def note_unread(self, wanted: Wanted, why: str) -> None:
-        """Takes over that objects could not be read."""
+        """Records why objects could not be read."""
         self._unread[wanted.kind.group, wanted.kind.kind, wanted.namespace] = why
 
     def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
-        """Takes the answer to a question for one object over."""
+        """Adds the answer to a GET; None for an object that does not exist."""
         self._asked.add(ref)
         if manifest is not None:
             self.objects[ref] = manifest

@@ -1,4 +1,4 @@
-"""Which of two states of an object is the newer one."""
+"""Compares states of an object by resourceVersion."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from applier.ref import Manifest, resource_version_of, uid_of
 
 
 def is_older(one: Manifest, other: Manifest) -> bool | None:
-    """Tells whether `one` is a state before `other`; None when their versions do not say.
+    """Tells whether `one` is an earlier state than `other`; None when their versions cannot be compared.
 
-    KEP-5504 makes resourceVersions of one resource comparable as whole numbers; what is no number stays opaque.
+    KEP-5504 makes resourceVersions of one resource comparable as integers; any other version stays opaque.
     """
     mine, theirs = resource_version_of(one), resource_version_of(other)
     if mine.isdecimal() and theirs.isdecimal():
@@ -19,19 +19,20 @@ def is_older(one: Manifest, other: Manifest) -> bool | None:
 
 
 def is_same(one: Manifest, other: Manifest) -> bool:
-    """Tells whether two states are one and the same."""
+    """Tells whether two states are the same, by UID and resourceVersion."""
     return resource_version_of(one) == resource_version_of(other) and uid_of(one) == uid_of(other)
 
 
 def as_of(version: str) -> Manifest:
-    """Stands for the state that anything was in at a version."""
+    """Returns a manifest with only a resourceVersion, to compare a version with states."""
     return {"metadata": {"resourceVersion": version}}
 
 
 class Tombstones:
-    """UIDs of objects that are gone, the last `limit` of them, each with the version as of which it is.
+    """Remembers the UIDs of the last `limit` objects that are gone, each with the version of its deletion.
 
-    A UID never comes back. But whoever watches a selection is told so also of what has left it, and that may enter it again.
+    A deleted UID never comes back. But a watch with a selector also reports an object as deleted when it no longer matches, and that one
+    may match again.
     """
 
     def __init__(self, limit: int = 4096) -> None:
@@ -39,17 +40,17 @@ class Tombstones:
         self._dead: OrderedDict[str, str] = OrderedDict()
 
     def bury(self, uid: str, version: str = "") -> None:
-        """Notes that an object is gone as of a version; without one for good."""
+        """Records that an object is gone as of a version; for good without one."""
         if uid:
             self._dead[uid] = version
             if len(self._dead) > self._limit:
                 self._dead.popitem(last=False)
 
     def revive(self, uid: str) -> None:
-        """Says that we were wrong: a list is the last word."""
+        """Removes a UID that a list has shown to exist."""
         self._dead.pop(uid, None)
 
     def holds(self, manifest: Manifest) -> bool:
-        """Tells whether this is a state of an object that is gone: one from before it went."""
+        """Tells whether this is a state from before the object was gone."""
         version = self._dead.get(uid_of(manifest))
         return version is not None and not (version and is_older(as_of(version), manifest) is True)

@@ -1,4 +1,4 @@
-"""A picture of a cluster that watches keep up to date."""
+"""Caches the objects of a cluster, kept up to date by watches."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken u
 
 
 class WatchCache:
-    """The live objects of some kinds (a `Live`), read without requests. What it gives is shared and must not be changed.
+    """Serves the live objects of some kinds (a `Live`) without requests. The objects are shared and must not be changed.
 
-    It never takes "I do not know" for "there is none": what is asked of a kind that is not watched, not served or not listed yet raises
-    `NotSynced`, and `doubts` says of what is known whether it may be old. `stall` is after how many seconds of silence a stream is taken
-    for dead. `watch_list` asks servers to begin watches with the state; those that cannot are asked for lists. Time is the event loop's.
+    An unknown object is never reported as absent: reads of a kind that is not watched, not served or not listed yet raise `NotSynced`, and
+    `doubts` tells whether the known state may be outdated. `stall` is the number of seconds of silence after which a stream counts as dead.
+    `watch_list` requests watches that begin with the state; servers that cannot do so are listed. Time is the event loop's.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class WatchCache:
         self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._wanted)
 
     async def start(self) -> None:
-        """Begins to listen. The state is known once `synced` returns."""
+        """Starts the watches. The state is known once `synced` returns."""
         self._running = True
         self._objects.own.now = asyncio.get_running_loop().time  # once and for all: metrics ask for the lag in a thread of their own
         wanted, self._wanted = self._wanted, []
         self.add(*wanted)
 
     def add(self, *wanted: Wanted) -> None:
-        """Watches more kinds, from now on or from the start. What is watched already stays as it is."""
+        """Adds kinds to watch, from now on or from the start. Kinds that are watched already are not changed."""
         if not self._running:
             self._wanted += wanted
             return
@@ -70,15 +70,15 @@ class WatchCache:
                 self._begin(one)
 
     async def synced(self, *wanted: Wanted) -> None:
-        """Returns once the state of these kinds is known, or of all. Raises what keeps us from reading some, where waiting is no help."""
+        """Waits until the state of these kinds, or of all, is known. Raises the errors that waiting does not solve."""
         known = await self.settled(*wanted)
         if known:
             raise as_one(known)
 
     async def settled(self, *wanted: Wanted) -> list[ClusterError]:
-        """Returns once the state of these kinds, or of all, is known or will not be for now: what keeps us from reading some.
+        """Waits until the state of these kinds, or of all, is known or cannot be known for now; returns the errors of the latter.
 
-        They are asked for again and again all the same, and are known as soon as nothing does.
+        Those are retried all the same, and are known as soon as the error is gone.
         """
         among = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
         sources = [source for found in among for source in found] if wanted else self.sources()
@@ -87,7 +87,7 @@ class WatchCache:
         return [error for error in errors if isinstance(error, ClusterError)]
 
     async def stop(self) -> None:
-        """Ends all watches. What is known can still be read."""
+        """Stops all watches. The known state can still be read."""
         self._running = False
         tasks = list(self._tasks.values())
         self._tasks.clear()
@@ -103,14 +103,14 @@ class WatchCache:
         return result
 
     def covers(self, ref: Ref) -> bool:
-        """Tells whether it is known if there is such an object."""
+        """Tells whether it is known if this object exists."""
         return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """Returns the objects of some kinds that name this UID among their owners, by kind and name.
+        """Returns the objects of some kinds, or of all that are watched, that have an owner with this UID, sorted by kind and name.
 
-        Without kinds, of all that are watched. Raises `NotSynced` when one of the kinds is not known: without kinds, of those
-        that the cache was made for. A kind that was added for one graph only shall not keep everybody from looking.
+        Raises `NotSynced` when one of the kinds is not known; without kinds, one of those that the cache was created with: a kind that was
+        added later, for one graph, must not block the reads of others.
         """
         asked = frozenset(kinds)
         for kind in asked or self.declared:
@@ -118,22 +118,22 @@ class WatchCache:
         return self._objects.by_owner(uid, asked)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """Returns the objects of a kind that a selector picks, by name, of one namespace or of all that are watched. Raises `NotSynced`."""
+        """Returns the objects of a kind that match a selector, of one namespace or of all watched ones, by name. Raises `NotSynced`."""
         self._check((group, kind), namespace)
         return self._objects.of(group, kind, namespace, read_selector(selector))
 
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
 
-        For who sums them up: a look at all of them costs what they all cost, and this what has changed.
+        For callers that keep sums over the objects: this costs as much as the changes, reading all of them as much as all.
         """
         self._check((group, kind), namespace)
         return self._journals.read(Selected(group, kind, label, value, namespace), since)
 
     def doubts(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
-        """Returns why what is known of these kinds may not be what is there, a sentence for each; empty when all can be relied on.
+        """Returns why the known state of these kinds may be outdated, a sentence for each; empty when all of it is reliable.
 
-        `since` is a time of the loop's clock, of which the server must have been heard after it.
+        `since` is a time of the loop's clock after which the server must have confirmed the state.
         """
         doubts: list[str] = []
         for kind in dict.fromkeys(kinds):
@@ -142,14 +142,14 @@ class WatchCache:
         return doubts
 
     def forbidden(self) -> list[Forbidden]:
-        """Returns why some kinds cannot be read or followed now: what the server said of each for which permission is missing."""
+        """Returns the server's errors for the kinds that we lack permission to list or watch."""
         return [source.trouble for source in self._sources.values() if isinstance(source.trouble, Forbidden)]
 
     def ask(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> None:
-        """Has the server say again what there is of these kinds, as far as they are in doubt for its silence alone.
+        """Requests a fresh state of these kinds, as far as they are only in doubt because the server was silent.
 
-        Of a kind to which nothing happens it says nothing, perhaps for ten minutes. Who has something to do meanwhile that must not rest
-        on old knowledge asks, and is told by a change, or looks again a moment later.
+        For a kind without changes a server may be silent for ten minutes. A caller that must not act on an outdated state asks, and is
+        notified by a change, or retries a moment later.
         """
         for kind in dict.fromkeys(kinds):
             for source in self._of(kind):
@@ -164,56 +164,56 @@ class WatchCache:
         return self._objects.count()
 
     def sources(self) -> list[Source]:
-        """Returns what is listened to, with its counts and troubles: for metrics."""
+        """Returns the sources, with their counters and errors, for metrics."""
         return list(self._sources.values())
 
     def lag(self) -> float:
-        """Returns for how many seconds the watches have not told us the oldest of our own writes that they still have to tell; 0 for none.
+        """Returns the age, in seconds, of our oldest write that no watch has shown yet; 0 without one.
 
-        The cache shows these writes all the same. A lag that grows says that the server, or the way from it, is in trouble.
+        The cache shows these writes all the same. A growing lag indicates a problem of the server or of the connection.
         """
         return self._objects.own.lag()
 
     def put_deleted(self, ref: Ref, uid: str) -> None:
-        """Takes over that we deleted an object, and that it is gone, before the watch tells it."""
+        """Removes an object that we deleted and that is gone, before the watch shows it."""
         self._objects.deleted(ref, uid)
 
     def put(self, manifest: Manifest) -> None:
-        """Takes over what the server answered, before the watch tells it, unless the watch already told something newer."""
+        """Stores the answer to a write, before the watch shows it, unless the watch has already shown a newer state."""
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
             self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Calls a function with the reference, old and new state of each object that changes. Gives what ends that.
+        """Calls a function with the reference, old and new state of each object that changes; returns the function that unsubscribes.
 
-        It must not block and must not raise. The old state is None for what is new, the new one for what is gone.
+        It must not block and must not raise. The old state is None for a new object, the new one for a deleted object.
         """
         self._objects.subscribers[subscriber] = None
         return lambda: self._objects.subscribers.pop(subscriber, None)
 
     def subscribe_served(self, subscriber: Callable[[], None]) -> Callable[[], None]:
-        """Calls a function when the server begins to serve a watched kind, or ceases to. Gives what ends that.
+        """Calls a function when a watched kind becomes served or unserved; returns the function that unsubscribes.
 
-        Such a kind may have no objects, of which `subscribe` could tell; and yet what was asked of it has another answer.
+        Such a kind may have no objects, so that `subscribe` is not called; yet reads of it have another result.
         """
         self._served_subscribers[subscriber] = None
         return lambda: self._served_subscribers.pop(subscriber, None)
 
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
-        """Returns who watches the objects of a kind in a namespace: the watch of all namespaces first."""
-        sources = (self._sources.get((group, kind, one)) for one in dict.fromkeys(("", namespace)))
+        """Returns the sources of the objects of a kind in a namespace, that of all namespaces first."""
+        sources = (self._sources.get((group, kind, scope)) for scope in dict.fromkeys(("", namespace)))
         return [source for source in sources if source is not None]
 
     def _of(self, kind: GroupKind) -> list[Source]:
-        """Returns who watches a kind: the watch of all namespaces alone, once it knows all that the others do."""
+        """Returns the sources of a kind: only that of all namespaces, once its state is known."""
         sources = self._by_kind.get(kind, [])
         if len(sources) < 2:
             return sources
         return [source for source in sources if not source.wanted.namespace and source.is_known] or sources
 
     def _check(self, kind: GroupKind, namespace: str = "") -> None:
-        """Raises `NotSynced` unless it is known which objects of a kind there are in a namespace, or in all that are watched."""
+        """Raises `NotSynced` unless the state of a kind is known in a namespace, or in all that are watched."""
         sources = self._around(*kind, namespace) if namespace else self._of(kind)
         if not sources or not (any if namespace else all)(source.is_known for source in sources):
             raise self._not_synced(kind, namespace)
@@ -223,13 +223,13 @@ class WatchCache:
         return NotSynced(self._unknown(kind, namespace), next(iter(troubles), None))
 
     def _unknown(self, kind: GroupKind, namespace: str = "") -> str:
-        """Returns why it is not known which objects of a kind there are."""
+        """Returns why the state of a kind is not known."""
         doubts = [source.doubt() for source in (self._around(*kind, namespace) if namespace else self._of(kind)) if not source.is_known]
         name = f"{kind[1]}.{kind[0]}" if kind[0] else kind[1]
         return doubts[0] if doubts else f"{name} is not watched{f' in {namespace}' if namespace else ''}"
 
     def _begin(self, wanted: Wanted) -> None:
-        """Starts one source. One of all namespaces takes over from those of single ones as soon as it knows all that they do."""
+        """Starts a source. One of all namespaces replaces those of single namespaces as soon as its state is known."""
         group, kind = wanted.kind.group, wanted.kind.kind
         source = self._listener(wanted, self._objects)
         source.when_served, source.until_defined = self._tell_served, self._definitions.change

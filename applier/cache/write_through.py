@@ -1,4 +1,4 @@
-"""A cluster whose answers a cache takes over at once, so that whoever looks into it sees our own last write."""
+"""Wraps a cluster so that a cache takes the answers to our writes at once, and readers of the cache see our last write."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from applier.ref import Manifest, Ref
 
 
 class WriteThrough(WrappedCluster):
-    """Hands everything on, and tells the cache what came of it: of every write, whoever makes it, and of single reads, too.
+    """Forwards all requests, and stores the answers to writes and to single reads in the cache.
 
-    Kubernetes' own controllers compare versions before each look, and wait (KEP-5647). An answer says as much as the event that will
-    follow it, and nobody has to wait: the cache is never older than what we did, also where the watch is slow.
+    Kubernetes' own controllers compare versions before each reconcile, and wait (KEP-5647). But an answer contains as much as the event
+    that follows it, so no wait is needed: the cache is never older than our writes, even where the watch is slow.
     """
 
     def __init__(self, cluster: Cluster, cache: WatchCache) -> None:

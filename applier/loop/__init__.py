@@ -1,4 +1,4 @@
-"""A cluster kept as a function says: queue, leases with fencing, the loop."""
+"""Runs the reconcile loop: work queue, leader election with fencing, and reconciling of one key."""
 
 from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import Lease, Timing

@@ -1,4 +1,4 @@
-"""What has to go: deleted with the reason on it, when it is sure that it has to go; else held."""
+"""Deletes objects with their reason on them; holds deletions while the state of the cluster is in doubt."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ RELEASED = "nothing of ours is left to be done before it goes"
 
 
 class DeletionWriter:
-    """Deletes live objects by their UIDs, those on which nothing rests first. Each gets its reason as an `annotation`, if that has a name.
+    """Deletes live objects by UID, dependants first. Each gets its reason as an annotation, if `annotation` is not empty.
 
-    What others rest on goes with a later look, when these are being deleted. So nobody waits here, and of a thousand keys that go all pods
-    are told to stop before the first of their owners is deleted: pods hold the machines that somebody else may need. Only Services, to
-    which nothing is sent any more, go along with them.
+    An object that others depend on is deleted by a later reconcile, when these are terminating. So nothing waits here, and of a thousand
+    keys that are removed all pods are deleted before the first of their owners: pods hold the machines that others may need. Only Services
+    are deleted along with them, so that nothing is sent to those pods any more.
 
-    The annotation is written under the main `manager`, by a plain patch. Where the deletion does not come about and the object stays
-    wanted, the next apply takes that patch over and the annotation away: what is alive never says that it was deleted. The same patch takes
-    off those `finalizers` that are ours: who deletes an object has done by then what they were to wait for. What somebody else has deleted
-    is let go, too; where it is still wanted, without those that are `guards`: these keep it until nothing needs it.
+    The annotation is written under the main `manager`, by a plain patch. If the delete then fails and the object is still desired, the next
+    apply owns that field and removes the annotation: a live object never says that it was deleted. The same patch removes our own
+    `finalizers`, whose purpose is fulfilled when we delete an object ourselves. They are also removed from objects that others have
+    deleted; `guards` only once the object is no longer desired, since they keep it while it is needed.
     """
 
     def __init__(
@@ -41,10 +41,9 @@ class DeletionWriter:
         self.finalizers, self.guards = frozenset((*finalizers, *guards)), frozenset(guards)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
-        """Deletes, and returns what became of the objects that go now, of those that are there and not being deleted.
+        """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.
 
-        Later deletions count before earlier ones of the same object. All are held where something `failed` before, or what is known of the
-        cluster is in doubt.
+        Of several deletions of an object the last one counts. All are held if something `failed` before, or if the view is in doubt.
         """
         due = {deletion.of.ref: deletion for deletion in deletions}
         live = {ref: one for ref, deletion in due.items() if (one := _live(deletion, view)) is not None}
@@ -59,7 +58,7 @@ class DeletionWriter:
             error = failed.error if failed else NotSynced(doubts[0])
             return [self._held(step, failed, error) for step in steps.values()]
 
-        # The reason goes first: after the delete there may be nothing left to write it to, and what sees it go would not know why.
+        # The reason is written first: after the delete there may be no object left to write it to, and watchers would not learn it.
         async def prepare(step: Step, live: Manifest) -> None:
             await self._prepare(due[step.ref], live)
 
@@ -75,7 +74,7 @@ class DeletionWriter:
         return outcomes
 
     async def release(self, members: Iterable[Manifest], wanted: Container[Ref]) -> list[Outcome]:
-        """Takes our finalizers off what somebody else has deleted; an outcome for each object that had one."""
+        """Removes our finalizers from members that others have deleted; returns an outcome for each that had one."""
         due = []
         for one in members:
             if is_being_deleted(one):
@@ -104,7 +103,7 @@ class DeletionWriter:
         return outcome
 
     async def _prepare(self, deletion: Deletion, live: Manifest) -> None:
-        """Writes to an object why it is deleted, unless it says so, and lets go of it. Raises `WriteConflict` when it is another one."""
+        """Writes the reason of its deletion to an object, and removes our finalizers. Raises `WriteConflict` when its UID has changed."""
         reason = {self.annotation: deletion.reason} if self.annotation and deletion.is_attributed else {}
         annotations = {**reason, **deletion.annotations}
         metadata = _without(self.finalizers, live)
@@ -126,15 +125,15 @@ class DeletionWriter:
 
 
 def _live(deletion: Deletion, view: View) -> Manifest | None:
-    """Returns the object that is meant, if it is there and not being deleted yet."""
+    """Returns the live object of a deletion, by UID; None if it is gone or terminating."""
     live = view.get(deletion.of.ref)
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_being_deleted(live) else None
 
 
 def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:
-    """Returns what a merge patch says of finalizers: the list as a whole, and so for this version of the object only.
+    """Returns the metadata of a merge patch that removes our finalizers; empty if there are none.
 
-    Empty without ours.
+    A merge patch replaces the whole list, so it is bound to this resourceVersion.
     """
     finalizers = _finalizers(live)
     left = [one for one in finalizers if one not in ours]

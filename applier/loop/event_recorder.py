@@ -1,4 +1,4 @@
-"""Events: what people are told, once."""
+"""Records Kubernetes events, each occurrence once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LONGEST = 1024  # characters of a message, as of events.k8s.io
 
 
 class EventRecorder:
-    """Creates events under names that say what they are about, so that one that is created again is known to have been told.
+    """Creates events under names that identify the occurrence, so that creating one again fails with AlreadyExists.
 
-    An event that cannot be written keeps nothing back: to be told matters less than what is done. `now` is wall time.
+    An event that cannot be written blocks nothing else. `now` is wall time.
     """
 
     def __init__(self, cluster: Cluster, *, source: str, sink: Sink, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -29,7 +29,7 @@ class EventRecorder:
         self._told: OrderedDict[Ref, None] = OrderedDict()
 
     async def write(self, events: Sequence[EventWrite]) -> list[Outcome]:
-        """Tells events, and returns what became of each that was not told before."""
+        """Records events; returns an outcome for each that was not recorded before."""
         return [outcome for event in events if (outcome := await self._one(event)) is not None]
 
     async def _one(self, event: EventWrite) -> Outcome | None:
@@ -56,7 +56,7 @@ class EventRecorder:
             self._told.popitem(last=False)
 
     def _manifest(self, event: EventWrite) -> Manifest:
-        """Returns an event of the core's API, which every `kubectl` shows. Those about objects without a namespace are in `default`."""
+        """Returns a core/v1 Event, which every kubectl shows. Events about cluster-scoped objects are in `default`."""
         kind, ref, uid = event.of
         stamp = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         named = {"name": ref.name, "uid": uid} | ({"namespace": ref.namespace} if ref.namespace else {})

@@ -1,4 +1,4 @@
-"""What keeps a writer that has lost its lease from writing."""
+"""Keeps a candidate that has lost its lease from writing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class LeaseLost(ClusterError):
-    """We may not write, as somebody else may hold the lease by now. `maybe_done`: the write had begun and was given up."""
+    """Reports that we may not write, because another candidate may hold the lease. `maybe_done`: the write had begun and was aborted."""
 
     def __init__(self, *, maybe_done: bool = False) -> None:
         super().__init__("the lease is lost: another candidate may be writing now")
@@ -22,7 +22,7 @@ class LeaseLost(ClusterError):
 
 
 class Fence:
-    """Open for as long as the lease is surely ours, by our own clock and however long the answer to a renewal took.
+    """Is open while the lease is certainly ours, by our own clock and however long the answer to a renewal took.
 
     Writes begin before `closes` and end before `ends`; both are times of the event loop's clock.
     """
@@ -32,13 +32,13 @@ class Fence:
         self._under_way: set[asyncio.Timeout] = set()
 
     def renew(self, closes: float, ends: float) -> None:
-        """Takes note that the lease was renewed; what is under way has longer, too."""
+        """Extends the fence after a renewal of the lease, for writes in flight as well."""
         self.closes, self.ends = closes, ends
         for deadline in self._under_way:
             deadline.reschedule(ends)
 
     def close(self) -> None:
-        """Lets nothing begin any more, and gives up what is under way: the lease is somebody else's."""
+        """Closes the fence and aborts writes in flight: another candidate has the lease."""
         self.renew(float("-inf"), asyncio.get_running_loop().time())
         self.ends = float("-inf")
 
@@ -69,7 +69,7 @@ class Fence:
 
 
 class FencedCluster(WrappedCluster):
-    """A cluster that is written to only while a fence is open; reading is free."""
+    """Wraps a cluster so that it is written to only while a fence is open; reads are not restricted."""
 
     def __init__(self, cluster: Cluster, fence: Fence) -> None:
         super().__init__(cluster)

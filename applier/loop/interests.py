@@ -1,4 +1,4 @@
-"""Which keys a change is news for."""
+"""Finds the keys that a changed object is relevant for."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ K = TypeVar("K", bound=Hashable)
 
 
 Topic = Ref | Ownership | tuple[Selection]
-"""What a key asks about: an object by name, what an owner has, or a selection.
+"""What a key has read: an object by name, the objects of an owner, or a selection.
 
 A selection stands in a tuple of its own, since otherwise one with the same four words as a name would be that name."""
 
 
 class Interests(Generic[K]):
-    """Keys by what their functions asked for when they were last called, and by the objects that they want.
+    """Indexes keys by what their functions read when they were last called, and by the objects that they desire.
 
-    A change looks up its name, its owners and its labels, so that it costs the same however many keys have asked about its kind. What an
-    owner has is kept apart by kind: each of 500 replicas asks for the revisions that their set owns, and would else be woken by each
-    PodClique of the others, which the set owns as well.
+    A change looks up its name, its owners and its labels, so that it costs the same however many keys have read its kind. Objects of an
+    owner are indexed by kind: each of 500 replicas reads the revisions of their set, and would otherwise be enqueued for each PodClique of
+    the others, which the set owns as well.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Interests(Generic[K]):
         self._by_label: dict[tuple[str, str, str, str], set[Selection]] = {}  # by group, kind, label and value that a selection needs
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
-        """Replaces what a key is interested in by what its view was asked for, and by the objects that it wants."""
+        """Replaces the interests of a key by what its view has read, and by the objects that it desires."""
         self.drop(key)
         read = view.read
         topics = self._topics[key] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
@@ -43,7 +43,7 @@ class Interests(Generic[K]):
                 self._by_label.setdefault(place, set()).add(selection)
 
     def drop(self, key: K) -> None:
-        """Forgets a key, which is interested in nothing more."""
+        """Removes a key and its interests."""
         for topic in self._topics.pop(key, ()):
             _discard(self._keys, topic, key)
             if len(topic) == 1 and topic not in self._keys:
@@ -51,15 +51,15 @@ class Interests(Generic[K]):
                     _discard(self._by_label, place, topic[0])
 
     def all(self) -> list[K]:
-        """Returns the keys that are interested in something."""
+        """Returns all keys with interests."""
         return list(self._topics)
 
     def count(self) -> int:
-        """Returns how many keys are interested in something."""
+        """Returns the number of keys with interests."""
         return len(self._topics)
 
     def of(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> set[K]:
-        """Returns the keys that a change is news for."""
+        """Returns the keys that a change of an object is relevant for."""
         topics: set[Topic] = {ref}
         for state in (old, new):
             if state is not None:
@@ -69,16 +69,17 @@ class Interests(Generic[K]):
         return {key for topic in topics for key in self._keys.get(topic, ())}
 
     def _selecting(self, ref: Ref, state: Manifest) -> list[Selection]:
-        """Returns the selections that pick an object."""
+        """Returns the selections that match an object."""
         labels: dict[str, str] = state["metadata"].get("labels") or {}
         candidates = set(self._by_label.get((ref.group, ref.kind, "", ""), ()))
         for label, value in labels.items():
             candidates |= self._by_label.get((ref.group, ref.kind, label, value), set())
-        return [one for one in candidates if one.namespace in ("", ref.namespace) and selector(one.selector).matches(state)]
+        in_namespace = (selection for selection in candidates if selection.namespace in ("", ref.namespace))
+        return [selection for selection in in_namespace if selector(selection.selector).matches(state)]
 
 
 def _places(selection: Selection) -> list[tuple[str, str, str, str]]:
-    """Returns where a selection is noted: under the values of the first label that it needs, or where every object looks."""
+    """Returns where a selection is indexed: under the values of the first label that it requires, or under its kind alone."""
     for requirement in selector(selection.selector).requirements:
         if requirement.wanted and requirement.values is not None:
             return [(selection.group, selection.kind, requirement.key, value) for value in requirement.values]

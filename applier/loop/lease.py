@@ -1,4 +1,4 @@
-"""Leader election by a Lease, so that of several candidates one writes at a time.
+"""Elects a leader by a Lease, so that of several candidates one writes at a time.
 
 As client-go's leaderelection: a candidate takes a Lease over only after it has seen no renewal for a whole lease duration on its own
 clock; times in the object are for people. Each write names the resourceVersion that it was decided on, so that of two candidates one wins.
@@ -22,10 +22,10 @@ JITTER = 1.2  # of the retry period, for those who wait: client-go's JitterFacto
 
 
 class Timing(NamedTuple):
-    """Seconds, client-go's for Kubernetes' own components.
+    """The timing of leader election in seconds; the defaults are client-go's for Kubernetes' own components.
 
-    `duration`: how long others wait before they take over. `renew`: how long we write on after the last renewal. `retry`: between tries.
-    The difference of the first two is what clocks may run apart in that time, and what the last write may take.
+    `duration`: how long others wait before they take over. `renew`: how long we keep writing after the last renewal. `retry`: between
+    tries. The difference of the first two covers the drift of clocks in that time, and the duration of the last write.
     """
 
     duration: float = 15.0
@@ -37,8 +37,9 @@ DEFAULT_TIMING = Timing()
 
 
 class Lease:
-    """One candidate. `held` is set while we lead, and `fence` open while that is sure; `trouble` is why the last try failed. `led_since` is
-    when we began to lead, on the event loop's clock: what others wrote before, we may not have heard of by then.
+    """Represents one candidate. `held` is set while we lead, `fence` is open while that is certain; `trouble` is the last try's error.
+
+    `led_since` is when we began to lead, on the event loop's clock: writes of an earlier leader may not have reached our cache by then.
 
     `identity` must be another one in each process. `now` is wall time, written for people only.
     """
@@ -66,7 +67,7 @@ class Lease:
         self._seen_at = float("-inf")
 
     async def run(self) -> None:
-        """Stands for election, and leads when elected, again and again, until it is cancelled."""
+        """Takes and renews the lease, again and again, until it is cancelled."""
         while True:
             await self._try()
             if self.held.is_set() and not self.fence.is_open:
@@ -74,7 +75,7 @@ class Lease:
             await asyncio.sleep(self._pause())
 
     async def release(self) -> None:
-        """Gives the lease up, so that others need not wait. Does nothing where it is not ours; nobody is hurt if it fails."""
+        """Gives the lease up, so that others need not wait. Does nothing if it is not ours; a failure is harmless."""
         was_held = self.held.is_set() and self.fence.is_open
         self._lose()
         if was_held:
@@ -99,7 +100,7 @@ class Lease:
         except TimeoutError:
             return
         except (WriteConflict, AlreadyExists, NotFound):
-            self._seen = {}  # somebody was faster; look again
+            self._seen = {}  # another candidate was faster; read the lease again
         except ClusterError as error:
             self.trouble = error
 
@@ -127,7 +128,7 @@ class Lease:
         return found
 
     def _is_taken(self, lease: Manifest) -> bool:
-        """Tells whether somebody else leads, for all that we can know: a renewal that we saw is younger than the lease lasts."""
+        """Tells whether another candidate may lead: less than a lease duration has passed since we saw its last renewal."""
         spec: dict[str, Any] = lease.get("spec") or {}
         if (spec.get("holderIdentity") or "") in ("", self.identity):
             return False
@@ -140,13 +141,13 @@ class Lease:
         return {**spec, "acquireTime": spec["renewTime"], "leaseTransitions": int(before.get("leaseTransitions") or 0) + bool(before)}
 
     async def _write(self, spec: dict[str, Any]) -> Manifest:
-        """Writes the lease, if nobody else has since. Raises `WriteConflict`."""
+        """Writes the lease over the version that we saw last. Raises `WriteConflict` when it has changed."""
         resource = await self._cluster.resource(LEASE)
         patch = {"metadata": {"resourceVersion": resource_version_of(self._seen)}, "spec": spec}
         return await self._cluster.patch(resource, self._namespace, self._name, patch, manager=self.identity)
 
     def _won(self, lease: Manifest, began: float) -> None:
-        """Counts the lease as ours from before we asked: nobody can have seen this renewal earlier."""
+        """Records a renewal. It counts from before the request: no other candidate can have seen it earlier than that."""
         self._seen, self._seen_at, self.trouble = lease, _time(), None
         if not self.held.is_set():
             self.led_since = _time()

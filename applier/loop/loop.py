@@ -1,4 +1,4 @@
-"""Keeps a cluster as a function from snapshot to graph says, key by key, for as long as it runs."""
+"""Keeps a cluster at the state that a function from snapshot to graph returns, key by key."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 
 @dataclass(slots=True, eq=False)
 class Result(Generic[K]):
-    """What came of one look at a key: an outcome for each object that was not as it should be.
+    """The result of reconciling a key: an outcome for each object that was not in its desired state.
 
-    `held` is why the key as a whole was left as it is, empty where it was not; `error` what was raised, where that is why.
+    `held` is why the key as a whole was left unchanged, empty where it was not; `error` is the exception that caused it.
     """
 
     key: K
@@ -38,38 +38,39 @@ class Result(Generic[K]):
 
 
 LONGEST_DOUBT = 5.0
-"""Seconds between two looks at a key that is held for want of knowledge. What was asked for is mostly known a moment later, and nobody
-tells when a watch that was broken is well again; the back-off of failures would by then have grown beyond that."""
+"""The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, and there is no
+notification when a broken watch recovers."""
 
 LAST_MOMENT = 2.0
-"""Seconds that requests in flight have to end once all the grace is over: a webhook may let them wait for much longer."""
+"""Seconds for requests in flight after the grace period is over: a webhook could delay them for much longer."""
 LONGEST_OUTAGE = 30.0
-"""Seconds between two looks at a key whose writes fail through no fault of its own. Nobody tells that a server which refused all writes for
-an hour takes them again, and the back-off of failures would by then be a quarter of an hour. A try costs such a server one request."""
+"""The longest back-off, in seconds, of a key whose writes fail because of the server. There is no notification when a server that was down
+for an hour works again, and the usual back-off would have grown to a quarter of an hour. A try costs such a server one request."""
 
 OnResult = Callable[[Result[K]], None]
 
 
 def _no_keys(*_: object) -> Iterable[K]:
-    """Derives no keys from objects: they come by `enqueue`."""
+    """Derives no keys from objects; they are added with `enqueue`."""
     return ()
 
 
 def _unheard(*_: object) -> None:
-    """Listens to nothing."""
+    """Ignores results."""
 
 
 class Loop(Generic[K]):
-    """Calls `desired` for a key and `reconcile` with what it gives: whenever an object changes that the function asked for or that the
-    graph holds, when `keys` derives the key from a changed object (what it gives first is looked at first), after a failure or a deletion,
-    when the function asked for it, and on `enqueue`.
+    """Reconciles keys: calls `desired` for a key, and `reconcile` with the result.
 
-    `desired` is pure and quick: it sees one consistent state. It gives a graph; or `Gone` for a key that does not exist, which counts only
-    if all that it has asked about is known for sure; or `Hold` for a key with which something is wrong. An exception is a hold, too, and
-    the key is tried again, ever later: no error of one key changes anything of its objects, or keeps other keys waiting. One key is never
-    worked on twice at once; `workers` keys are at a time. With a `lease` only its holder works; the others keep their caches warm.
-    `reconcile` has to write through the lease's fence. `on_result` is told what came of each look. The loop starts and stops its cache.
-    With `partial` it also runs where it lacks permission to read some of the kinds: keys that ask for these are held, and no others.
+    A key is enqueued whenever an object changes that its function has read or that its graph holds, when `keys` derives it from a changed
+    object (in that order), after a failure or a deletion, when the function requests it, and by `enqueue`.
+
+    `desired` is pure and fast: it sees one consistent state. It returns a graph; or `Gone` for a key that does not exist, which counts only
+    if everything it has read is certain; or `Hold` for a key with an error. An exception is a hold, too, and the key is retried with
+    back-off: an error of one key neither changes its objects nor delays other keys. One key is never reconciled twice at once; `workers`
+    keys are at a time. With a `lease` only its holder works; the others keep their caches warm. `reconcile` has to write through the
+    lease's fence. `on_result` gets the result of each reconcile. The loop starts and stops its cache. With `partial` it also runs without
+    permission to read some of the kinds: only keys that read these are held.
     """
 
     def __init__(
@@ -94,9 +95,9 @@ class Loop(Generic[K]):
         self._grace = 0.0
 
     async def run(self) -> None:
-        """Runs until `stop`; then ends within its grace period, or some seconds later where a server does not answer.
+        """Runs until `stop`; then ends within its grace period, or a few seconds later where a server does not answer.
 
-        Raises at once what keeps it from reading the cluster. Cancelling ends it without grace.
+        Raises at once the error that keeps it from reading the cluster. Cancelling ends it without grace.
         """
         ended = self.cache.subscribe(self._changed), self.cache.subscribe_served(self.look_at_all)
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
@@ -115,7 +116,7 @@ class Loop(Generic[K]):
                 self.queue.close()
                 await asyncio.wait(workers, timeout=self._grace)
             for task in over:
-                task.result()  # a task that broke is a fault of ours, and not to be hidden
+                task.result()  # raises the exception of a task that failed, which is a bug of ours
         finally:
             for end in ended:
                 end()
@@ -132,16 +133,16 @@ class Loop(Generic[K]):
             raise as_one(errors)
 
     def stop(self, grace: float = 25.0) -> None:
-        """Asks the loop to end: no key is begun any more, and those in work have `grace` seconds to end."""
+        """Asks the loop to end: no further key is started, and those being reconciled have `grace` seconds to finish."""
         self._grace = grace
         self._stopping.set()
 
     def enqueue(self, key: K) -> None:
-        """Lets a key be looked at soon."""
+        """Adds a key to the queue."""
         self.queue.add(key)
 
     async def settled(self) -> None:
-        """Returns as soon as no key waits or is in work. Keys that failed wait for their next try and do not count."""
+        """Returns as soon as no key waits or is being reconciled. Failed keys that wait for their retry do not count."""
         await self.queue.idle()
 
     def _changed(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
@@ -149,7 +150,7 @@ class Loop(Generic[K]):
             self.queue.add(key)
 
     def look_at_all(self) -> None:
-        """Lets all keys be looked at soon, as when a kind comes or goes, which any may have asked about."""
+        """Enqueues all keys, as when a kind becomes served or unserved, which any of them may have read."""
         for key in self._interests.all():
             self.queue.add(key)
 
@@ -162,12 +163,12 @@ class Loop(Generic[K]):
                     await self._look_at(key)
                 finally:
                     self.queue.done(key)
-                # A look that needs no request never waits: thousands of keys that are held for what a watch has not told yet would
-                # keep that very watch from being heard.
+                # A reconcile without a request never yields to the event loop: thousands of keys that are held for a watch event would
+                # keep that very watch from being read.
                 await asyncio.sleep(0)
 
     async def _leading(self) -> None:
-        """Returns once we lead, or are to stop."""
+        """Returns once we lead, or the loop is stopping."""
         if self.lease is None or self.lease.held.is_set():
             return
         waits = [asyncio.create_task(event.wait()) for event in (self.lease.held, self._stopping)]
@@ -177,7 +178,7 @@ class Loop(Generic[K]):
             await _cancelled(waits)
 
     async def _look_at(self, key: K) -> None:
-        """Brings one key to where it should be, and sees to it that it is looked at again when that is due."""
+        """Reconciles one key, and requeues it when that is due."""
         if self.lease and not self.lease.held.is_set():
             return self.queue.add(key)  # for when we lead again
         view = View(self.cache, since=self.lease.led_since if self.lease else float("-inf"))
@@ -187,7 +188,7 @@ class Loop(Generic[K]):
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._bring(key, desired, view)
             result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
-        except Exception as error:  # of the function or of the server: one key's trouble must not end the others
+        except Exception as error:  # of the function or of the server: an error of one key must not end the others
             result = Result(key, held=_in_words(error), error=error)
         self._on_result(result)
         self._requeue(result)
@@ -196,7 +197,7 @@ class Loop(Generic[K]):
         return None
 
     def _requeue(self, result: Result[K]) -> None:
-        """Sees to the next try of what did not go well. What was not known for sure mostly is a moment later: that is tried soon."""
+        """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced) for error in errors):
             self.queue.retry(result.key, LONGEST_DOUBT)
@@ -207,14 +208,15 @@ class Loop(Generic[K]):
         else:
             self.queue.forget(result.key)
             if any(outcome.action is Action.PRUNED for outcome in result.outcomes):
-                # What was deleted lets go of what it rested on, which goes with the next look: behind the keys that wait already.
+                # The next reconcile deletes what the deleted objects depended on: behind the keys that wait already.
                 self.queue.add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
-        """Returns what the function says.
+        """Calls the function, and records its interests.
 
-        What it has asked about is noted before anything is awaited, so that no change is missed, and so is
-        what of that is in doubt: a word that comes a moment later tells nothing of what was worked out by then."""
+        They are recorded before anything is awaited, so that no change is missed, and so are doubts: a later event does not make what was
+        computed from the state before any more certain.
+        """
         desired: Graph | Gone | Hold = Gone()
         try:
             desired = self._desired(view, key)
@@ -241,17 +243,17 @@ class Loop(Generic[K]):
 
 
 def _is_to_be_tried_again(outcome: Outcome) -> bool:
-    """Tells whether trying again may help: after a failure, and when an object was not what the cache had shown."""
+    """Tells whether a retry may help: after a failure, and when an object was not as the cache had shown it."""
     return outcome.action is Action.FAILED or isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _in_words(error: Exception) -> str:
-    """Returns what went wrong, in one line; a fault of ours with its type, as its text alone may say little."""
+    """Returns an error in one line; an unexpected exception with its type, because its text alone may not be clear."""
     return str(error) if isinstance(error, ApplierError) else f"{type(error).__name__}: {error}"
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Ends tasks. What finishes what it has begun when it is cancelled once, as `execute` does, is cancelled again after a moment."""
+    """Cancels tasks and waits for them. One that first finishes its requests, as `execute` does, is cancelled again after a moment."""
     pending = set(tasks)
     while pending:
         for task in pending:

@@ -1,4 +1,4 @@
-"""A queue of keys to work on: each once however often it is added, never by two workers at once, groups in turn, failures ever later."""
+"""Provides the work queue: each key once however often it is added, never for two workers at once, fair groups, back-off of failures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NO_GROUP = object()
 
 
 class QueueClosed(Exception):
-    """There is nothing more to work on, for good."""
+    """Reports that the queue is closed, so that no key will come."""
 
 
 @dataclass(slots=True, eq=False)
 class Counts:
-    """What a queue has seen so far. `waited` and `worked` are sums in seconds over `taken` and `done`."""
+    """The counters of a queue. `waited` and `worked` are sums in seconds over the keys `taken` and `done`."""
 
     added: int = 0
     coalesced: int = 0
@@ -33,16 +33,16 @@ class Counts:
 
 
 def _unheard(seconds: float) -> None:
-    """Listens to no duration."""
+    """Ignores durations."""
 
 
 class WorkQueue(Generic[K]):
-    """Keys wait in their group, in the order in which they came; groups take turns, so that none starves behind a long one.
+    """Queues keys by group, first in, first out; groups take turns, so that none starves behind a long one.
 
-    Between the end of one look at a key and the next lie at least as many seconds as `pace` gives for it: for a key that sums up what
-    changes all the time. Of one group at most `share` keys are in work at once: what these wait for shall not delay other groups. A failed
-    key waits `first` seconds before the next try, twice as long after each failure, at most `longest`:
-    client-go's numbers. `on_wait` and `on_work` are told how long each key waited and was worked on. Time is the event loop's.
+    `pace` returns the least seconds between two reconciles of a key, for keys that sum up frequent changes. At most `share` keys of a group
+    are being worked on at once, so that slow requests of one group do not delay the others. A failed key waits `first` seconds before its
+    retry, twice as long after each failure, at most `longest`: client-go's numbers. `on_wait` and `on_work` get the seconds that each key
+    waited and was worked on. Time is the event loop's.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class WorkQueue(Generic[K]):
         self._changed = asyncio.Event()
 
     def add(self, key: K) -> None:
-        """Lets a key be worked on soon. One that waits already waits no longer for it; one in work is worked on again."""
+        """Adds a key. One that waits already keeps its place; one that is being worked on is queued again afterwards."""
         if self._closed:
             return
         if (until := self._rests.get(key)) is not None:
@@ -93,7 +93,7 @@ class WorkQueue(Generic[K]):
             self._changed.set()
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Adds a key later. Of several times the earliest counts, and adding it before then counts as all of them."""
+        """Adds a key after some seconds. Of several times the earliest counts; adding it before then replaces all of them."""
         when = self._now() + seconds
         if self._closed or self._due.get(key, float("inf")) <= when:
             return
@@ -103,7 +103,7 @@ class WorkQueue(Generic[K]):
         self._set_timer()
 
     def retry(self, key: K, longest: float = float("inf")) -> float:
-        """Adds a key again after a failure, in `longest` seconds at most. Gives in how many seconds."""
+        """Adds a key after its back-off, `longest` seconds at most; returns the seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         self.counts.retried += 1
@@ -112,11 +112,11 @@ class WorkQueue(Generic[K]):
         return wait
 
     def forget(self, key: K) -> None:
-        """Takes note that the key went well: its next failure is its first."""
+        """Resets the back-off of a key after a success."""
         self._failures.pop(key, None)
 
     async def get(self) -> K:
-        """Returns the next key to work on, which is in work until `done`. Raises `QueueClosed` when no more will come."""
+        """Returns the next key, which counts as being worked on until `done`. Raises `QueueClosed` once the queue is closed."""
         while (group := self._next_group()) is NO_GROUP:
             if self._closed:
                 raise QueueClosed
@@ -132,11 +132,11 @@ class WorkQueue(Generic[K]):
         return self._take(key, since)
 
     def _next_group(self) -> Hashable:
-        """Returns the group whose turn it is, of those that have not their share in work."""
+        """Returns the next group that is below its share; `NO_GROUP` when there is none."""
         return next((group for group in self._waiting if self._busy[group] < self._share), NO_GROUP)
 
     def done(self, key: K) -> None:
-        """Ends the work on a key, well or not."""
+        """Ends the work on a key, successful or not."""
         group = self._group(key)
         self._busy[group] -= 1
         if not self._busy[group]:
@@ -157,7 +157,7 @@ class WorkQueue(Generic[K]):
         self._changed.set()
 
     def close(self) -> None:
-        """Takes no more keys, and gives none out that wait."""
+        """Closes the queue: drops waiting keys, and accepts no more."""
         self._closed = True
         self._due.clear()
         self._alarms.clear()
@@ -168,7 +168,7 @@ class WorkQueue(Generic[K]):
         self._changed.set()
 
     async def idle(self) -> None:
-        """Returns as soon as no key waits or is in work. Keys that are due later do not count."""
+        """Returns as soon as no key waits or is being worked on. Delayed keys do not count."""
         while self._waiting or self._active:
             self._changed.clear()
             await self._changed.wait()
@@ -178,15 +178,15 @@ class WorkQueue(Generic[K]):
         return sum(map(len, self._waiting.values())) + len(self._again)
 
     def active(self) -> int:
-        """Returns how many keys are in work."""
+        """Returns how many keys are being worked on."""
         return len(self._active)
 
     def delayed(self) -> int:
-        """Returns how many keys are to be added later."""
+        """Returns how many keys are delayed."""
         return len(self._due)
 
     def oldest(self) -> float:
-        """Returns for how many seconds the key that has waited longest has waited."""
+        """Returns the waiting time of the key that has waited longest, in seconds."""
         since = [when for keys in (*self._waiting.values(), self._again) for when in keys.values()]
         return self._now() - min(since) if since else 0.0
 
@@ -200,7 +200,7 @@ class WorkQueue(Generic[K]):
         return key
 
     def _forget_rested(self) -> None:
-        """Forgets who has rested, or a key that never comes again would be kept for ever. Those that began first come first."""
+        """Drops pauses that are over, so that keys that never return are not kept. The oldest come first."""
         now = self._now()
         while self._rests and self._rests[first := next(iter(self._rests))] <= now:
             del self._rests[first]

@@ -1,8 +1,8 @@
-"""One key brought to where it should be: told, its statuses written, its objects applied, and what has to go deleted.
+"""Reconciles one key: records its events, writes its statuses, applies its objects, and deletes what is no longer desired.
 
-The order is what makes a crash harmless. Events come first: what they tell of can be seen only until it is done, and one that is told
-again is told once. Statuses come before objects and deletions, for these follow from what the statuses say, and who starts anew reads
-there what was decided. Deletions come last, and only when all before them went well and what they rest on is known for sure.
+The order makes a crash harmless. Events come first: their cause may be gone after the other writes, and repeating one is harmless.
+Statuses come before objects and deletions, which follow from the decisions in them, so that a restarted operator reads what was decided.
+Deletions come last, and only if everything before succeeded and everything that was read is certain.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ NO_LONGER_WANTED = "no longer wanted"
 
 
 class Reconciler(Generic[K]):
-    """Brings keys to where they should be. Where nothing differs it makes no request.
+    """Reconciles keys. Where nothing differs it makes no request.
 
-    `members` gives the objects that exist because of a key, for instance those that its primary object owns: what of them the graph no
-    longer holds is deleted, each by its UID. Without `members` only what the graph says is deleted. Nothing is, unless the whole graph was
-    applied, and all that was read is known for sure (`View.doubts`); else it is held, with the reason. `attribution` names an annotation
-    that gets the reason before an object is deleted, so that our deletions can be told from others'. `finalizers` are ours, which are
-    taken off members that go, and `guards` as well, once these are no longer wanted. `namespace` limits what is watched. Of the
-    writes in flight some are always of other keys than those of one `group` (see `Concurrency`). Writes go through `cache`, so that the
-    next look sees them.
+    `members` returns the objects that exist because of a key, for instance those that its primary object owns: those that the graph no
+    longer holds are deleted, each by UID. Without `members` only the graph's own deletions are carried out. Deletions are held, with the
+    reason, unless the whole graph was applied and everything that was read is certain (`View.doubts`). `attribution` names an annotation
+    that gets the reason before an object is deleted, so that our deletions can be distinguished from others'. `finalizers` are ours, which
+    are removed from members that are deleted; so are `guards`, once the members are no longer desired. `namespace` limits what is watched.
+    `group` keeps the keys of one group from using all concurrent writes (see `Concurrency`). Writes go through `cache`, so that the next
+    reconcile sees them.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Reconciler(Generic[K]):
         return self._concurrency.limit
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
-        """Returns what became of each object that was not as it should be; empty when all was.
+        """Reconciles a key; returns an outcome for each object that was not in its desired state.
 
         Raises `ApplierError` when nothing can be read.
         """
@@ -94,7 +94,7 @@ class Reconciler(Generic[K]):
     async def _bring(self, key: K, graph: Graph, view: View) -> list[Outcome]:
         schemas = await self._known(graph, view)
         outcomes = await self._tell(key, graph, view, schemas)
-        # A status that was refused for its version was worked out from a state that is over: what it decided must not be done.
+        # A status that was rejected for its resourceVersion was computed from an outdated state, so its decisions must not be carried out.
         if not any(_refutes(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas)
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
@@ -103,7 +103,7 @@ class Reconciler(Generic[K]):
         return outcomes + await self._delete(key, graph, view, failed)
 
     async def _known(self, desired: Graph | Hold, view: View) -> Schemas:
-        """Sees to it that all kinds are watched that are to be written, and gives their schemas."""
+        """Watches all kinds that are to be written, and returns their schemas."""
         written = {status.of.kind for status in desired.statuses}
         deleted: set[Kind] = set()
         if isinstance(desired, Graph):
@@ -122,7 +122,7 @@ class Reconciler(Generic[K]):
         return told + await self._statuses.write(desired.statuses, view, schemas, self._group(key))
 
     async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
-        """Applies the graph, without what is on its way out: that is made again once the watch tells that it is gone."""
+        """Applies the graph without terminating objects, which are created again once the watch has shown that they are gone."""
         leaving = _leaving(graph, view)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
         planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
@@ -134,7 +134,7 @@ class Reconciler(Generic[K]):
         return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
-        """Deletes what is left over and what the graph says, and lets go of what somebody else has deleted."""
+        """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""
         members = list(self.members(view, key)) if self.members else []
         released = await self._deletions.release(members, graph.objects)
         return released + await self._deletions.write([*_left_over(members, graph), *graph.deletions], view, failed)
@@ -149,15 +149,15 @@ EVENT = ("", "Event")
 
 
 def _refutes(outcome: Outcome) -> bool:
-    """Tells whether a status could not be written that rests on a version.
+    """Tells whether a status that is bound to a resourceVersion could not be written.
 
-    What follows from it may be wrong, so that nothing may follow.
+    Then everything that follows from it may be wrong, and nothing more is written.
     """
     return outcome.action in UNDONE and bool(outcome.step.resource_version)
 
 
 def _leaving(graph: Graph, view: View) -> set[Ref]:
-    """Returns the objects of a graph that are being deleted or are to be, and those that they own, which would go with them."""
+    """Returns the objects of a graph that are terminating or to be deleted, and those that they own, which are collected with them."""
     leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
     leaving |= {ref for ref in graph.objects if is_being_deleted(_live(view, ref))}
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):

@@ -1,4 +1,4 @@
-"""Statuses: written to the status subresource, where they differ, and over no other state than the one they rest on."""
+"""Writes statuses to the status subresource, where they differ, bound to the resourceVersion that they were computed from."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ STATUS = "status"
 
 
 class StatusWriter:
-    """Writes statuses by server-side apply, with force: what a controller says of its own objects is never somebody else's word.
+    """Writes statuses by server-side apply, with force: a controller owns the status of its objects.
 
-    `manager` owns the fields of statuses that name none. `concurrency` says how many are in flight, those of one group among them: a group
-    whose statuses somebody takes his time to admit delays nobody else's.
+    `manager` owns the fields of statuses that name no manager. `concurrency` bounds the writes in flight, and those of one group: a slow
+    admission webhook for one group does not delay the others.
     """
 
     def __init__(self, cluster: Cluster, *, manager: str, concurrency: Concurrency, sink: Sink) -> None:
@@ -34,8 +34,8 @@ class StatusWriter:
         self._concurrency = concurrency
 
     async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas, group: Hashable = None) -> list[Outcome]:
-        """Writes statuses, and returns what became of each that was not as it should be; those that are as wanted cost no request."""
-        # A status of an object of the same name and another UID would tell of pods that are gone.
+        """Writes the statuses that differ; returns an outcome for each of them. Unchanged ones cost no request."""
+        # An object of the same name with another UID is a new one, to which this status does not apply.
         due = [
             (status, live)
             for status in statuses
@@ -47,7 +47,7 @@ class StatusWriter:
         return list(outcomes)
 
     def _differs(self, status: StatusWrite, live: Manifest, schemas: Schemas) -> bool:
-        """Tells whether writing would change anything, as far as that can be told without the server."""
+        """Tells whether writing would change anything, as far as the live object shows."""
         if live.get(STATUS) == status.status:
             return False
         if not entries_of(live):
@@ -76,7 +76,7 @@ class StatusWriter:
         return Outcome(step, Action.CONFIGURED, "its status", status.of.uid, time.monotonic() - began)
 
     async def _look(self, status: StatusWrite) -> None:
-        """Reads the object as it is now, which the cache takes over: the next look must not rest on what has just been refused."""
+        """Reads the live object into the cache, so that the next reconcile does not use the state that was just rejected."""
         try:
             resource = await self.cluster.resource(status.of.kind)
             await find(self.cluster, resource, status.of.ref.namespace, status.of.ref.name)
@@ -85,7 +85,7 @@ class StatusWriter:
 
 
 def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:
-    """Returns what is applied. When `bound` it is for this object only, and where the status rests on a version for that version."""
+    """Returns the manifest to apply. With `bound` it names the UID, and the resourceVersion where the status depends on one."""
     of = status.of
     metadata: dict[str, Any] = {"name": of.ref.name} | ({"namespace": of.ref.namespace} if of.ref.namespace else {})
     if bound:

@@ -1,4 +1,4 @@
-"""What a function from snapshot to graph sees of the cluster, and what it has asked."""
+"""Provides the view of the cluster for a function from snapshot to graph, and records what the function reads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
 class Ownership(NamedTuple):
-    """A question for the objects of a kind, or of all, that name a UID among their owners."""
+    """A read of the objects of a kind, or of all kinds, that have an owner with this UID."""
 
     uid: str
     kind: GroupKind | None
 
 
 class Selection(NamedTuple):
-    """A question for objects of a kind by label."""
+    """A read of the objects of a kind by label selector."""
 
     group: str
     kind: str
@@ -29,7 +29,7 @@ class Selection(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReadSet:
-    """All that was asked of a view: objects by name, by owner and by label, and in which kinds for any of these."""
+    """Everything that was read through a view: objects by name, by owner and by label, and the kinds of all these."""
 
     refs: set[Ref] = field(default_factory=set)
     owned: set[Ownership] = field(default_factory=set)
@@ -37,15 +37,15 @@ class ReadSet:
     kinds: set[GroupKind] = field(default_factory=set)
 
     def count(self) -> int:
-        """Returns how many questions there were."""
+        """Returns the number of distinct reads."""
         return len(self.refs) + len(self.owned) + len(self.selections)
 
 
 class View:
-    """A cache (a `Live`) that remembers what was asked of it. Objects are read-only; nothing changes while a function looks at it.
+    """Wraps the cache (a `Live`) and records what is read. Objects are read-only; nothing changes while the function runs.
 
-    It never takes "I do not know" for "there is none": questions raise `NotSynced`. `since` is a time of the loop's clock: what the
-    server has not confirmed after it is in doubt.
+    An unknown object is never reported as absent: reads raise `NotSynced`. `since` is a time of the loop's clock: a state that the server
+    has not confirmed after it is in doubt.
     """
 
     def __init__(self, cache: WatchCache, since: float = float("-inf")) -> None:
@@ -60,7 +60,7 @@ class View:
         return self._cache.get(ref)
 
     def peek(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, whose changes are no news for the key: whoever derives keys from changes says which of them are."""
+        """Returns the live object without recording an interest in it: `keys` decides which of its changes enqueue the key."""
         self.read.kinds.add(ref[:2])
         return self._cache.get(ref)
 
@@ -72,7 +72,7 @@ class View:
         return self._cache.by_owner(uid, kinds)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """Returns the objects of a kind that a selector picks. Raises `NotSynced`."""
+        """Returns the objects of a kind that match a selector. Raises `NotSynced`."""
         self.read.selections.add(Selection(group, kind, namespace, selector))
         self.read.kinds.add((group, kind))
         return self._cache.by_label(group, kind, selector, namespace)
@@ -80,22 +80,22 @@ class View:
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str = "", since: object = None) -> Changes:
         """Returns which objects of a kind with this label have changed since the mark of an earlier answer, by name. Raises `NotSynced`.
 
-        Further changes of any of them are news for the key, as with `by_label`.
+        Further changes of any of them enqueue the key, as with `by_label`.
         """
         self.read.selections.add(Selection(group, kind, namespace, f"{label}={value}"))
         self.read.kinds.add((group, kind))
         return self._cache.changes(group, kind, label, value, namespace, since)
 
     def doubts(self) -> list[str]:
-        """Returns why what was read may not be what is there, a sentence for each kind; empty when it can be relied on.
+        """Returns why the state that was read may be outdated, a sentence for each kind; empty when it is reliable.
 
-        What was in doubt once stays so: what was worked out by then rests on what was read, whatever the server has said since.
+        A doubt stays: the result was computed from the doubtful state, whatever the server has confirmed since.
         """
         self._doubts = self._doubts or self._cache.doubts(self.read.kinds, self._since)
         return self._doubts
 
     def ask(self) -> None:
-        """Has the server say again what only its silence keeps in doubt, for the next look."""
+        """Requests a fresh state of the kinds that are only in doubt because the server was silent, for the next reconcile."""
         self._cache.ask(self.read.kinds, self._since)
 
     def unserved(self) -> set[Kind]:
@@ -103,9 +103,9 @@ class View:
         return self._cache.unserved()
 
     async def watch(self, wanted: Iterable[Wanted]) -> None:
-        """Sees to it that these kinds are watched and known. Raises what keeps us from reading them.
+        """Watches these kinds, and waits until their state is known. Raises the errors that keep us from reading them.
 
-        That does not hold for want of permission: objects of such a kind are not known, and who asks for one is told why.
+        Missing permission raises nothing here: reading an object of such a kind raises `NotSynced` with the reason.
         """
         wanted = tuple(wanted)
         self._cache.add(*wanted)

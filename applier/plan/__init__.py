@@ -1,4 +1,4 @@
-"""What is to be done to make a cluster equal to a graph, decided without asking it, and plans that are kept for later."""
+"""Plans how to make a cluster equal to a graph, from what was read of it before, and saves plans for later."""
 
 from applier.decision import CLIENT_SIDE
 from applier.plan.planner import Intent, Plan, plan

@@ -1,4 +1,4 @@
-"""The places of an object that is only ever created which follow the graph all the same, such as the scheduling gate of a Pod.
+"""Patches the places of a create-only object that follow the graph all the same, such as the scheduling gates of a Pod.
 
 Server-side apply is no help there: to take one item out of a list it wants the whole object again, as it was applied, and of a Pod
 nobody knows that any more once its template has changed. So the difference at these places is written as a JSON patch (RFC 6902).
@@ -16,14 +16,14 @@ Patch = list[dict[str, Any]]
 
 
 class Following(NamedTuple):
-    """What has to be patched, and what that changes, for people. Both are empty where nothing differs."""
+    """Holds a JSON patch and the changes that it makes, for reports. Both are empty where nothing differs."""
 
     patch: Patch
     changes: list[FieldChange]
 
 
 def follow(manifest: Manifest, live: Manifest, pointers: Sequence[str]) -> Following:
-    """Works out the patch that brings a live object to where a manifest says it should be, at these places and nowhere else.
+    """Computes the patch that brings a live object to the state of a manifest at these places and nowhere else.
 
     A pointer is a JSON pointer in which an item of a list is named by its `name`, for positions differ from one object to the next. At a
     map only the entries count that the manifest has: others may have put theirs beside them. What the manifest lacks is taken out.
@@ -54,7 +54,7 @@ def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]
 
 
 class _Place(NamedTuple):
-    """Where a pointer leads in an object: the value there and around it, ABSENT where there is none, with the positions filled in."""
+    """Resolves a pointer in an object: the value there and the one around it (ABSENT for none), with list positions filled in."""
 
     value: Any
     parent: Any

@@ -1,4 +1,4 @@
-"""Steps and desired objects as JSON values, and back. No value of a Secret is in any of them."""
+"""Converts steps and desired objects to JSON values and back, without the values of Secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.ref import Manifest, Ref
 SECRET = ("", "Secret")
 VALUES = ("data", "stringData")
 HIDDEN = "hidden"
-"""Stands where a Secret had a value."""
+"""Replaces the values of Secrets."""
 
 Json = dict[str, Any]
 
@@ -24,13 +24,13 @@ def without_values(manifest: Manifest) -> Manifest:
 
 
 def values_of(manifest: Manifest) -> Json:
-    """Returns what `without_values` takes away."""
+    """Returns the values that `without_values` removes."""
     return {part: manifest[part] for part in VALUES if manifest.get(part)} if Ref.of(manifest)[:2] == SECRET else {}
 
 
 DESIRED = ("owner", "after", "source")
 STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_version", "wave", "unsure")
-"""What is kept of a step: not what is sent, since that is worked out anew over what is there then."""
+"""The parts of a step that are saved: not its request, which is computed anew from the live object of that time."""
 
 
 def desired_form(desired: Desired) -> Json:

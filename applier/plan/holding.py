@@ -1,4 +1,4 @@
-"""What has to wait for something that is not done: why, and for which first cause."""
+"""Decides which objects have to wait for something that is not done, and for which first cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.ref import Ref
 
 
 def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Step | Outcome], causes: dict[Ref, Ref]) -> str:
-    """Returns why an object has to wait: what it needs was not done, or what comes before it is not even there; empty when it need not.
+    """Returns why an object has to wait: what it needs failed, or what comes before it does not exist; empty when it need not wait.
 
     `fates` is what is known of each object so far: its step, or its outcome. `causes` holds the first cause of everything that waits,
     and gets that of this object.
@@ -31,7 +31,7 @@ def _is_undone(ref: Ref, fates: Mapping[Ref, Step | Outcome]) -> bool:
 
 
 def hold_back(plan: Plan) -> None:
-    """Lets the steps of a plan be held that would have to wait, as whoever carries it out does."""
+    """Marks the steps of a plan as held that would have to wait, as the executor does."""
     if not any(step.action in UNDONE for step in plan.steps):
         return
     fates: dict[Ref, Step] = {}

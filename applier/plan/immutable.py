@@ -1,4 +1,4 @@
-"""Fields that cannot be changed once they are set, as Kubernetes' own validation has it.
+"""Lists the fields that Kubernetes' validation does not let change once they are set.
 
 This is a forecast, so that a plan says what will happen without asking. It errs towards "can be changed": the server has the last word,
 and nothing is deleted before it has refused the change. `tests/applier/execute` holds the table against a real API server.
@@ -17,7 +17,7 @@ Prefixes = tuple[tuple[str, ...], ...]
 
 
 class Frozen(NamedTuple):
-    """What is fixed in one kind: everything under `fields`, apart from what is under `free`."""
+    """Represents a kind's immutable fields: everything under `fields`, except what is under `free`."""
 
     fields: Prefixes
     free: Prefixes = ()
@@ -77,7 +77,7 @@ SET_ONCE: Prefixes = (("spec", "clusterIP"), ("spec", "volumeName"), ("spec", "s
 
 
 def fixed_fields(ref: Ref, live: Manifest, changes: Iterable[FieldChange]) -> list[Path]:
-    """Returns the changed fields of an object that Kubernetes does not let change, in the order of the changes."""
+    """Returns those changed fields of an object that are immutable, in the order of the changes."""
     frozen = _frozen(ref, live)
     return [] if frozen is None else [change.path for change in changes if _is_fixed(change, frozen, live)]
 

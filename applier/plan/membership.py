@@ -1,4 +1,4 @@
-"""Of which recorded set (ApplySet, KEP-3659) an object is a member, and that no apply changes that by the way.
+"""Reads of which ApplySet (KEP-3659) an object is a member, and keeps an apply from changing that in passing.
 
 The KEP makes it an error to apply, as part of one set, what carries the label of another: the next prune of that one would no longer find
 the object, and the one after a way back would delete it. kubectl 1.35 does not look, and moves it. Here it is held, unless it is forced.
@@ -22,13 +22,13 @@ ALL = "*"
 
 
 def part_of(manifest: Manifest) -> str:
-    """Returns what the label says; empty without."""
+    """Returns the label's value; empty without the label."""
     labels = (manifest.get("metadata") or {}).get("labels")
     return str(labels.get(PART_OF) or "") if labels else ""
 
 
 def set_of(live: Manifest) -> str:
-    """Returns the id of the set that a live object is a member of; empty for none.
+    """Returns the id of the ApplySet of which a live object is a member; empty for none.
 
     A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
     is controlled by another object, and nobody applied its label: it is no member.
@@ -42,7 +42,7 @@ def set_of(live: Manifest) -> str:
 
 
 def _applied_label(entry: dict[str, Any]) -> bool:
-    """Says whether somebody who applies, on the server or as kubectl does on the client, set the label of membership."""
+    """Tells whether the membership label was set by an apply, on the server or as kubectl does on the client."""
     applies = entry.get("operation") == "Apply" or entry.get("manager") == "kubectl-client-side-apply"
     return applies and _has_label(entry)
 
@@ -52,7 +52,7 @@ def _has_label(entry: dict[str, Any]) -> bool:
 
 
 def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
-    """Returns the manifest with the live label put in, where it has none and the server would take ours out; else the same manifest."""
+    """Adds the live label to a manifest without one if the apply would remove it; otherwise returns the same manifest."""
     id = part_of(live)
     if not id or part_of(manifest) or not _is_ours(live, manager):
         return manifest
@@ -68,14 +68,14 @@ def _is_ours(live: Manifest, manager: str) -> bool:
 
 
 def left_set(manifest: Manifest, live: Manifest) -> str:
-    """Returns the id of the set that a live object would leave for the manifest's own; empty when it would leave none."""
+    """Returns the id of the ApplySet that a live object would leave for the manifest's own; empty when it leaves none."""
     wanted = part_of(manifest)
     now = set_of(live) if wanted else ""
     return now if now != wanted else ""
 
 
 def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
-    """Says whether an object may be moved: by force against everybody, or against all those that own the label."""
+    """Tells whether an object may be moved: by force against everybody, or against all owners of the label."""
     return ALL in may or (bool(conflicts) and all(conflict.owner.manager in may for conflict in conflicts))
 
 

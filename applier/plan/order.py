@@ -1,4 +1,4 @@
-"""In which wave each object is written: what the graph says, and what Kubernetes implies.
+"""Orders objects in waves: by the edges of the graph, and by those that Kubernetes implies.
 
 Implied: a namespace before what is in it, a definition (CRD) before objects of its kind, and before a workload what the API server
 refuses it without (service account, priority class) or its pods cannot start without (config maps, secrets, claims). An implied edge
@@ -22,10 +22,10 @@ LAST = {
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
 }
-"""Kinds that intercept the requests of others."""
+"""Kinds that intercept requests for other objects."""
 
 Edges = dict[Ref, list[Ref]]
-"""For each object, those that come before it."""
+"""Maps each object to those that come before it."""
 
 NEEDED_BY_PODS = {
     ("", "ConfigMap"),
@@ -38,7 +38,7 @@ NEEDED_BY_PODS = {
 
 
 class Order(NamedTuple):
-    """Waves, and for each object what it waits for: as the graph says (hard), and as Kubernetes implies (soft)."""
+    """Holds the waves, and what each object waits for: by the graph (hard), and as Kubernetes implies (soft)."""
 
     waves: list[list[Ref]]
     hard_dependencies: Edges
@@ -46,7 +46,7 @@ class Order(NamedTuple):
 
 
 def order(graph: Graph) -> Order:
-    """Waves with implied edges; linear in objects and edges. Raises `Cycle` when the graph's own edges close one."""
+    """Computes the waves with implied edges, linear in objects and edges. Raises `Cycle` when the graph's own edges close one."""
     hard = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
     soft = _implied(graph)
     while True:
@@ -63,7 +63,7 @@ def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
     wave: dict[Ref, int] = {}
 
     def settle(start: Ref) -> None:
-        """Gives an object and all before it their waves: depth first, without recursion, since a chain may have 10,000 objects."""
+        """Assigns waves to an object and all before it, depth first; without recursion, since a chain may have 10,000 objects."""
         path = {start: before(start)}
         while path:
             ref, waiting = next(reversed(path.items()))
@@ -91,7 +91,7 @@ def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
 
 
 def _cut(cycle: Cycle, soft: Edges) -> bool:
-    """Leaves out the implied edges of a cycle; says whether there were any."""
+    """Drops the implied edges of a cycle; tells whether there were any."""
     implied = [(ref, before) for ref, before in pairwise(cycle.path) if before in soft.get(ref, ())]
     for ref, before in implied:
         soft[ref].remove(before)
@@ -99,7 +99,7 @@ def _cut(cycle: Cycle, soft: Edges) -> bool:
 
 
 def _intercepting_last(waves: list[list[Ref]], *edges: Edges) -> list[list[Ref]]:
-    """Moves what intercepts requests, and is waited for by nobody, behind all others."""
+    """Moves objects that intercept requests behind all others, unless another object waits for them."""
     # A webhook that fails closed and whose Service is not there yet refuses the very Deployment that would answer for it.
     late = {ref for wave in waves for ref in wave if ref[:2] in LAST}
     if late:
@@ -111,7 +111,7 @@ def _intercepting_last(waves: list[list[Ref]], *edges: Edges) -> list[list[Ref]]
 
 
 def _implied(graph: Graph) -> Edges:
-    """Returns, for each object, what Kubernetes wants to be there first; each once, and only what is in the graph."""
+    """Returns for each object what Kubernetes needs to exist first; each once, and only objects of the graph."""
     objects = graph.objects
     present = {ref[:2] for ref in objects}
     definitions = defined_kinds(graph) if DEFINITION in present else {}
@@ -133,7 +133,7 @@ def _implied(graph: Graph) -> Edges:
 
 
 def defined_kinds(graph: Graph) -> dict[GroupKind, Ref]:
-    """Returns group and kind of what the definitions (CRDs) of a graph define, with the definition."""
+    """Maps group and kind to the CRD of the graph that defines them."""
     definitions = ((ref, desired.manifest.get("spec") or {}) for ref, desired in graph.objects.items() if ref[:2] == DEFINITION)
     return {(str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", ""))): ref for ref, spec in definitions}
 
@@ -145,7 +145,7 @@ def _role(ref: Ref, manifest: Manifest) -> Ref:
 
 
 def _needed_by_pods(ref: Ref, manifest: Manifest) -> Iterator[Ref]:
-    """Yields what the pods of an object name: objects of its namespace, and classes."""
+    """Yields the references of an object's pods: objects of its namespace, and classes."""
     spec = _pod_spec(manifest)
     if not spec:
         return
@@ -162,7 +162,7 @@ def _needed_by_pods(ref: Ref, manifest: Manifest) -> Iterator[Ref]:
 
 
 def _pod_spec(manifest: Manifest) -> dict[str, Any]:
-    """Returns the pod spec inside a pod, a workload with a `template`, or a cron job; empty where there is none."""
+    """Returns the pod spec of a pod, of a workload with a `template` or of a cron job; empty for other objects."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict):
         return {}

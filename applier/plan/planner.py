@@ -1,4 +1,4 @@
-"""From a graph and what is live to what is to be done: one step for each object, in the order of writing, decided without asking."""
+"""Plans the steps from a graph and the live objects: one for each object, in the order of writing, without a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intent:
-    """Under which name is written, and what may be taken from others.
+    """Configures under which field manager is written, and which managers' fields may be taken over.
 
     `force`: managers whose fields may be taken, `*` for all. `take_over`: managers whose ownership becomes ours, so that fields that
     we give up later go away. `brief` leaves out how objects that are only ever created differ, of which a loop tells nobody: that takes
@@ -37,7 +37,7 @@ class Intent:
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """What is to be done.
+    """Holds the steps of a run.
 
     `steps` are in the order of writing, each with its wave. `hard_dependencies` says which objects of the graph each waits for, and
     goes without when one of them fails; `soft_dependencies` which come before it only because Kubernetes wants them there first. `live`
@@ -52,19 +52,19 @@ class Plan:
     schemas: Schemas = field(default_factory=Schemas)
 
     def counts(self) -> Counter[Action]:
-        """Returns how many objects end as what."""
+        """Counts the steps by action."""
         return Counter(step.action for step in self.steps)
 
     def changed(self) -> list[Step]:
-        """Returns the steps that are more than a look: everything but unchanged and yielded."""
+        """Returns the steps that change something: all but unchanged and yielded ones."""
         return [step for step in self.steps if step.action not in QUIET]
 
     def writes(self, graph: Graph) -> Plan:
-        """Returns the plan without what it prunes: the steps for objects of the graph."""
+        """Returns the plan without its prune steps."""
         return replace(self, steps=[step for step in self.steps if step.ref in graph.objects])
 
     def waves(self) -> list[list[Step]]:
-        """Returns steps by wave, in order; waves in which nothing is to be done included."""
+        """Returns the steps by wave, in order, including empty waves."""
         waves: list[list[Step]] = [[] for _ in range(1 + max((step.wave for step in self.steps), default=-1))]
         for step in self.steps:
             waves[step.wave].append(step)
@@ -74,7 +74,7 @@ class Plan:
 def plan(
     graph: Graph, live: Live, schemas: Schemas, intent: Intent, *, prunable: Sequence[Step] = (), unserved: Collection[Kind] = ()
 ) -> Plan:
-    """Decides what is to be done to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
+    """Plans how to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
 
     `prunable`: steps for objects that are no longer wanted, already in the order of their deletion; they come after all waves.
     `unserved`: kinds that the server is known not to serve.
@@ -95,12 +95,12 @@ def plan(
 
 
 class NotKnown(Exception):
-    """What is there is not known; the text says why."""
+    """Reports that an object's live state is not known, and why."""
 
 
 @dataclass(slots=True, eq=False)
 class _Known:
-    """What a snapshot and the steps so far say.
+    """Combines a snapshot of the cluster with the steps decided so far.
 
     `defined` holds what the graph itself defines, by group and kind; `unserved` the kinds that the server does not serve; `seen` the
     live objects that were asked for.
@@ -114,7 +114,7 @@ class _Known:
     _remade: set[Ref] = field(default_factory=set)
 
     def step_for(self, desired: Desired, schemas: Schemas, intent: Intent) -> Step:
-        """Returns what is to be done with one object, given the steps before it."""
+        """Decides the step for one object, given the steps before it."""
         try:
             live = self.live_object(desired)
         except NotKnown as why:
@@ -123,13 +123,13 @@ class _Known:
         return step_for(desired, live, schemas.get(Kind.of(desired.manifest)), intent, uid, self.replaced(desired.ref))
 
     def note(self, step: Step) -> None:
-        """Takes a step that was decided on, for those that come after it."""
+        """Records a step, for the decisions on later objects."""
         self.steps[step.ref] = step
         if step.uid and self._is_new(step.ref):
             self._remade.add(step.ref)
 
     def live_object(self, desired: Desired) -> Manifest | None:
-        """Returns the object as it is, None when there is none. Raises `NotKnown`."""
+        """Returns the live object, or None if there is none. Raises `NotKnown`."""
         definition = self.defined.get(desired.ref[:2])
         if definition is not None and self._is_new(definition) and definition not in self._remade:
             return None
@@ -146,7 +146,7 @@ class _Known:
         return live
 
     def uid(self, owner: Ref) -> str:
-        """Returns the UID that an owner has and keeps; empty when it is made (again) first, or is not known."""
+        """Returns an owner's UID if it stays the same; empty when the owner is (re)created first or is not known."""
         if owner in self.steps:
             return "" if self._is_new(owner) else self.steps[owner].uid
         try:
@@ -155,7 +155,7 @@ class _Known:
             return ""
 
     def replaced(self, ref: Ref) -> str:
-        """Returns why the live object goes away before its step is due; empty when it does not."""
+        """Returns why the live object will be gone before its step is due; empty when it will not."""
         if not self._remade:
             return ""
         around = (Ref("", "Namespace", "", ref.namespace), self.defined.get(ref[:2]))
@@ -166,7 +166,7 @@ class _Known:
 
 
 def step_for(desired: Desired, live: Manifest | None, schema: Type | None, intent: Intent, owner_uid: str, replaced: str = "") -> Step:
-    """Returns what is to be done with one object, given the live one, with values of Secrets hidden.
+    """Decides the step for one object, given the live one with values of Secrets hidden.
 
     `owner_uid` is that of its owner, empty while it is not known; `replaced` says why the live object goes away before its step is due.
     Never raises: a comparison that fails is a failed step.
@@ -188,7 +188,7 @@ def _settle(step: Step, action: Action, reason: str = "", *, unsure: bool = Fals
 def _decide(
     step: Step, desired: Desired, live: Manifest | None, schema: Type | None, intent: Intent, owner_uid: str, replaced: str
 ) -> None:
-    """Walks through what can be said of an object, the strongest reason first."""
+    """Decides an object's step by the first case that applies, the strongest reason first."""
     manifest, owner = desired.manifest, desired.owner
     if live is None:
         return _settle(step, Action.CREATED)
@@ -229,7 +229,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
 
 
 def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -> None:
-    """Leaves a member of another set there, unless it may be moved, or is not written anyway."""
+    """Leaves a member of another ApplySet untouched, unless it may be moved or is not written anyway."""
     over_label = conflicts_over(live)
     if step.action in WRITTEN and not may_leave(over_label, may):
         step.conflicts = over_label
@@ -239,7 +239,7 @@ def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -
 
 
 def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> None:
-    """Decides from a comparison what is done about it."""
+    """Decides the step from a comparison with the live object."""
     verdict, policy = decision.verdict, desired.policy
     if policy.create_only:
         # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.
@@ -263,7 +263,7 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
 
 
 def _follow(step: Step, desired: Desired, live: Manifest, why: str) -> None:
-    """Leaves an object as it was created, but for the places that follow the graph."""
+    """Leaves an object as it was created, except for the places that follow the graph."""
     following = follow(desired.manifest, live, desired.policy.follows)
     if not following.patch:
         return _settle(step, Action.UNCHANGED, why)
@@ -272,7 +272,7 @@ def _follow(step: Step, desired: Desired, live: Manifest, why: str) -> None:
 
 
 def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:
-    """Says whether the object is wanted as it is, whatever it is: a bare Namespace, for instance.
+    """Tells whether a manifest asks for nothing but the object's existence, as a bare Namespace does.
 
     The server keeps no owners for what has no owned fields, and would, when it is applied again, only begin to record others.
     """

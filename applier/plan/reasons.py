@@ -1,4 +1,4 @@
-"""The sentences of a plan: what differs and who changed it, who is in the way and what can be done about it."""
+"""Writes the sentences of a plan: what differs and who changed it, who is in the way and what can be done about it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from applier.outcome import ABSENT, Conflict, FieldChange, Owner, Path, dotted
 from applier.ref import Manifest
 
 NAMED = 3
-"""How many fields a sentence names before it only counts the rest."""
+"""At most this many fields are listed in a sentence; the rest is counted."""
 
 BY_FORCE = "(force)"
-"""Names the way by force in the words of the API. A program that has an option for it puts that in its place."""
+"""Names the parameter that forces an apply, in the API's words. A program with an option for it replaces this text."""
 
 WAYS_OUT = f"take it {BY_FORCE}, give it up (remove it from the manifest), or share it (use the same value)"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Returns `a, b, c and 4 more`."""
+    """Lists names as in `a, b, c and 4 more`."""
     names = list(dict.fromkeys(names))
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else ", ".join(names[:NAMED]) + f" and {more} more"
 
 
 def who(owner: Owner) -> str:
-    """Returns `kubectl-edit (Update at 2026-01-01T00:00:00Z)`."""
+    """Formats an owner as in `kubectl-edit (Update at 2026-01-01T00:00:00Z)`."""
     through = f" of {owner.subresource}" if owner.subresource else ""
     when = f" at {owner.time}" if owner.time else ""
     return f"{owner.manager} ({owner.operation}{through}{when})"
 
 
 def what_differs(changes: Sequence[FieldChange]) -> str:
-    """Returns which fields differ; and, where others hold them now, who."""
+    """Returns a sentence on the fields that differ, and on their owners where others own them now."""
     if not changes:
         return "only who owns its fields changes"
     fields = listed(dotted(change.path) for change in changes)
@@ -40,7 +40,7 @@ def what_differs(changes: Sequence[FieldChange]) -> str:
 
 
 def what_conflicts(conflicts: Sequence[Conflict]) -> str:
-    """Returns which fields are in conflict, with whom, and the three ways out."""
+    """Returns a sentence on the conflicting fields, their owners, and the three ways out."""
     by_owner: dict[str, list[str]] = {}
     for conflict in conflicts:
         by_owner.setdefault(who(conflict.owner), []).append(dotted(conflict.path))
@@ -49,12 +49,12 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 
 def which_set(id: str) -> str:
-    """Says that an object is a member of the set with this id, and what can be done about it."""
+    """Returns a sentence on an object's membership in the ApplySet of this id, and on what can be done about it."""
     return f"is a member of another set ({id}): move it {BY_FORCE}, or leave it to that one"
 
 
 def what_is_fixed(paths: Sequence[Path]) -> str:
-    """Returns which fields cannot be changed in place."""
+    """Returns a sentence on the fields that cannot be changed in place."""
     return f"{listed(map(dotted, paths))} cannot be changed once set"
 
 
@@ -62,5 +62,5 @@ RECREATE = "it would have to be deleted and made again, which its policy does no
 
 
 def makers(live: Manifest) -> str:
-    """Says who set the fields of an object, each manager once."""
+    """Returns the owners of these fields, each manager once."""
     return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"

@@ -1,4 +1,4 @@
-"""Plans that are kept: reviewed now, carried out later, and only if everything they were decided on is still so.
+"""Saves plans, to be reviewed now and executed later, only if everything that they were decided on still holds.
 
 A saved plan is JSON and holds the objects themselves, but no value of a Secret. Whoever carries out one that writes Secrets gives the
 input again, and it has to be the same input.
@@ -25,12 +25,12 @@ VERSION = 2
 
 
 class BadPlan(ApplierError):
-    """A saved plan that cannot be read, or that was made from another input."""
+    """Reports a saved plan that cannot be read, or that was made from another input."""
 
 
 @dataclass(slots=True, eq=False)
 class SavedPlan:
-    """A plan with all that is needed to carry it out, apart from values of Secrets.
+    """Holds a plan with all that is needed to execute it, except for values of Secrets.
 
     `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `applyset`
     is what has to be known of the recorded set that the graph is kept as; empty when it is kept as none. `cluster` is the identity of
@@ -47,23 +47,23 @@ class SavedPlan:
     namespace: str = ""
 
     def prunes(self) -> list[Step]:
-        """Returns the steps for objects that are no longer wanted, in the order of their deletion."""
+        """Returns the steps that delete objects no longer wanted, in the order of deletion."""
         return [step for step in self.plan.steps if step.ref not in self.graph.objects]
 
     def lacks_values(self) -> list[Ref]:
-        """Returns the Secrets that will be written and whose values are not known; empty once `with_input` was called."""
+        """Returns the Secrets to be written whose values are missing; empty once `with_input` was called."""
         written = [step.ref for step in self.plan.changed() if step.ref in self.graph.objects]
         return [] if self.has_values else [ref for ref in written if values_of(self.graph.objects[ref].manifest)]
 
     def with_input(self, graph: Graph) -> SavedPlan:
-        """Returns the same with the objects of the input, values included. Raises `BadPlan` when the plan was made from another one."""
+        """Returns the plan with the objects of the input, values included. Raises `BadPlan` when it was made from another input."""
         if input_hash(graph) != self.input_hash:
             raise BadPlan("the plan was made from another input; plan again")
         return replace(self, graph=graph, has_values=True)
 
 
 def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *, cluster: str = "", namespace: str = "") -> bytes:
-    """Writes a plan as JSON, the same bytes for the same plan. `applyset` is what is to be known of a recorded set, as JSON."""
+    """Serializes a plan as JSON, the same bytes for the same plan. `applyset` is its ApplySet's data, as JSON."""
     saved = {
         "version": VERSION,
         "input": input_hash(graph),
@@ -78,7 +78,7 @@ def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *,
 
 
 def load(data: bytes) -> SavedPlan:
-    """Reads what `save` wrote. Raises `BadPlan`."""
+    """Parses the output of `save`. Raises `BadPlan`."""
     try:
         saved = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -105,7 +105,7 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
 
 
 def check(saved: SavedPlan, live: Live) -> list[str]:
-    """Returns every reason why what is to be written is not what the plan was decided on, none when it is.
+    """Returns every way in which the live state differs from the one that the plan was decided on.
 
     What it finds is noted in the plan, for carrying it out. What is to be pruned is for whoever knows the set.
     """
@@ -122,7 +122,7 @@ def check(saved: SavedPlan, live: Live) -> list[str]:
 
 
 def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
-    """Yields in what way an object is not what its step was decided on; `before` is its fingerprint then."""
+    """Yields how an object differs from the one that its step was decided on; `before` is the fingerprint of that time."""
     if step.action is Action.FAILED:
         return
     uid = uid_of(now or {})
@@ -137,7 +137,7 @@ def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
 
 
 def input_hash(graph: Graph) -> str:
-    """Returns a hash of all that is asked for. Values of Secrets go into it together and slowly, so that none can be guessed from it."""
+    """Returns a hash of the whole input. Values of Secrets enter it together and slowly, so that none can be guessed from it."""
     forms = [desired_form(desired) for desired in graph.objects.values()]
     values = [[ref, value] for ref, desired in graph.objects.items() if (value := values_of(desired.manifest))]
     shown = hashlib.sha256(_canonical(forms)).digest()
@@ -146,7 +146,7 @@ def input_hash(graph: Graph) -> str:
 
 
 def fingerprint(live: Manifest | None) -> str:
-    """Returns a hash of what a decision reads of a live object: not its status, nor who reported that and when.
+    """Returns a hash of what a decision reads of a live object: not its status, nor who wrote that and when.
 
     Empty for a Secret, whose values are not known here: of it, only the same resource version is the same.
     """
@@ -159,7 +159,7 @@ def fingerprint(live: Manifest | None) -> str:
 
 
 def _seal(saved: dict[str, Any]) -> str:
-    """Returns a hash of all that is saved. It shows that a file was edited or cut; who means harm can make one that fits."""
+    """Returns a checksum of the saved document. It reveals edits and truncation, but does not protect against forgery."""
     return "sha256:" + hashlib.sha256(_canonical(saved)).hexdigest()
 
 

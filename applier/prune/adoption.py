@@ -1,9 +1,9 @@
-"""Makes ours what other managers own of live objects, and proves that nothing else changes.
+"""Takes over the fields that other managers own in live objects, and proves that nothing else changes.
 
-What kubectl, Helm or Argo CD applied is theirs field by field. After adoption the fields are ours: an apply of ours meets no conflict,
-and what we no longer list goes away. Only `metadata.managedFields` is written (and kubectl's annotation of what it applied last taken
-out), so nothing rolls and no pod restarts. A webhook could still change something along with it. Therefore the server tries it first,
-and what comes back is compared with what was there: it is written only when nothing but ownership differs.
+kubectl, Helm or Argo CD own the fields that they applied. After adoption we own them: our apply has no conflicts, and removes fields that
+we no longer list. Only `metadata.managedFields` is written (and kubectl's last-applied annotation removed), so nothing rolls and no pod
+restarts. A webhook could still change more. So the patch is sent as a dry run first and the result compared with the live object: it is
+written only when nothing but ownership differs.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ OF_OWNERSHIP = {
     ("metadata", "annotations", LAST_APPLIED),
     ("metadata", "generation"),  # some kinds, Deployments among them, count a change of annotations; the spec is compared itself
 }
-"""What adoption may change."""
+"""The paths that adoption may change."""
 
 
 class ChangesMore(ClusterError):
-    """On trial, more than ownership changed. `paths` are dotted."""
+    """Reports that in a dry run more than ownership changed. `paths` are dotted."""
 
     def __init__(self, paths: list[str]) -> None:
         self.paths = paths
@@ -48,11 +48,11 @@ class ChangesMore(ClusterError):
 async def adopt(
     graph: Graph, cluster: Cluster, *, manager: str, managers: Sequence[str], dry_run: bool = False, sink: Sink = nowhere
 ) -> list[Outcome]:
-    """Makes ours what `managers` own of the graph's objects; an outcome for each object.
+    """Takes over the fields that `managers` own in the graph's objects; returns an outcome for each object.
 
-    CONFIGURED is what was taken over; the step's `changes` are what an apply of the graph would change afterwards, empty when live and
-    wanted are the same. In a dry run, fields that such an apply would take out are not among them. Raises `ClusterError` when what is
-    there cannot be read.
+    Objects that were taken over are CONFIGURED; the step's `changes` are what an apply of the graph would change afterwards, empty when it
+    would change nothing. In a dry run, fields that such an apply would remove are not among them. Raises `ClusterError` when the live
+    objects cannot be read.
     """
     account = Account(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
@@ -72,17 +72,17 @@ async def adopt(
 
 
 def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
-    """Returns what is to become of an object."""
+    """Returns the planned action for an object."""
     return Action.CONFIGURED if live is not None and _others(live, manager, managers) else Action.UNCHANGED
 
 
 def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
-    """Returns from whom something is to be taken over; our own plain writes alone are no reason, unless our name is among `managers`."""
+    """Returns the managers whose fields are taken over; our own plain writes alone are no reason, unless our name is in `managers`."""
     return [name for name in others_in(live, manager, managers) if name != manager or manager in managers]
 
 
 class _Adoption:
-    """The adoption of one object."""
+    """Adopts one object."""
 
     def __init__(self, cluster: Cluster, manager: str, managers: Sequence[str], desired: Desired, dry_run: bool) -> None:
         self.cluster, self.manager, self.managers = cluster, manager, managers
@@ -113,14 +113,14 @@ class _Adoption:
         return Outcome(step, Action.CONFIGURED, step.reason, step.uid)
 
     async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
-        """Returns what an apply would change now. The server says: fields that client-side apply owned by default are defaulted again."""
+        """Returns what an apply would change now, by a dry run: fields that client-side apply owned by default are defaulted again."""
         intent = staying(prepared(self.desired.manifest), live, self.manager)
-        # Of this very version: what somebody else writes meanwhile is no change of ours.
+        # Bound to this version, so that a concurrent write of others does not count as a change of ours.
         bound = {**intent, "metadata": {**intent["metadata"], "resourceVersion": resource_version_of(live)}}
         return beside_ownership(live, await self.cluster.apply(resource, bound, manager=self.manager, force=True, dry_run=True))
 
     async def _retried(self, attempt: Callable[[Resource, Manifest], Awaitable[T]], resource: Resource, live: Manifest) -> T:
-        """Makes an attempt, and again over the object as it is then when somebody else was faster. Raises `WriteConflict` in the end."""
+        """Calls `attempt`, and retries it with the current object after a conflict. Raises `WriteConflict` after `TRIES`."""
         for _ in range(TRIES - 1):
             try:
                 return await attempt(resource, live)
@@ -129,7 +129,7 @@ class _Adoption:
         return await attempt(resource, live)
 
     async def _written(self, resource: Resource, live: Manifest) -> Manifest:
-        """Tries it, and writes it when nothing but ownership would change. Raises `ChangesMore`."""
+        """Sends the patch as a dry run, and then for real if nothing but ownership changes. Raises `ChangesMore`."""
         patch = ownership_patch(live, self.manager, self.managers)
         if not patch:  # they have given it up since
             return live
@@ -137,7 +137,7 @@ class _Adoption:
         for dry_run in (True,) if self.dry_run else (True, False):
             try:
                 after = await self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=self.manager, dry_run=dry_run)
-            except Invalid as error:  # how a server says that the version is not the one that the patch tests for
+            except Invalid as error:  # the server's error when the resourceVersion is not the one that the patch tests for
                 raise WriteConflict(409, "Conflict", f"{ref} changes all the time: {error}") from None
             if more := beside_ownership(live, after):
                 raise ChangesMore([dotted(change.path) for change in more])
@@ -145,9 +145,9 @@ class _Adoption:
 
 
 def beside_ownership(before: Manifest, after: Manifest) -> list[FieldChange]:
-    """Returns all that differs between two states of an object, apart from who owns what.
+    """Returns all differences between two states of an object except ownership.
 
-    Values of Secrets are hashes; lists count as one.
+    Values of Secrets are replaced by hashes; a list is one value.
     """
     return list(_differing(hide_secrets(before), hide_secrets(after), ()))
 

@@ -1,8 +1,8 @@
-"""What an ApplySet is: a set of objects with a record of it, as KEP-3659 has it and kubectl reads it.
+"""Defines ApplySets: sets of objects with a record, as KEP-3659 specifies them and kubectl reads them.
 
 https://git.k8s.io/enhancements/keps/sig-cli/3659-kubectl-apply-prune#design-details-applyset-specification
-Members carry a label with the set's id. One object, the parent, carries the record: the id, the tool that keeps the set, and the kinds
-and namespaces in which members are found. Nothing else is remembered, and nothing without the label is a member.
+Members have a label with the set's id. One object, the parent, has the record: the id, the tool that manages the set, and the kinds and
+namespaces of its members. Nothing else is stored, and an object without the label is no member.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from applier.ref import Kind, Ref
 
 
 class ApplySetError(ApplierError):
-    """The set cannot be used as it is asked for."""
+    """Reports that a set cannot be used as requested."""
 
 
 @dataclass(slots=True, eq=False)
 class ApplySet:
-    """A set, named by its parent.
+    """Names a set by its parent.
 
-    `tooling` is who we are, as `NAME/VERSION`: what a set is marked with. A set of a tool with another name is refused, as the KEP has
-    it: two tools that prune by different rules would delete each other's objects.
+    `tooling` is our tool as `NAME/VERSION`, which the record contains. A set of a tool with another name is refused, as the KEP requires:
+    two tools that prune by different rules would delete each other's objects.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class ApplySet:
 
     @property
     def parent(self) -> Ref:
-        """The object that carries the record."""
+        """The object with the record."""
         return Ref(self.kind.group, self.kind.kind, self.namespace, self.name)
 
     @property

@@ -1,4 +1,4 @@
-"""How much one run may delete, and the approval of more."""
+"""Limits how much one run may delete, and checks the approval of more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORTEST_APPROVAL = 12  # hex digits of a hash that are enough to approve
 
 
 class Budget(NamedTuple):
-    """At most so many objects, or so many of a hundred members, rounded down."""
+    """Represents a limit of deletions: a number of objects, or a percentage of the members, rounded down."""
 
     number: float
     percent: bool = False
@@ -27,11 +27,11 @@ class Budget(NamedTuple):
         return cls(int(match[1])) if match[1] else cls(float(match[2]), True)
 
     def allows(self, deletes: int, members: int) -> bool:
-        """Says whether so many of the set's members may be deleted in one run."""
+        """Tells whether one run may delete this many of the set's members."""
         return deletes <= (self.number * members // 100 if self.percent else self.number)
 
     def __str__(self) -> str:
-        """Returns it as it is read."""
+        """Returns the text that `read` parses."""
         return f"{self.number:g}%" if self.percent else f"{self.number:g}"
 
 
@@ -41,5 +41,5 @@ def approval_hash(uids: Iterable[str]) -> str:
 
 
 def approves(approval: str, wanted: str) -> bool:
-    """Says whether what was given approves what hashes to `wanted`: the hash, or at least its first digits."""
+    """Tells whether `approval` is the hash `wanted`, or at least its first `SHORTEST_APPROVAL` digits."""
     return len(approval) >= SHORTEST_APPROVAL and wanted.startswith(approval.lower())

@@ -1,4 +1,4 @@
-"""Deletes live objects wave by wave: each only if it is still the one that was meant, and only when what rests on it is gone."""
+"""Deletes live objects wave by wave: each only if its UID is unchanged, and only when its dependants are gone."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ OF_KUBERNETES = frozenset(
         "customresourcecleanup.apiextensions.k8s.io",
     }
 )
-"""Finalizers that the server and its own controllers work off, whatever else is deleted."""
+"""Finalizers that the server and its own controllers remove, whatever else is deleted."""
 
 
 @dataclass(slots=True, eq=False)
 class Deletion:
-    """How objects are deleted.
+    """Deletes objects with these options.
 
-    `still_meant` says of an object that changed since it was read whether it is still to go; without it only the UID counts. `seconds`
-    is how long is waited in all: between waves for objects with finalizers, which need their controllers until they are gone; with
-    `wait_for_all`, for every object and after the last wave too. With 0 seconds nothing is held back by what is still there. `labels`
-    is a selector that all objects match, so that less is watched. `before` is awaited ahead of each deletion, with what is deleted.
-    `stop` ends it early: no wave is begun any more, and nothing is waited for.
+    `still_meant` tells whether an object that has changed since it was read is still to be deleted; without it only the UID counts.
+    `seconds` is the total time to wait: between waves for objects with finalizers, which need their controllers until they are gone; with
+    `wait_for_all`, for every object and after the last wave too. With 0 seconds remaining objects hold nothing back. `labels` is a selector
+    that all objects match, to watch less. `before` is awaited before each delete, with the object. `stop` ends it early: no further wave is
+    started, and nothing is waited for.
     """
 
     cluster: Cluster
@@ -55,9 +55,9 @@ class Deletion:
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def run(self, steps: Iterable[Step], live: dict[Ref, Manifest], order: Teardown) -> list[Outcome]:
-        """Carries out the steps that prune; an outcome for each step, in the order of the waves. What was held stays held.
+        """Carries out the PRUNED steps; returns an outcome for each step, in the order of the waves. Held steps stay held.
 
-        An object on which something rests that is still there is held.
+        An object with a dependant that still exists is held.
         """
         due = {step.ref: step for step in steps}
         until = time.monotonic() + self.seconds
@@ -72,8 +72,8 @@ class Deletion:
             ended = await asyncio.gather(
                 *(self._one(due[ref], live[ref], order.users.get(ref, ()) if self.seconds else (), there) for ref in refs)
             )
-            # What is still there holds back what it rests on: a namespace that is deleted takes the controller in it along, and then nobody
-            # is left to take that controller's finalizers off.
+            # A remaining object holds back what it depends on: deleting a namespace would delete the controller in it, and then nothing
+            # would remove that controller's finalizers.
             there.update({one.step.ref: one.reason for one in ended if one.action is not Action.PRUNED})
             awaited = [live[ref] for ref in refs if ref not in there and self._is_awaited(live[ref], last=number + 1 == len(order.waves))]
             there.update(await self._still_there(awaited, until))
@@ -107,7 +107,7 @@ class Deletion:
             return Outcome(step, action, reason, step.uid, time.monotonic() - began, error)
 
     async def _delete(self, live: Manifest, step: Step) -> tuple[Action, str, ApplierError | None]:
-        """Deletes an object as it was read; when it changed since, and is still meant, as it is now."""
+        """Deletes an object as it was read; after a conflict as it is now, if it is still meant."""
         ref = step.ref
         try:
             resource = await self.cluster.resource(Kind.of(live))
@@ -137,8 +137,8 @@ class Deletion:
             ref.namespace,
             ref.name,
             uid=uid_of(live),
-            # The UID keeps us from hitting a later object of the name. The version matters only where a label decides: somebody may have
-            # taken the object out of the set since it was listed, and then it has to be looked at again.
+            # The UID protects a later object of the same name. The version only matters where a label decides: the object may have been
+            # removed from the set since it was listed, and then it has to be checked again.
             resource_version=resource_version_of(live) if self.still_meant else "",
             propagation=self.propagation,
             dry_run=self.dry_run,
@@ -148,7 +148,7 @@ class Deletion:
         return not self.dry_run and (self.wait_for_all or (not last and bool(finalizers_of(live))))
 
     async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, str]:
-        """Waits until these objects are gone. What is there after that, with the reason."""
+        """Waits until these objects are gone; returns those that still exist, with the reason."""
         seconds = max(until - time.monotonic(), 0.0)
         waiting = wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
         try:
@@ -159,5 +159,5 @@ class Deletion:
 
 
 def finalizers_of(manifest: Manifest) -> list[str]:
-    """Returns the finalizers that somebody else has to work off."""
-    return [one for one in (manifest.get("metadata") or {}).get("finalizers") or () if one not in OF_KUBERNETES]
+    """Returns the finalizers that a controller outside of Kubernetes has to remove."""
+    return [finalizer for finalizer in (manifest.get("metadata") or {}).get("finalizers") or () if finalizer not in OF_KUBERNETES]

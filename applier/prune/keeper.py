@@ -1,7 +1,7 @@
-"""Keeps the record of a set during a run: wider than the truth while members are written and deleted, and true again at the end.
+"""Maintains the record of a set during a run: wider than needed while members are written and deleted, and exact again at the end.
 
-The order is what makes it safe. The record names every kind and namespace before the first member is written there, and forgets one
-only after the last member there is gone. Whoever stops in between leaves a record that names too much, never too little.
+The order makes it safe. The record names every kind and namespace before the first member is written there, and drops one only after the
+last member there is gone. A run that stops in between leaves a record that names too much, never too little.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, Record, Scope, parent_manifest, read_record, tool_of
 from applier.ref import DEFINITION_KIND
 
-TRIES = 5  # how often the record is read again when somebody else wrote it
+TRIES = 5  # how often the record is read again after a conflict
 
 
 class Keeper:
-    """The record of one set on one cluster. `before` is where members may be that are there already; `record` is the latest."""
+    """Maintains the record of one set. `before` is the scope of members that existed before the run; `record` is the latest record."""
 
     def __init__(self, applyset: ApplySet, cluster: Cluster, resource: Resource, record: Record) -> None:
         self.applyset, self.cluster, self.resource = applyset, cluster, resource
@@ -37,7 +37,7 @@ class Keeper:
         return keeper
 
     async def read(self) -> None:
-        """Reads the record again; `before` grows by what it says."""
+        """Reads the record again, and adds its scope to `before`."""
         parent = await find(self.cluster, self.resource, self.applyset.namespace, self.applyset.name)
         self.record = read_record(self.applyset, parent)
         if self.record.resources:
@@ -45,22 +45,22 @@ class Keeper:
         self.before |= self.record.scope
 
     async def widen(self, scope: Scope) -> None:
-        """Makes the record name these kinds and namespaces too. No request when it does already."""
+        """Adds kinds and namespaces to the record. Makes no request when it names them already."""
         for _ in range(TRIES + 1):
             if not self._has_to_be_written(self.record.scope | scope):
                 return
             try:
                 await self._write(self.record.scope | scope)
             except WriteConflict:
-                # Another run of the set: what it has added is read, and stays. Written over, its members would be lost to later prunes.
+                # Another run of the set wrote it: its additions are read and kept. Otherwise later prunes would miss its members.
                 await self.read()
             else:
                 return
         raise ApplySetError(f"{self.applyset.parent} is written by somebody else all the time: is another run of this set under way?")
 
     async def narrow(self, scope: Scope) -> bool:
-        """Makes the record name only these. False, and not done, when somebody else wrote it since: their members are not known here."""
-        # Not tried again, unlike widening: a record that names too much costs a list, one that names too little loses objects.
+        """Reduces the record to this scope. Returns False without a change after a conflict: members of the other run are unknown here."""
+        # Not retried, unlike widening: a record that names too much costs a list, one that names too little loses objects.
         if not self._has_to_be_written(scope):
             return True
         try:
@@ -80,12 +80,12 @@ class Keeper:
         return Scope(namespaces=frozenset({self.applyset.namespace} - {""}))
 
     async def _write(self, scope: Scope) -> None:
-        """Writes the record as it was read last and not as it may be by now. Raises `WriteConflict` when it has changed since."""
+        """Writes the record over the version that was read last. Raises `WriteConflict` when it has changed since."""
         manifest = parent_manifest(self.applyset, scope)
         if self.record.resource_version:
             manifest["metadata"]["resourceVersion"] = self.record.resource_version
         manager = f"{tool_of(self.applyset.tooling)}-applyset"
-        # The fields belong to whoever keeps the set. It was checked that this is us, so whatever else set them must yield.
+        # The fields belong to the tool that manages the set. It was checked that this is ours, so force is right.
         written = await self.cluster.apply(self.resource, manifest, manager=manager, force=True)
         self.record = read_record(self.applyset, written)
 

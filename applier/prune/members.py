@@ -1,4 +1,4 @@
-"""Finds the members of a set: the objects with its label, of the kinds and in the namespaces of its record, and nowhere else."""
+"""Finds the members of a set: the objects with its label, of the kinds and in the namespaces of its record."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ API_SERVICE = Kind("apiregistration.k8s.io", "v1", "APIService")
 
 
 class Members(NamedTuple):
-    """Live members, and those kinds of the record that the server does not serve now although it may again."""
+    """Holds the live members, and the kinds of the record that the server does not serve now but may serve again."""
 
     objects: list[Manifest]
     unserved: frozenset[GroupKind]
 
 
 async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Members:
-    """Lists the members. Raises `ApplySetError`, with every reason, when one of the lists cannot be had: none is no list."""
+    """Lists the members. Raises `ApplySetError`, with all reasons, when one of the lists fails."""
     served = await _served(scope.kinds, cluster)
     unserved = scope.kinds - served.keys()
     if unserved:
@@ -39,7 +39,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
         return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
 
     lists = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
-    # One list that cannot be had makes the whole set unknown: its members would be dropped from the record, and never be found again.
+    # One failed list makes the whole set unknown: its members would be dropped from the record, and never be found again.
     if reasons := [str(result) for result in lists if isinstance(result, ClusterError)]:
         raise ApplySetError("; ".join(dict.fromkeys(reasons)))
     objects = [manifest for result in lists for manifest in _or_raise(result) if set_of(manifest) == applyset.id]
@@ -47,7 +47,7 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
 
 
 async def _served(kinds: Collection[GroupKind], cluster: Cluster) -> dict[GroupKind, Resource]:
-    """Returns how kinds are served, those that are. What was known of the server before is not enough to say that a kind is not."""
+    """Returns the resources of the kinds that are served. Cached discovery is refreshed before a kind counts as not served."""
     if not kinds:
         return {}
     for look in range(2):
@@ -55,7 +55,7 @@ async def _served(kinds: Collection[GroupKind], cluster: Cluster) -> dict[GroupK
         missing = [kind for kind in kinds if kind not in served]
         if not missing or look:
             break
-        with suppress(UnknownKind):  # no kind has an empty version: the server is asked anew
+        with suppress(UnknownKind):  # no kind has an empty version, so this refreshes discovery
             await cluster.resource(Kind(missing[0][0], "", missing[0][1]))
     return {kind: served[kind] for kind in kinds if kind in served}
 
@@ -69,7 +69,7 @@ def _or_raise(result: list[Manifest] | BaseException) -> list[Manifest]:
 async def _listed(
     resource: Resource, namespaces: Collection[str], selector: str, cluster: Cluster, at_once: asyncio.Semaphore
 ) -> list[Manifest]:
-    """Returns the objects of one kind that match, in these namespaces if the kind has namespaces."""
+    """Returns the objects of one kind that match the selector, in these namespaces if the kind is namespaced."""
 
     async def one(namespace: str) -> list[Manifest]:
         async with at_once:
@@ -86,9 +86,9 @@ async def _listed(
 
 
 async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[GroupKind]:
-    """Returns those of some unknown kinds that are only out of reach: their group is served by another server, which does not answer.
+    """Returns the unknown kinds that are only unavailable: an aggregated API server that does not answer serves their group.
 
-    All other unknown kinds are gone with their definitions, and their objects with them. When it cannot be found out, every kind may
+    All other unknown kinds are gone with their definitions, and their objects with them. When APIServices cannot be read, every kind may
     come back: the record then names too much rather than too little.
     """
     try:
@@ -105,8 +105,8 @@ def _available(service: Manifest) -> bool:
 
 
 def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref]) -> list[Manifest]:
-    """Returns the members that are no longer wanted by their names.
+    """Returns the members that are not among the wanted objects.
 
-    An object may have two (Events do): a run spares those that it has applied.
+    An object may be listed under two kinds (Events are); the run spares by UID what it has applied.
     """
     return [one for one in members if (ref := Ref.of(one)) not in wanted and ref != parent]

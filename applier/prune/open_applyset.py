@@ -1,11 +1,11 @@
-"""A recorded set that a run has opened: what of it is no longer wanted, and the record around the writes of an apply.
+"""Opens a recorded set for a run: decides which members to delete, and maintains the record around the writes of an apply.
 
-    opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what is to go
+    opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what to delete
     await opened.widen()                                        # before the first write of the apply
-    outcomes = ...                                              # of the apply of opened.graph, the graph with the set's label
-    outcomes += await opened.finish(outcomes, Deletion(cluster))  # deletes, then makes the record true
+    outcomes = ...                                              # of applying opened.graph, the graph with the set's label
+    outcomes += await opened.finish(outcomes, Deletion(cluster))  # deletes, then makes the record exact
 
-Nothing is deleted unless all of the apply worked, and when too much is to be deleted, nothing is deleted without approval.
+Nothing is deleted unless the whole apply succeeded. If more is to be deleted than the budget allows, nothing is without approval.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApplySetOptions:
-    """The graph is kept as a recorded set; with `prune`, members that are no longer in the graph are deleted.
+    """Holds the options of a recorded set; with `prune`, members that are no longer in the graph are deleted.
 
-    More than `budget` are deleted only with the `approval` that the report of an earlier run names.
+    More than `budget` are deleted only with the `approval` hash that an earlier run has reported.
     """
 
     applyset: ApplySet
@@ -50,11 +50,11 @@ class ApplySetOptions:
 
 
 class OpenApplySet:
-    """A set as one run found it.
+    """Represents a set as read by one run.
 
-    `graph` is what is to be applied: the graph with the set's label. `steps` say what is to become of each member that is no longer
-    wanted, in the order of deletion: PRUNED, or HELD with the reason; there are none where the options do not prune. `approval` is the
-    hash that approves the deletes that are held for being too many; empty when none is asked for.
+    `graph` is the graph with the set's label, to be applied. `steps` are the decisions about members that are no longer wanted, in the
+    order of deletion: PRUNED, or HELD with the reason; empty without `prune`. `approval` is the hash that approves deletes that are held
+    for exceeding the budget, or because they would delete objects of others; empty when none is needed.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class OpenApplySet:
 
     @classmethod
     async def open(cls, options: ApplySetOptions, graph: Graph, cluster: Cluster, *, whole: bool = False) -> OpenApplySet:
-        """Reads the set and decides. With `whole` the set is to go, and its record with it.
+        """Reads the set and decides what to delete. With `whole`, the whole set and its record are to be deleted.
 
-        Raises `ApplySetError` when it cannot be used, or when a list of its members cannot be had.
+        Raises `ApplySetError` when it cannot be used, or when its members cannot be listed.
         """
         applyset = options.applyset
         keeper = await Keeper.open(applyset, cluster)
@@ -87,7 +87,7 @@ class OpenApplySet:
 
     @classmethod
     async def open_saved(cls, saved: SavedPlan, cluster: Cluster) -> OpenApplySet:
-        """Reads the set of a saved plan as it is now. Raises `BadPlan`, and what `open` does."""
+        """Reads the current state of a saved plan's set. Raises `BadPlan`, and what `open` raises."""
         form = saved.applyset
         try:
             group, version, kind, namespace, name = form["parent"]
@@ -98,7 +98,7 @@ class OpenApplySet:
         return await cls.open(options, saved.graph, cluster)
 
     async def _decide(self) -> None:
-        """Decides what is to become of each unwanted member, and whether people have to be asked first."""
+        """Decides about each unwanted member, and whether deleting needs approval."""
         applyset, budget = self.options.applyset, self.options.budget
         wanted = list(self.graph.objects) if self.whole else [*self.graph.objects, applyset.parent]
         self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
@@ -110,7 +110,7 @@ class OpenApplySet:
         wanted_approval = approval_hash([*(step.uid for step in going), *self.taken.identities()])
         if not (over or self.taken) or approves(self.options.approval, wanted_approval):
             return
-        # All are held, and not only what takes others along: who approves has seen exactly what a run then deletes.
+        # All are held, not only those that would delete others with them, so that an approval covers exactly what a run then deletes.
         self.approval = wanted_approval
         reason = f"{len(going)} of {members} members would be deleted"
         if self.taken:
@@ -124,7 +124,7 @@ class OpenApplySet:
         return await taken_along(takers, self.keeper.cluster, ours)
 
     async def _check_taken(self, step: Step, live: Manifest) -> None:
-        """Raises `ApplySetError` when something goes along that nobody was asked about: an apply may have taken minutes since."""
+        """Raises `ApplySetError` when a delete would also delete new objects that no approval covers: the apply may have taken minutes."""
         if takes_others(step.ref):
             now = await self._taken_along([live])
             new = {uid: ref for uid, ref in now.objects.items() if uid not in self.taken.seen}
@@ -133,7 +133,7 @@ class OpenApplySet:
 
     @property
     def is_new(self) -> bool:
-        """Whether there is no record yet."""
+        """Whether the set has no record yet."""
         return not self.keeper.record.resource_version
 
     def form(self) -> Json:
@@ -148,7 +148,7 @@ class OpenApplySet:
         }
 
     def why_moved(self, saved: SavedPlan) -> list[str]:
-        """Returns every reason why the set is not what a plan was decided on, none when it is."""
+        """Returns every reason why the set differs from the state that a plan was made for; empty when it does not."""
         reasons = []
         if _record_form(self.keeper.record) != saved.applyset["record"]:
             reasons.append(f"the record of the set, {self.options.applyset.parent}, has changed")
@@ -165,25 +165,25 @@ class OpenApplySet:
         return reasons + [f"{ref} is a member of the set that the plan does not know" for ref in new]
 
     def hold(self, saved: SavedPlan) -> None:
-        """Holds what the plan holds, for its reasons: nothing is deleted that was not to be."""
+        """Holds the steps that the saved plan holds, with its reasons, so that nothing else is deleted."""
         planned = {step.ref: step for step in saved.prunes()}
         for step in self.steps:
             if planned[step.ref].action is not Action.PRUNED:
                 step.action, step.reason = planned[step.ref].action, planned[step.ref].reason
 
     async def widen(self) -> None:
-        """Makes the record name what is to be written. Nothing of the graph may be written before."""
+        """Adds the scope of the graph to the record. Must be called before anything of the graph is written."""
         await self.keeper.widen(Scope.of(self.graph.objects))
 
     async def finish(self, outcomes: Collection[Outcome], deletion: Deletion) -> list[Outcome]:
-        """Deletes what the steps say, as `deletion` does, and makes the record true. `outcomes` are those of the whole graph's apply.
+        """Carries out the steps with `deletion`, and makes the record exact. `outcomes` are those of applying the whole graph.
 
-        When the record cannot be written in the end, that is an outcome of the parent: it names too much then, until the next run.
+        If the record cannot be written in the end, that is an outcome of the parent; it then names too much until the next run.
         """
         undone = Counter(outcome.action for outcome in outcomes if outcome.action in UNDONE)
         if undone:
             return self._held(undone, deletion.sink)
-        # An object may have two names (Events have, in two groups). What this run has just applied under one is spared under the other.
+        # An object may be served under two kinds (Events are, in two groups). What this run has applied as one is spared as the other.
         uids = {outcome.uid or outcome.step.uid for outcome in outcomes}
         applyset = self.keeper.applyset
         members = replace(
@@ -191,11 +191,11 @@ class OpenApplySet:
         )
         pruned = await members.run([step for step in self.steps if step.uid not in uids], self.live, self.order)
         if deletion.dry_run or (self.whole and not any(outcome.action in UNDONE for outcome in pruned)):
-            return pruned  # the record of a set that is gone goes, too, and need not be true before
+            return pruned  # the record of a deleted set is deleted as well, and need not be exact before
         return pruned + await self._narrowed(self._scope(pruned), deletion.sink)
 
     async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
-        """Makes the record true; the outcome of the parent when that failed."""
+        """Makes the record exact; returns the outcome of the parent if that failed."""
         try:
             await self.keeper.narrow(scope)
         except ApplierError as error:
@@ -215,7 +215,7 @@ class OpenApplySet:
         return held
 
     def _scope(self, pruned: list[Outcome]) -> Scope:
-        """Returns where members are now: those of the graph, those that were not deleted, and those out of reach."""
+        """Returns the scope of the members that exist now: of the graph, not deleted, and of unserved kinds."""
         left = [outcome.step.ref for outcome in pruned if outcome.action in UNDONE]
         return Scope.of([*self.graph.objects, *left]) | self._out_of_reach()
 
@@ -225,7 +225,7 @@ class OpenApplySet:
 
 
 def _record_form(record: Record) -> Json:
-    """Returns what a record says, whoever else writes to its object meanwhile."""
+    """Returns the content of a record as JSON, without the version of its object, which others may write to."""
     return {
         "uid": record.uid,
         "tooling": record.tooling,

@@ -1,4 +1,4 @@
-"""The record of an ApplySet, on its parent: reading it, refusing what is not ours, writing it. The words are those of KEP-3659."""
+"""Reads and writes the record of an ApplySet on its parent, and refuses records of other tools. The terms are those of KEP-3659."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 PARENT_TYPE = "applyset.kubernetes.io/is-parent-type"
 
 BUILT_IN_PARENTS = frozenset({Kind("", "v1", "Secret"), Kind("", "v1", "ConfigMap")})
-"""The kinds of parents that are made when they are missing. Any other kind needs the label `PARENT_TYPE` on its definition (CRD)."""
+"""The kinds of parents that are created when missing. Any other kind needs the label `PARENT_TYPE` on its definition (CRD)."""
 
 
 def tool_of(tooling: str) -> str:
@@ -27,19 +27,19 @@ def tool_of(tooling: str) -> str:
 
 
 class Scope(NamedTuple):
-    """Where members of a set are found: group and kind, and namespaces."""
+    """Represents where the members of a set are: their groups and kinds, and their namespaces."""
 
     kinds: frozenset[GroupKind] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, refs: Iterable[Ref]) -> Scope:
-        """Returns where these objects are."""
+        """Returns the scope of these objects."""
         refs = list(refs)
         return cls(frozenset((ref.group, ref.kind) for ref in refs), frozenset(ref.namespace for ref in refs if ref.namespace))
 
     def __or__(self, other: object) -> Scope:
-        """Returns where either is."""
+        """Returns the union of both scopes."""
         if not isinstance(other, Scope):
             return NotImplemented
         return Scope(self.kinds | other.kinds, self.namespaces | other.namespaces)
@@ -50,10 +50,10 @@ NOWHERE = Scope()
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """The record of a set as it was read.
+    """Represents the record of a set as it was read.
 
-    `tooling` is what the parent says, `resource_version` empty where there is no parent yet. `resources` are the group resources
-    (`plural.group`) of records as the first versions of kubectl wrote them; they have no kinds then.
+    `tooling` is the tool that the parent names; `resource_version` is empty without a parent. `resources` are the group resources
+    (`plural.group`) in records of early kubectl versions, which have no kinds.
     """
 
     tooling: str = ""
@@ -64,7 +64,7 @@ class Record:
 
 
 def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
-    """Reads what the parent says. Raises `ApplySetError` when it is no parent of this set, or of one that is not ours."""
+    """Reads the record from a parent. Raises `ApplySetError` when it is no parent of this set, or another tool manages the set."""
     if parent is None:
         if applyset.kind not in BUILT_IN_PARENTS:
             raise ApplySetError(f"{applyset.parent} does not exist: only a Secret or a ConfigMap is made when it is missing")
@@ -107,7 +107,7 @@ def _group_kind(text: str) -> GroupKind:
 
 
 def parent_manifest(applyset: ApplySet, scope: Scope) -> Manifest:
-    """Returns the parent as it is applied: the record and nothing else, so that every other field stays whoever's it is."""
+    """Returns the parent as it is applied: only the record, so that all other fields keep their owners."""
     metadata = {
         "name": applyset.name,
         "labels": {ID: applyset.id},

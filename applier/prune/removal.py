@@ -21,9 +21,9 @@ from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 
 async def delete(graph: Graph, deletion: Deletion, *, ignore_not_found: bool = False) -> list[Outcome]:
-    """Deletes the graph's objects that are there, whoever made them: what rests on others first, each by its UID.
+    """Deletes the graph's objects that exist, whoever created them: dependants first, each by its UID.
 
-    What is not there is an outcome FAILED unless it may be missing. Raises `ClusterError` when what is there cannot be read.
+    A missing object is a FAILED outcome unless `ignore_not_found`. Raises `ClusterError` when the live objects cannot be read.
     """
     account = Account(deletion.cluster, deletion.sink)
     known = await read_once(deletion.cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
@@ -42,16 +42,16 @@ async def delete(graph: Graph, deletion: Deletion, *, ignore_not_found: bool = F
 
 
 async def delete_set(applyset: ApplySet, deletion: Deletion, approval: str = "") -> list[Outcome]:
-    """Deletes all members of a set, and then its parent, if that was made for nothing but the record and the set is ours.
+    """Deletes all members of a set, and then its parent, if that holds nothing but the record and our tool manages the set.
 
-    Where a namespace or a definition takes objects of others along, all is held until the `approval` that the reason names is given.
+    If deleting a namespace or a definition would delete objects of others, all is held until the `approval` in the reason is given.
     Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
     account = Account(deletion.cluster, deletion.sink)
     opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=approval), Graph([]), deletion.cluster, whole=True)
     account.planned(Counter(step.action for step in opened.steps), len(opened.order.waves))
     outcomes = await opened.finish([], deletion)
-    # The record goes last and only after every member: without it nobody could find what is left.
+    # The record is deleted last, after every member: without it, remaining members could not be found.
     if not opened.members.unserved and not any(outcome.action in UNDONE for outcome in outcomes):
         outcomes += await _delete_record(opened.keeper, deletion)
     account.closed(outcomes)
@@ -59,20 +59,20 @@ async def delete_set(applyset: ApplySet, deletion: Deletion, approval: str = "")
 
 
 async def _delete_record(keeper: Keeper, deletion: Deletion) -> list[Outcome]:
-    """Deletes the parent of a set of which nothing is left, if it holds nothing else; what became of it."""
+    """Deletes the parent of an empty set, if it holds nothing else; returns its outcome."""
     applyset = keeper.applyset
     parent = await find(keeper.cluster, keeper.resource, applyset.namespace, applyset.name)
     if parent is None or not _is_only_a_record(parent, applyset):
         return []
     ref = applyset.parent
     step = Step(ref, Action.PRUNED, "the set is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
-    # Asked again when the parent has moved on: somebody may have put data into it since it was read.
+    # Checked again after a conflict: data may have been added to the parent since it was read.
     alone = replace(deletion, still_meant=lambda live: _is_only_a_record(live, applyset), wait_for_all=False)
     return await alone.run([step], {ref: parent}, teardown([parent]))
 
 
 def _is_only_a_record(parent: Manifest, applyset: ApplySet) -> bool:
-    """Says whether a Secret or ConfigMap holds nothing beside the record, and the record is kept by us."""
+    """Tells whether a Secret or ConfigMap holds nothing besides the record, and our tool manages the record."""
     if applyset.kind not in BUILT_IN_PARENTS or parent.get("data") or parent.get("binaryData"):
         return False
     annotations = (parent.get("metadata") or {}).get("annotations") or {}

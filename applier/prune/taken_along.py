@@ -1,6 +1,6 @@
-"""What goes along with an object that is deleted although nobody named it: all that is in a namespace, all objects of a definition's kind.
+"""Finds objects that a delete would delete as well: everything in a namespace, all objects of a definition's kind.
 
-To the server that is one delete. To people it is everything that others have put there, so it is looked for, named and counted before.
+To the server that is one delete. To people it is everything that others have created there, so it is listed and counted before.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, uid_of
 
 AT_ONCE = 16  # lists in flight
 TELLING_NOTHING = {("", "Event"), ("events.k8s.io", "Event"), ("", "Endpoints")}
-"""Kinds whose objects others write about objects, and which nobody misses when these are gone."""
+"""Kinds whose objects only describe other objects, and are not missed when those are gone."""
 IN_EVERY_NAMESPACE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 """What Kubernetes itself puts into a namespace."""
 
 
 class TakenAlong(NamedTuple):
-    """Objects of others, by UID, and the kinds of which nobody can say, for they may not be listed. `seen` are all UIDs that were read."""
+    """Holds objects of others by UID, and the errors of kinds that we may not list. `seen` are all UIDs that were read."""
 
     objects: dict[str, Ref]
     unreadable: tuple[str, ...]
@@ -32,7 +32,7 @@ class TakenAlong(NamedTuple):
         return bool(self.objects or self.unreadable)
 
     def __or__(self, other: object) -> TakenAlong:
-        """Joins both."""
+        """Returns the union of both."""
         if not isinstance(other, TakenAlong):
             return NotImplemented
         return TakenAlong(self.objects | other.objects, (*self.unreadable, *other.unreadable), self.seen | other.seen)
@@ -46,7 +46,7 @@ class TakenAlong(NamedTuple):
         return " and ".join(named + hidden)
 
     def identities(self) -> list[str]:
-        """Returns what an approval of it covers."""
+        """Returns what an approval covers: UIDs, and errors of kinds that could not be listed."""
         return [*self.objects, *self.unreadable]
 
 
@@ -54,14 +54,14 @@ NOTHING = TakenAlong({}, (), frozenset())
 
 
 def takes_others(ref: Ref) -> bool:
-    """Says whether objects that nobody named may go along with this one."""
+    """Tells whether deleting this object may delete others: it is a Namespace or a CustomResourceDefinition."""
     return ref[:2] in (NAMESPACE, DEFINITION)
 
 
 async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collection[str]) -> TakenAlong:
-    """Returns what would go along with these live objects, apart from objects with the UIDs in `ours` and from what such objects own.
+    """Returns what would be deleted with these live objects, without objects with UIDs in `ours` and objects that those own.
 
-    Raises `ClusterError` when it cannot be found out for another reason than that it is forbidden.
+    Raises `ClusterError` for any error but missing permission.
     """
     taken = NOTHING
     for manifest in going:
@@ -75,7 +75,7 @@ async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collect
 
 
 def _holds_objects(resource: Resource) -> bool:
-    """Says whether the controller of namespaces would delete objects of this kind. Without `delete`, they are only views of others."""
+    """Tells whether the namespace controller deletes objects of this kind. Kinds without the verb `delete` are views of others."""
     writable = not resource.verbs or {"list", "delete"} <= resource.verbs
     return resource.namespaced and writable and (resource.kind.group, resource.kind.kind) not in TELLING_NOTHING
 
@@ -117,7 +117,7 @@ async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluste
 
 
 def _owners(manifest: Manifest) -> set[str]:
-    """Returns the UIDs of an object's owners. Where one of these is named or goes anyway, the object itself is no news."""
+    """Returns the UIDs of an object's owners. An object whose owner is listed or deleted anyway is not listed itself."""
     return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
 
 

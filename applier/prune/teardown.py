@@ -1,4 +1,4 @@
-"""In which order objects are deleted: Services first, then the reverse of the order in which they would be written."""
+"""Orders deletions: Services first, then the reverse of the order in which objects would be written."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SERVICE = ("", "Service")
 
 
 class Teardown(NamedTuple):
-    """Waves of objects, those on which nothing rests first; and for each object those that have to be gone before it."""
+    """Holds waves of objects, those without dependants first; and for each object its `users`, which have to be gone before it."""
 
     waves: list[list[Ref]]
     users: dict[Ref, list[Ref]]
 
 
 def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
-    """Orders these live objects by their owner references, by what Kubernetes implies, and by the graph they are of."""
+    """Orders live objects by their owner references, by implicit dependencies of Kubernetes, and by the graph they come from."""
     objects = list(live)
     try:
         waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, wanted)]) for one in objects]))
-    except Cycle:  # the graph's edges and the live owners contradict each other: what is live counts
+    except Cycle:  # the graph's edges contradict the live owners, which take precedence
         waves, *edges = order(Graph([Desired(one, after=owners_of(one)) for one in objects]))
     users: dict[Ref, list[Ref]] = {}
     for rests in edges:
@@ -35,9 +35,9 @@ def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
 
 
 def _services_first(waves: list[list[Ref]], users: dict[Ref, list[Ref]]) -> list[list[Ref]]:
-    """Moves Services on which nothing rests to the front, as Helm does.
+    """Moves Services without dependants to the front, as Helm does.
 
-    Nobody is sent any more to a pod that is about to stop, and no list of endpoints is written anew for each pod of a thousand that go.
+    So no traffic goes to a pod that is about to stop, and endpoints are not rewritten for each of a thousand pods that are deleted.
     """
     services = dict.fromkeys(ref for wave in waves for ref in wave if ref[:2] == SERVICE and not users.get(ref))
     if not services:
@@ -47,16 +47,16 @@ def _services_first(waves: list[list[Ref]], users: dict[Ref, list[Ref]]) -> list
 
 
 def last(order: Teardown, ref: Ref) -> Teardown:
-    """Returns the same order with this object after all others, and only when they are gone.
+    """Returns the order with this object last, to be deleted only when all others are gone.
 
-    It takes along the record that leads to them.
+    It is the namespace of the record, without which the others could not be found.
     """
     others = [[one for one in wave if one != ref] for wave in order.waves]
     return Teardown([*(wave for wave in others if wave), [ref]], {**order.users, ref: [one for wave in others for one in wave]})
 
 
 def owners_of(manifest: Manifest) -> list[Ref]:
-    """Returns the owners of a live object. Owners are of its namespace or of none, and the reference does not say which: both are given."""
+    """Returns the possible owners of a live object. A reference does not tell whether its owner is namespaced, so both are returned."""
     metadata = manifest.get("metadata") or {}
     namespaces = dict.fromkeys((metadata.get("namespace") or "", ""))
     return [
@@ -72,7 +72,7 @@ def _dependencies_in(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
 
 
 def still_needed(manifest: Manifest, wanted: Iterable[Ref]) -> list[Ref]:
-    """Returns the wanted objects that would be deleted along with this one: what is in a namespace, and objects of a definition's kind."""
+    """Returns the wanted objects that deleting this one would delete too: those in a namespace, or of a definition's kind."""
     ref = Ref.of(manifest)
     if ref[:2] == NAMESPACE:
         return [other for other in wanted if other.namespace == ref.name]

@@ -1,4 +1,4 @@
-"""How ready an object is, and why not. Pure."""
+"""Computes how ready an object is, and why it is not. Pure."""
 
 from applier.readiness.judgement import UNREPORTED, readiness
 from applier.readiness.rules import Expected, Rule

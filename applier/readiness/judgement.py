@@ -1,4 +1,4 @@
-"""How ready any object is: what holds for all kinds first, then the rule of its kind."""
+"""Computes the readiness of any object: first by what applies to all kinds, then by the rule of its kind."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from applier.readiness.state import Condition, Readiness, State, conditions, fai
 from applier.ref import Manifest, Ref, being_deleted
 
 UNREPORTED = in_progress("nothing is reported of it yet")
-"""What an object is whose controller has not said anything, or that has none. Only time tells the one from the other."""
+"""The readiness of an object whose controller has not written a status yet, or that has no controller; only time can tell which."""
 
 
 def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
-    """Judges how ready a live object is.
+    """Returns the readiness of a live object.
 
-    The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule that is given for
-    a kind comes before the built-in one. `has_status` says that the server serves a status subresource for the kind: a new object of
-    somebody's own kind, of which nobody has reported anything, is then `UNREPORTED`: in progress, where kstatus takes it for done.
+    The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule in `rules` takes
+    precedence over the built-in one. `has_status` tells that the kind has a status subresource: a custom resource without a status is then
+    `UNREPORTED`, in progress, while kstatus counts it as ready.
     """
     ref = Ref.of(manifest)
     if common := _common(manifest):
@@ -32,7 +32,7 @@ def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: boo
 
 
 def _common(manifest: Manifest) -> Readiness | None:
-    """Returns what holds for all kinds: deletion, a spec that its controller has not seen, and the two standard conditions of kstatus."""
+    """Returns what applies to all kinds: deletion, a spec that was not observed yet, and the two standard conditions of kstatus."""
     metadata = part(manifest, "metadata")
     if metadata.get("deletionTimestamp"):
         return Readiness(State.TERMINATING, being_deleted(manifest))
@@ -49,7 +49,7 @@ def _common(manifest: Manifest) -> Readiness | None:
 
 
 def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
-    """Judges kinds without a rule by their condition Ready if they have one; else they are ready if nothing says otherwise."""
+    """Returns the readiness of a kind without a rule: by the condition Ready if there is one, else ready."""
     own = conditions(manifest).get("Ready")
     if own is None:
         return UNREPORTED if has_status and not part(manifest, "status") else ready()

@@ -1,4 +1,4 @@
-"""When the other built-in kinds are ready, and which kinds are as soon as they exist."""
+"""Computes the readiness of the other built-in kinds, and lists the groups whose kinds are ready as soon as they exist."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "exte
         *("storage", "storagemigration"),
     )
 )
-"""The groups of Kubernetes itself: there, what has no rule here is ready as soon as it exists."""
+"""The groups of Kubernetes itself, whose kinds without a rule here are ready as soon as they exist."""
 
 
 def claim(manifest: Manifest) -> Readiness:
-    """Returns a PersistentVolumeClaim: bound. One whose volume is lost has failed for good."""
+    """Checks a PersistentVolumeClaim: it is ready when bound. One whose volume is lost has failed for good."""
     phase = part(manifest, "status").get("phase") or "Pending"
     if phase == "Lost":
         return failed("its volume is lost")
@@ -29,7 +29,7 @@ def claim(manifest: Manifest) -> Readiness:
 
 
 def volume(manifest: Manifest) -> Readiness:
-    """Returns a PersistentVolume: there to be used, or used."""
+    """Checks a PersistentVolume: it is ready when available or in use."""
     status = part(manifest, "status")
     phase = status.get("phase") or "Pending"
     if phase == "Failed":
@@ -38,7 +38,7 @@ def volume(manifest: Manifest) -> Readiness:
 
 
 def service(manifest: Manifest) -> Readiness:
-    """Judges a load balancer by its address; kstatus does not look at it, and dependants then run into nothing."""
+    """Checks a Service: a load balancer is ready when it has an address. kstatus ignores that, and dependants would fail."""
     if part(manifest, "spec").get("type") != "LoadBalancer":
         return ready()
     ingress = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
@@ -46,7 +46,7 @@ def service(manifest: Manifest) -> Readiness:
 
 
 def disruption_budget(manifest: Manifest) -> Readiness:
-    """Judges a PodDisruptionBudget, which counts once its controller has looked at its pods."""
+    """Checks a PodDisruptionBudget: it is ready once its controller has observed it."""
     if "observedGeneration" not in part(manifest, "status"):
         return in_progress("not seen by its controller yet")
     allowed = conditions(manifest).get("DisruptionAllowed")
@@ -54,7 +54,7 @@ def disruption_budget(manifest: Manifest) -> Readiness:
 
 
 def autoscaler(manifest: Manifest) -> Readiness:
-    """Judges a HorizontalPodAutoscaler, which counts once it can scale its target. Missing metrics are said, and not waited for."""
+    """Checks a HorizontalPodAutoscaler: it is ready once it can scale its target. Missing metrics are reported, not waited for."""
     by_type = conditions(manifest)
     able, active = by_type.get("AbleToScale"), by_type.get("ScalingActive")
     if able is None:
@@ -65,7 +65,7 @@ def autoscaler(manifest: Manifest) -> Readiness:
 
 
 def definition(manifest: Manifest) -> Readiness:
-    """Returns a CustomResourceDefinition: established, and not only accepted."""
+    """Checks a CustomResourceDefinition: it is ready when established, not only accepted."""
     by_type = conditions(manifest)
     names, established = by_type.get("NamesAccepted"), by_type.get("Established")
     if names and names.status == "False":
@@ -76,13 +76,13 @@ def definition(manifest: Manifest) -> Readiness:
 
 
 def namespace(manifest: Manifest) -> Readiness:
-    """Judges a Namespace: one that is going away takes no new objects."""
+    """Checks a Namespace: it is ready unless terminating, since it then accepts no new objects."""
     phase = part(manifest, "status").get("phase")
     return Readiness(State.TERMINATING, "phase Terminating") if phase == "Terminating" else ready()
 
 
 def api_service(manifest: Manifest) -> Readiness:
-    """Returns an APIService: its server answers."""
+    """Checks an APIService: it is ready when its server answers."""
     available = conditions(manifest).get("Available")
     if available is None:
         return in_progress("condition Available is missing")
@@ -90,7 +90,7 @@ def api_service(manifest: Manifest) -> Readiness:
 
 
 def ingress(manifest: Manifest) -> Readiness:
-    """Judges as kstatus, ready at once: many controllers never say an address."""
+    """Checks an Ingress as kstatus does: it is always ready, since many controllers never report an address."""
     addresses = (part(manifest, "status").get("loadBalancer") or {}).get("ingress")
     return ready("" if addresses else "has no address")
 

@@ -1,4 +1,4 @@
-"""When a pod is ready, and what keeps it: gates, the scheduler, images, crashes, probes."""
+"""Computes the readiness of a pod, and what prevents it: gates, the scheduler, images, crashes, probes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.ref import Manifest
 
 
 def pod(manifest: Manifest) -> Readiness:
-    """Judges as kstatus, but a pod that failed has failed, and what may heal by itself (an image, a crash, a full cluster) is not final."""
+    """Checks a pod as kstatus does, except that phase Failed is a failure, and recoverable states (image, crash) are not final."""
     status = part(manifest, "status")
     match status.get("phase"):
         case "Succeeded":
@@ -49,7 +49,7 @@ def _running(manifest: Manifest) -> Readiness:
 
 
 def _by_containers(manifest: Manifest) -> Readiness | None:
-    """Returns what the first container that waits or has died says."""
+    """Returns the state of the first container that waits or has failed; None when there is none."""
     for name, state in _states(manifest):
         waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
         reason, message = waiting.get("reason"), one_line(waiting.get("message") or "")

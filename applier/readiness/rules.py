@@ -1,4 +1,4 @@
-"""Rules of readiness that a graph brings along, as data: for kinds whose status only their makers understand."""
+"""Defines readiness rules as data, which a graph may carry for its own kinds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, ">=": g
 
 
 class Expected(NamedTuple):
-    """A field that has to compare with a value, or with another field. Fields are JSON pointers, like `/status/readyReplicas`.
+    """Compares a field with a value, or with another field. Fields are JSON pointers, like `/status/readyReplicas`.
 
-    A field that is missing counts as `default`; without one it is never as expected.
+    A missing field counts as `default`; without a default the comparison fails.
     """
 
     field: str
@@ -27,7 +27,7 @@ class Expected(NamedTuple):
     default: Any = None
 
     def why_not(self, manifest: Manifest) -> str:
-        """Returns what is not as expected; empty when it is."""
+        """Returns why the comparison fails; empty when it holds."""
         have = at(manifest, self.field, self.default)
         wanted = at(manifest, self.other, self.default) if self.other else self.value
         if have is None or wanted is None:
@@ -44,10 +44,9 @@ class Expected(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Rule:
-    """When objects of a kind are ready: all conditions have their status, and all fields are as expected.
+    """Represents the readiness rule of a kind: objects are ready when all conditions have their status, and all fields are as expected.
 
-    `failed` are conditions that mean that no time will heal it. `messages` are JSON pointers to texts that say more while the object
-    is not ready.
+    `failed` are conditions of a final failure. `messages` are JSON pointers to texts that explain more while the object is not ready.
     """
 
     group: str
@@ -73,7 +72,7 @@ class Rule:
         return cls(str(data.get("group") or ""), str(data["kind"]), *given)
 
     def judge(self, manifest: Manifest) -> Readiness:
-        """Judges how ready an object is by this rule."""
+        """Returns the readiness of an object by this rule."""
         by_type = conditions(manifest)
         for kind, status in (self.failed or {}).items():
             if kind in by_type and by_type[kind].status == status:

@@ -1,4 +1,4 @@
-"""How ready an object is, and what of its status says so."""
+"""Defines readiness states, and reads the status fields that they follow from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from applier.ref import Manifest
 
 
 class State(StrEnum):
-    """The states of kstatus; its `Current` is `Ready` here."""
+    """Lists the states of kstatus; its `Current` is `Ready` here."""
 
     READY = "Ready"
     IN_PROGRESS = "InProgress"
@@ -19,7 +19,7 @@ class State(StrEnum):
 
 
 class Readiness(NamedTuple):
-    """A state and why; `reason` is one line that names what is missing. `final` says that no time will heal it."""
+    """Represents a state with a one-line `reason`. A `final` failure does not recover by itself."""
 
     state: State
     reason: str = ""
@@ -27,12 +27,12 @@ class Readiness(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing is to be waited for."""
+        """Whether the object is ready."""
         return self.state is State.READY
 
 
 class Condition(NamedTuple):
-    """An entry of `status.conditions`. `observed` is its `observedGeneration`, 0 where it has none."""
+    """Represents an entry of `status.conditions`. `observed` is its `observedGeneration`, 0 without one."""
 
     type: str
     status: str
@@ -69,13 +69,13 @@ def part(manifest: Manifest, name: str) -> dict[str, Any]:
 
 
 def number(fields: dict[str, Any], name: str, default: int = 0) -> int:
-    """Returns a count of a status or spec; the default where it is missing, as Go leaves zeros out."""
+    """Returns an integer field of a status or spec; the default where it is missing, since Go omits zeros."""
     value = fields.get(name)
     return value if isinstance(value, int) else default
 
 
 def conditions(manifest: Manifest) -> dict[str, Condition]:
-    """Returns the conditions of an object by type. What is no list of conditions is none."""
+    """Returns the conditions of an object by type; empty when they are malformed."""
     entries = part(manifest, "status").get("conditions")
     if not isinstance(entries, list):
         return {}

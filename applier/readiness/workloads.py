@@ -1,4 +1,4 @@
-"""When workloads are ready: their replicas are there, of the latest revision, and available."""
+"""Computes the readiness of workloads: all replicas exist, have the latest revision, and are available."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from applier.ref import Manifest
 
 
 def deployment(manifest: Manifest) -> Readiness:
-    """Judges as kstatus; the conditions' own messages say why replicas are missing."""
+    """Checks a Deployment as kstatus does; the messages of its conditions explain missing replicas."""
     by_type, status = conditions(manifest), part(manifest, "status")
     progressing = by_type.get("Progressing")
     if progressing and progressing.reason == "ProgressDeadlineExceeded":
@@ -28,7 +28,7 @@ def deployment(manifest: Manifest) -> Readiness:
 
 
 def replica_set(manifest: Manifest) -> Readiness:
-    """Judges replica sets and replication controllers."""
+    """Checks a ReplicaSet or ReplicationController."""
     status, wanted = part(manifest, "status"), number(part(manifest, "spec"), "replicas", 1)
     failure = conditions(manifest).get("ReplicaFailure")
     if (extra := number(status, "replicas") - wanted) > 0:
@@ -39,7 +39,7 @@ def replica_set(manifest: Manifest) -> Readiness:
 
 
 def stateful_set(manifest: Manifest) -> Readiness:
-    """Judges as kstatus: with OnDelete only people update pods; with a partition only those from it on are updated."""
+    """Checks a StatefulSet as kstatus does: with OnDelete, or below the partition, pods of an older revision are fine."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
     wanted = number(spec, "replicas", 1)
     strategy = spec.get("updateStrategy") or {}
@@ -59,7 +59,7 @@ def stateful_set(manifest: Manifest) -> Readiness:
 
 
 def daemon_set(manifest: Manifest) -> Readiness:
-    """Judges as kstatus: how many are wanted is what the controller found, so it must have looked."""
+    """Checks a DaemonSet as kstatus does; the desired number is in the status, so the controller must have observed it."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
     if "observedGeneration" not in status:
         return in_progress("not seen by its controller yet")
@@ -73,9 +73,9 @@ def daemon_set(manifest: Manifest) -> Readiness:
 
 
 def job(manifest: Manifest) -> Readiness:
-    """Judges a job: ready when it is complete, failed for good when it failed; one that is suspended will not begin by itself.
+    """Checks a Job: it is ready when complete or suspended, and has failed for good when it failed.
 
-    kstatus takes one that has started for done. But who waits for a migration before the next step means its end, as Helm's hooks do.
+    kstatus counts a started Job as ready. But waiting for a migration before the next step means waiting for its end, as Helm's hooks do.
     """
     by_type, status, spec = conditions(manifest), part(manifest, "status"), part(manifest, "spec")
     for kind in ("Failed", "FailureTarget"):
@@ -102,5 +102,5 @@ def _replicas(count: int) -> str:
 
 
 def _why(what: str, *causes: Condition | None) -> str:
-    """Returns what is missing, with the messages of the conditions that say why."""
+    """Returns what is missing, with the messages of the conditions that explain it."""
     return "; ".join([what, *(cause.text() for cause in causes if cause and (cause.message or cause.reason))])

@@ -1,4 +1,4 @@
-"""Waiting for what a cluster does by itself: objects that become ready, and objects that go."""
+"""Waits until objects are ready, or until deleted objects are gone."""
 
 from applier.wait.gone import wait_gone, what_keeps
 from applier.wait.ready import Waited, wait_ready

@@ -1,4 +1,4 @@
-"""Follows some objects until what is waited for has come."""
+"""Watches objects until a condition of the caller is met."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from applier.ref import Kind, Manifest, Ref
 from applier.reflector import list_and_watch
 
 Seen = Callable[[Ref, Manifest | None], None]
-"""Takes an object as it is now; None where there is none."""
+"""Receives the current state of an object; None when it does not exist."""
 
 
 @dataclass(slots=True, eq=False)
 class Following:
-    """Some objects of one kind in one namespace. `seen` is told the state of each at first, and every change after that.
+    """Watches some objects of one kind in one namespace. `seen` receives the state of each at first, and every change after that.
 
-    `labels` is a selector that they match. With `may_differ`, some may not: then all objects of the kind are read instead.
+    `labels` is a selector that they match. With `may_differ`, some may not match: then all objects of the kind are read instead.
     """
 
     cluster: Cluster
@@ -31,12 +31,12 @@ class Following:
     may_differ: bool = False
 
     async def run(self) -> None:
-        """Follows until it is cancelled. Raises `ClusterError` when the server refuses."""
+        """Watches until it is cancelled. Raises `ClusterError` when the server refuses."""
         while not await self._heard_all():
             self.labels = ""
 
     async def _heard_all(self) -> bool:
-        """Follows; comes back only when some objects are not among those with our labels, though they may be there."""
+        """Watches; returns only when some of the objects do not match our labels, although they may exist."""
         async with aclosing(list_and_watch(self.cluster, self.resource, self.namespace, labels=self.labels)) as told:
             async for news in told:
                 if isinstance(news, WatchEvent):
@@ -46,7 +46,7 @@ class Following:
         return True
 
     def _state(self, listing: Listing) -> bool:
-        """Tells the state of each object; says whether all are known."""
+        """Passes the state of each object on; returns whether all are known."""
         live = {Ref.of(manifest): manifest for manifest in listing.items}
         if self.may_differ and self.labels and not self.refs <= live.keys():
             return False
@@ -69,9 +69,9 @@ async def follow(
     labels: str = "",
     may_differ: bool = False,
 ) -> bool:
-    """Follows these objects until `done` is set; says whether it was within `seconds`. The rest is as for `Following`.
+    """Watches these objects until `done` is set; returns whether it was within `seconds`. See `Following` for the other parameters.
 
-    Raises `UnknownKind`, and `ClusterError` when the server refuses to be watched.
+    Raises `UnknownKind`, and `ClusterError` when the server refuses the watch.
     """
     places: dict[tuple[Resource, str], set[Ref]] = {}
     for manifest in manifests:

@@ -1,4 +1,4 @@
-"""Waits until deleted objects are really gone: their finalizers done, their grace periods over."""
+"""Waits until deleted objects are gone: their finalizers removed, their grace periods over."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from applier.ref import Manifest, Ref, being_deleted, is_being_deleted, uid_of
 from applier.wait.follow import follow
 
 QUIET = 3.0
-"""Seconds after which it is told what is waited for. Most objects are gone by then, and nobody wants to read of them."""
+"""Seconds until remaining objects are reported. Most objects are gone by then, and need no report."""
 
 FOR_FINALIZERS = "waits for finalizer"
-"""How the reason begins that only whoever set a finalizer, or a person, can remove."""
+"""The beginning of the reason of an object with finalizers, which only their controllers, or a person, can remove."""
 
 OF_NAMESPACES = (
     "NamespaceDeletionDiscoveryFailure",
@@ -22,17 +22,17 @@ OF_NAMESPACES = (
     "NamespaceContentRemaining",
     "NamespaceFinalizersRemaining",
 )
-"""The conditions in which the controller of namespaces says what keeps one; each has a sentence as its message."""
+"""The conditions in which the namespace controller reports why a namespace remains; each has a sentence as its message."""
 
 
 async def wait_gone(
     manifests: Iterable[Manifest], cluster: Cluster, *, seconds: float, labels: str = "", sink: Sink = nowhere
 ) -> dict[Ref, str]:
-    """Waits until none of these live objects is there; another object of the same name, with another UID, is not waited for.
+    """Waits until none of these live objects exists; an object of the same name with another UID does not count.
 
-    Gives what is still there after `seconds`, with the reason. `sink` is told of what is still there after `QUIET` seconds, and from then
-    on of every change of a reason. `labels` is a selector that all of them match, so that less is watched. Raises `ClusterError` when the
-    server refuses to be watched.
+    Returns those that remain after `seconds`, with the reason. `sink` receives what remains after `QUIET` seconds, and from then on every
+    change of a reason. `labels` is a selector that all of them match, to watch less. Raises `ClusterError` when the server refuses the
+    watch.
     """
     going = _Going({Ref.of(manifest): manifest for manifest in manifests}, sink)
     if going.waiting:
@@ -45,7 +45,7 @@ async def wait_gone(
 
 
 class _Going:
-    """What is still waited for, and why."""
+    """Tracks which objects remain, and why."""
 
     def __init__(self, waiting: dict[Ref, Manifest], sink: Sink) -> None:
         self.waiting, self.sink = waiting, sink
@@ -54,13 +54,13 @@ class _Going:
         self.done, self.is_quiet = asyncio.Event(), True
 
     def tell(self) -> None:
-        """Tells of everything that is there by now, and of changes from now on."""
+        """Reports all remaining objects, and every change from now on."""
         self.is_quiet = False
         for ref, reason in self.reasons.items():
             self.sink(Waiting(ref, reason))
 
     def seen(self, ref: Ref, live: Manifest | None) -> None:
-        """Takes an object as it is now."""
+        """Receives the current state of an object."""
         if live is None or uid_of(live) != self.uids[ref]:
             self.reasons.pop(ref, None)
             self.waiting.pop(ref, None)
@@ -73,7 +73,7 @@ class _Going:
 
 
 def what_keeps(live: Manifest) -> str:
-    """Returns why an object that should go is still there."""
+    """Returns why an object that should be gone still exists."""
     metadata = live.get("metadata") or {}
     if not is_being_deleted(live):
         return "is not being deleted"

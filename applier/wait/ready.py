@@ -1,4 +1,4 @@
-"""Waits until objects are ready, by watch, and says of those that are not what is missing and why."""
+"""Waits until objects are ready, by watch, and reports for the others what is missing and why."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from applier.wait.follow import follow
 
 NOT_SEEN = Readiness(State.UNKNOWN, "not seen in time")
 SILENCE = 5.0
-"""Seconds in which a controller would have said something of a new object of its kind. After that it is taken for one that nobody reports
-on: many kinds have a status subresource and no controller that writes it, and kstatus does not wait for such at all."""
+"""Seconds within which a controller would have written the status of a new object. After that the object counts as one without a
+controller: many kinds have a status subresource that nothing writes, and kstatus does not wait for those at all."""
 SILENT = Readiness(State.READY, f"nobody has reported anything of it within {SILENCE:g} s, so that it counts as it is")
 NOT_THERE = Readiness(State.IN_PROGRESS, "is not there")
 
 
 class Waited(NamedTuple):
-    """What became of an object that was waited for, `seconds` after the wait began."""
+    """Represents the result of waiting for an object, `seconds` after the wait began."""
 
     ref: Ref
     readiness: Readiness
@@ -31,17 +31,17 @@ class Waited(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What people read: nothing when it is ready, what is missing otherwise."""
+        """The message for people: empty when it is ready, what is missing otherwise."""
         return "" if self.readiness.is_ready else f"not ready after {self.seconds:.0f} s: {self.readiness.reason}"
 
 
 async def wait_ready(
     manifests: Iterable[Manifest], cluster: Cluster, *, seconds: float, rules: Iterable[Rule] = (), labels: str = "", sink: Sink = nowhere
 ) -> list[Waited]:
-    """Waits until each of these objects is ready, or one has failed for good; what became of each, in their order.
+    """Waits until all of these objects are ready, or one has failed for good; returns the result of each, in their order.
 
-    `labels` is a selector that they match, so that less is watched; one that does not match is found all the same. Raises `ClusterError`
-    when the server refuses to be watched.
+    `labels` is a selector that they match, to watch less; one that does not match is found all the same. Raises `ClusterError` when the
+    server refuses the watch.
     """
     wanted = {Ref.of(manifest): manifest for manifest in manifests}
     wait = _Wait(list(rules), await _kinds_with_status(wanted.values(), cluster), sink, dict.fromkeys(wanted, NOT_SEEN))
@@ -56,7 +56,7 @@ async def wait_ready(
 
 
 class _Wait:
-    """What is known of each object. `took` has the seconds of those that nothing is waited for any more."""
+    """Tracks the readiness of each object. `took` has the seconds of those that are ready or have failed for good."""
 
     def __init__(self, rules: list[Rule], with_status: set[Kind], sink: Sink, known: dict[Ref, Readiness]) -> None:
         self.rules, self.with_status, self.sink, self.known = rules, with_status, sink, known
@@ -79,7 +79,7 @@ class _Wait:
             self.sink(Ready(ref, self.took[ref], now.reason if now is SILENT else ""))
         elif not now.is_ready and now.reason != before.reason:
             self.sink(Waiting(ref, now.reason))
-        # One that has failed for good ends it all: whatever becomes of the others, it will not be what was waited for.
+        # One object that has failed for good ends the wait: all of them can no longer become ready.
         if now.final or len(self.took) == len(self.known):
             self.done.set()
 
@@ -96,12 +96,12 @@ class _Wait:
         return now
 
     def end(self) -> None:
-        """Looks at nothing any more."""
+        """Cancels all timers."""
         for timer in self.silent.values():
             timer.cancel()
 
     async def ask_pods(self, cluster: Cluster) -> None:
-        """Adds to what is not ready what its pods say: its own status only counts them."""
+        """Adds the reasons of pods to the workloads that are not ready, whose own status only counts them."""
         stuck = [ref for ref, known in self.known.items() if not known.is_ready and ref in self.live]
         for ref, why in zip(stuck, await asyncio.gather(*(what_pods_say(self.live[ref], cluster) for ref in stuck)), strict=True):
             if why:
@@ -127,7 +127,7 @@ MOST = 2  # reasons that are told
 async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
     """Returns the most frequent reasons of pods that are not ready, `2 pods: container main: ImagePullBackOff`.
 
-    Empty when there is nothing to say. One request. What cannot be read is not said: it only explains, and decides nothing.
+    Empty when there is none. Makes one request; its errors are ignored, because this only explains and decides nothing.
     """
     ref = Ref.of(workload)
     labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") if ref[:2] in WORKLOADS else None
