@@ -1,4 +1,4 @@
-"""One question after another about the result of one compilation."""
+"""Answers questions about the result of one compilation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
 
 @record
 class Refusal:
-    """A rule or a patch that had nothing to do: the first condition that did not hold, and for how many of its items it did not."""
+    """Explains why a rule or a patch did not apply: the condition that failed most often, and for how many items it failed."""
 
     rule: RuleInfo
     condition: Condition
@@ -36,10 +36,10 @@ class Refusal:
 
 @record
 class ObjectAnswer:
-    """How an object came about.
+    """Explains an object: its rule, the trace of its fields, and the patches of its kind.
 
-    `patches` are those that changed it, in order; `refusals` those for its kind that did not, each with the condition that said no.
-    `existence` are the inputs that decide whether it is there and what it is called.
+    `patches` are those that changed it, in order; `refusals` those that did not apply, each with the condition that failed. `existence` are
+    the inputs that decide whether it exists and what it is called.
     """
 
     node: Node
@@ -50,15 +50,15 @@ class ObjectAnswer:
     existence: tuple[Input, ...]
 
     def inputs_of(self, path: FieldPath) -> tuple[Input, ...]:
-        """Returns every input that decides whether a field is there, where it stands and what it is."""
+        """Returns every input that decides whether a field exists, where it stands and what its value is."""
         return tuple(dict.fromkeys((*self.trace.fields[path].inputs, *self.existence)))
 
 
 class Explainer:
-    """Knows the inputs of a compilation without errors, and answers one question after another about them.
+    """Answers questions about a compilation without errors.
 
-    Making one costs a cold start, unless the rules were `compiled` before by `traced_rules`. `snapshot_documents` are the texts that
-    the objects of the snapshot come from, for their lines.
+    Making one costs a cold start, unless the rules were `compiled` before by `traced_rules`. `snapshot_documents` are the texts of the
+    snapshot's objects, for their lines.
     """
 
     def __init__(
@@ -74,32 +74,35 @@ class Explainer:
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
         self.given = self.inputs.given
         self.source_of = self.inputs.source_of
-        # Who asks is no choice of a user's: there is no option for it.
+        # `is_operator` is not a user's setting: no option sets it.
         chosen = [name for name in Settings.__dataclass_fields__ if name != "is_operator"]
         self.inputs.settings = {name: getattr(inputs.settings, name) for name in chosen}
         self.tracer.model.describe(inputs.settings, SETTINGS, chosen)
         snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
         self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), cast(Program, self.inputs)).subjects
         for subject in self.subjects:
-            if not subject.scope["config"].manifest:  # nobody configures anything: what is read of that is still an input
+            if not subject.scope["config"].manifest:  # an absent configuration is still an input that rules read
                 subject.scope["config"].manifest = tracked({}, self.tracer.recorder, CONFIGURATION)
 
     def object(self, node: Node) -> ObjectAnswer:
-        """How an object of the result came about."""
+        """Explains an object of the result."""
         subject = self.subjects[node.loop[0]]
         trace = self.tracer.trace(node, subject.scope, 1, self._roots(subject))
         touched = dict.fromkeys(operation.rule for operation in trace.operations)
         rule = self.rules[node.rule]
         refusals = [
-            _refusal(patch, [one for one in trace.conditions if one.rule == patch.id])
+            _refusal(patch, [condition for condition in trace.conditions if condition.rule == patch.id])
             for patch in self.tracer.rules
             if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
         ]
-        said_no = [one for one in refusals if one is not None]
-        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], said_no, self._existence(subject, trace))
+        refused = [refusal for refusal in refusals if refusal is not None]
+        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], refused, self._existence(subject, trace))
 
     def _existence(self, subject: Subject, trace: Trace) -> tuple[Input, ...]:
-        """What an object rests on as a whole, and the names of all others that it was made from: by these they were found."""
+        """Returns the inputs that an object as a whole depends on, with the names of other objects that it was made from.
+
+        Those objects were looked up by their names, which so decide about it as well.
+        """
         own = next((number for number, given in enumerate(self.given) if subject.entry and given.value is subject.entry.manifest), None)
         reads = dict.fromkeys(trace.existence)
         others = dict.fromkeys(one.source for field in trace.fields.values() for one in field.inputs if isinstance(one.source, int))
@@ -109,20 +112,20 @@ class Explainer:
         return tuple(reads)
 
     def _roots(self, subject: Subject) -> dict[str, tuple[Input, ...]]:
-        """What a topology that nobody wrote rests on: the operator's configuration describes it."""
+        """Returns the inputs of the default topology as a root: it has no document, since the operator's configuration defines it."""
         if subject.entry is not None:
             return {}
         config = self.tracer.model.track(subject.scope["config"], {})
 
         def make() -> Any:
-            """The levels are put in order before any rule sees them, which only doing it again can tell."""
+            """Makes the topology again, to record what sorting its levels reads: rules only see the result."""
             return config.has_default_topology and default_topology(config.topology_levels, Snapshot())
 
         return {"topology": inputs_of(self.tracer.recorder.listen(make)[1])}
 
     def absent(self, kind: str) -> list[Refusal]:
-        """Why no rule generates an object of a kind: the rules that could, each with the condition that kept it from most items."""
-        found = []
+        """Explains why no object of a kind exists: returns the rules that could generate one, each with its most failed condition."""
+        refusals: list[Refusal] = []
         for rule in self.tracer.rules:
             if rule.verb == "generate" and rule.details["kind"] == kind:
                 conditions = [
@@ -132,8 +135,8 @@ class Explainer:
                     for condition in self.tracer.conditions(rule.id, subject.scope)
                 ]
                 refusal = _refusal(rule, conditions)
-                found += [refusal] if refusal else []
-        return found
+                refusals += [refusal] if refusal else []
+        return refusals
 
 
 def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
@@ -142,9 +145,9 @@ def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
     for condition in failed:
         counts[condition.text] = counts.get(condition.text, 0) + 1
     text = max(counts, key=lambda text: counts[text], default="")
-    return Refusal(rule, next(one for one in failed if one.text == text), counts[text]) if failed else None
+    return Refusal(rule, next(condition for condition in failed if condition.text == text), counts[text]) if failed else None
 
 
 def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:
-    """Whether a patch is meant for the objects of a rule."""
+    """Tells whether a patch is for the objects of a rule."""
     return any(matches(word, rule.id) if "/" in word else word == rule.details["kind"] for word in patch.details["of"])

@@ -1,4 +1,4 @@
-"""Who says the value of an input: a line of a file, a default, the operator's configuration, the command line, the cluster."""
+"""Names the source of an input's value: a line of a file, a default, the operator's configuration, the command line, the cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ How = Literal["file", "default", "schema", "absent", "configuration", "setting",
 
 @record
 class Default:
-    """A value that a default rule put in, and what it read to find it."""
+    """Records a value that a default rule has set, and what the rule read."""
 
     rule: str
     inputs: tuple[Input, ...]
@@ -26,10 +26,10 @@ class Default:
 
 @record
 class Given:
-    """One manifest that was put in. `value` is what it is after defaulting, `written` what the document has.
+    """Holds one manifest of the input. `value` is the manifest after defaulting, `written` as in the document.
 
-    `defaults` holds what default rules put in, `schema` the paths that the schema's own defaults did, `refusals` the conditions that
-    kept a default rule from a path. `document` is none for an object of a snapshot whose text is not at hand.
+    `defaults` holds the values set by default rules, `schema` the paths set by the schema's defaults, `refusals` the conditions for which a
+    default rule did not set a path. `document` is None for an object of a snapshot without a text.
     """
 
     kind: str
@@ -44,17 +44,17 @@ class Given:
 
     @property
     def id(self) -> str:
-        """`Kind/namespace/name` as far as the manifest says them; the kind alone without a name."""
+        """`Kind/namespace/name` as far as the manifest has them; the kind alone without a name."""
         name = str(self.metadata.get("name") or "")
         return ObjectRef("", self.kind, str(self.metadata.get("namespace") or ""), name).id if name else self.kind
 
     @property
     def metadata(self) -> Manifest:
-        """Its metadata, as they are written."""
+        """Its metadata as written."""
         return self.written.get("metadata") or {}
 
     def place(self, path: FieldPath) -> tuple[str, int, int]:
-        """File, line and column of a field, or of what is nearest above it."""
+        """Returns file, line and column of a field, or of its nearest existing ancestor; empty and 0 without a document."""
         if self.document is None:
             return "", 0, 0
         return self.document.file, *self.document.place((*self.at, *path))
@@ -62,9 +62,9 @@ class Given:
 
 @record
 class InputSource:
-    """An input's value and who says it.
+    """Holds an input's value and its source.
 
-    `name` is the object that it belongs to, `inputs` what a default rule (`rule`) found it from. `line` is 0 where there is no text.
+    `name` is the object that it belongs to, `inputs` what a default rule (`rule`) computed it from. `line` is 0 where there is no text.
     """
 
     how: How
@@ -78,14 +78,14 @@ class InputSource:
     inputs: list[InputSource] = field(default_factory=list)
 
     def all(self) -> Iterator[InputSource]:
-        """Goes through it, and all that a default found it from."""
+        """Yields it, and all inputs that a default computed it from, at any depth."""
         yield self
-        for one in self.inputs:
-            yield from one.all()
+        for source in self.inputs:
+            yield from source.all()
 
 
 def find(value: Any, path: FieldPath) -> tuple[bool, Any]:
-    """Whether there is a value at a path, and which."""
+    """Returns whether there is a value at a path, and the value."""
     for step in path:
         if not (step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int) and step < len(value)):
             return False, None
@@ -94,7 +94,7 @@ def find(value: Any, path: FieldPath) -> tuple[bool, Any]:
 
 
 def scalars(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
-    """Every scalar and every empty container, with its path."""
+    """Yields every scalar and every empty container, with its path."""
     if isinstance(value, dict | list) and value:
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from scalars(part, (*path, key))
@@ -103,7 +103,7 @@ def scalars(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]
 
 
 def additions(before: Any, after: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    """The paths that are in `after` and not in `before`; nulls count as absent."""
+    """Yields the paths that are in `after` and not in `before`; nulls count as absent."""
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):

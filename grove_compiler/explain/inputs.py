@@ -1,4 +1,4 @@
-"""The documents of a compilation, tracked: what each field's value is, and who says it."""
+"""Tracks the documents of a compilation: the value of each field, and its source."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SETTINGS = "settings"
 
 
 class TrackedInputs:
-    """Stands in for the program while inputs are admitted: it applies the same defaults, and gives tracked manifests.
+    """Replaces the program while inputs are decoded: applies the same defaults, and returns tracked manifests.
 
-    Nothing is validated, for what is explained has been compiled. A manifest's number in `given` is its source as an input.
+    Nothing is validated, because the input was compiled before. A manifest's index in `given` is its source as an input.
     """
 
     def __init__(self, tracer: Tracer, documents: Iterable[Document], snapshot_documents: Iterable[Document]) -> None:
@@ -39,7 +39,7 @@ class TrackedInputs:
     # -- as the program ----------------------------------------------------------------------------------------------------
 
     def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any]) -> Manifest:
-        """The manifest after defaulting, tracked, with a note of every default."""
+        """Returns the manifest after defaulting, tracked, and records every default."""
         document, at, written = self._take(kind, manifest)
         number, given = len(self.given), Given(kind, written, document, at)
         self.given.append(given)
@@ -54,17 +54,17 @@ class TrackedInputs:
 
     @property
     def decisions(self) -> SimpleNamespace:
-        """What the rules decide, on values that are watched."""
+        """The decisions of the rules, on tracked values."""
         return self.tracer.decisions
 
     def validate(self, *_: Any) -> list[Diagnostic]:
-        """No findings."""
+        """Returns no findings."""
         return []
 
     # -- sources -------------------------------------------------------------------------------------------------------------
 
     def object_of_snapshot(self, manifest: Manifest) -> Manifest:
-        """An object that exists, tracked."""
+        """Returns an object of the snapshot, tracked."""
         key = _key(manifest)
         document, at = next(((document, at) for document, at, value in self._snapshot if _key(value) == key), (None, ()))
         given = Given(str(manifest.get("kind")), manifest, document, at, is_snapshot=True, value=manifest)
@@ -72,11 +72,11 @@ class TrackedInputs:
         tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, len(self.given) - 1)
         return tracked_manifest
 
-    def source_of(self, one: Input) -> InputSource:
-        """Who says an input's value. Fields share most of their inputs, so each is looked up once."""
-        if one not in self._sources:
-            self._sources[one] = self._source_of(one)
-        return self._sources[one]
+    def source_of(self, read: Input) -> InputSource:
+        """Returns the source of an input. Fields share most of their inputs, so each is looked up once."""
+        if read not in self._sources:
+            self._sources[read] = self._source_of(read)
+        return self._sources[read]
 
     def _source_of(self, one: Input) -> InputSource:
         if one.source == SETTINGS:
@@ -103,13 +103,13 @@ class TrackedInputs:
         return source
 
     def source_at(self, given: Given, path: FieldPath) -> InputSource:
-        """Who says a field of a manifest."""
+        """Returns the source of a field of a manifest."""
         return self.source_of(Input(self.given.index(given), path))
 
     # -- defaults ------------------------------------------------------------------------------------------------------------
 
     def _take(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:
-        """Returns the document that a manifest comes from: decoding shares what it does not change."""
+        """Returns the document that a manifest comes from, found by identity: decoding shares unchanged parts."""
         for position, (document, at, value) in enumerate(self._waiting):
             if value is manifest or (value.get("kind") == kind and value.get("metadata") is manifest.get("metadata")):
                 del self._waiting[position]
@@ -134,7 +134,7 @@ class TrackedInputs:
 
 
 def _objects(document: Document) -> Iterable[tuple[Document, FieldPath, Manifest]]:
-    """The manifests of a document; the items of a list one by one."""
+    """Returns the manifests of a document; the items of a list one by one."""
     return [(document, at, value) for at, value in objects_in(document.value) if isinstance(value, dict)]
 
 

@@ -1,1 +1,1 @@
-"""What an edit of the input does to what exists. Pure: works on two compilations."""
+"""Computes what an edit of the input does to existing objects, from two compilations. Pure."""

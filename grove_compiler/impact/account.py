@@ -1,4 +1,4 @@
-"""What an edit does, in short and as data: for lines that have to be few, such as the warnings of an admission webhook."""
+"""Sums up what an edit does, as data, for short reports such as the warnings of an admission webhook."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GANG_WORDS: tuple[What, ...] = ("made", "changed", "deleted")
 
 
 class RestartStep(NamedTuple):
-    """One clique or scaling group whose pods restart, in one replica of a set.
+    """Names one clique or scaling group whose pods restart, in one replica of a set.
 
-    Replicas of a set follow each other; what belongs to one goes side by side. `indices` are those of a scaling group's replicas, which
-    go one after the other; empty for a clique by itself.
+    Replicas of a set restart one after the other; parts of one replica in parallel. `indices` are those of a scaling group's replicas,
+    which restart one after the other; empty for a standalone clique.
     """
 
     set_name: str
@@ -31,7 +31,7 @@ class RestartStep(NamedTuple):
 
 @record
 class Account:
-    """Counts objects by what becomes of them and by kind, then pods, GPUs, MIG devices and gangs; `restarts` are in their order."""
+    """Counts objects by fate and by kind, then pods, GPUs, MIG devices and gangs; `restarts` are in their order."""
 
     objects: dict[What, dict[str, int]] = field(default_factory=dict)
     pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
@@ -42,7 +42,7 @@ class Account:
 
 
 def account(sets: Iterable[SetImpact]) -> Account:
-    """Returns what becomes of all these sets together."""
+    """Returns the sums over all these sets."""
     total = Account()
     for one in sets:
         for fate in one.fates:

@@ -1,4 +1,4 @@
-"""The edits that lead from one input to another: the fields that differ in meaning, each with the line on which it stands."""
+"""Finds the edits between two inputs: the fields that differ in meaning, each with its line."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Key = tuple[str, str, str]
 """Kind, namespace and name."""
 
 SERVER_METADATA = ("creationTimestamp", "finalizers", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
-"""What servers and operators write into every object, and no file has."""
+"""Metadata that servers and operators write into every object, and that files do not have."""
 
 
 @record
 class Given:
-    """A manifest of the input as it is written, with its defaults, and where it stands."""
+    """Holds a manifest of the input as written, with its defaults, and its place."""
 
     manifest: Manifest
     defaulted: Manifest
@@ -40,9 +40,9 @@ GivenObjects = dict[Key, Given]
 
 @record
 class Edit:
-    """One change of the input. With an empty path the whole manifest is added (`before` is `ABSENT`) or taken away.
+    """Represents one change of the input. With an empty path the whole manifest is added (`before` is `ABSENT`) or removed.
 
-    File and line are those of the new input, or of the old one for what is gone; 0 is unknown.
+    File and line are those of the new input, or of the old one for a removed field; 0 is unknown.
     """
 
     key: Key
@@ -52,12 +52,12 @@ class Edit:
 
     @property
     def subject(self) -> str:
-        """`Kind/namespace/name`, or `Kind/name` for what has no namespace."""
+        """The manifest's id: `Kind/namespace/name`, or `Kind/name` without a namespace."""
         return "/".join(part for part in self.key if part)
 
 
 def as_declared(documents: Iterable[Document]) -> list[Document]:
-    """Returns the documents without what an API server adds to every object, so that `kubectl get -o yaml` can be compared with a file."""
+    """Returns the documents without the fields that an API server adds, so that `kubectl get -o yaml` compares with a file."""
     return [replace(one, value=_declared(one.value)) for one in documents]
 
 
@@ -92,7 +92,7 @@ def _key(manifest: Manifest, namespace: str) -> Key:
 
 
 def edits(old: GivenObjects, new: GivenObjects) -> list[Edit]:
-    """Returns everything that differs in meaning, by the place where it stands."""
+    """Returns all fields that differ in meaning, in the order of their places."""
     result = []
     for key in {**new, **old}:
         one, other = new.get(key), old.get(key)
@@ -105,21 +105,21 @@ def edits(old: GivenObjects, new: GivenObjects) -> list[Edit]:
 
 
 def _changes(old: Given | None, new: Given | None) -> Iterator[Change]:
-    """Yields the fields that somebody wrote differently, of those that differ once defaults are in.
+    """Yields the written fields that differ after defaulting.
 
-    What differs only because a default follows another field is no edit: nobody wrote it.
+    A field that differs only because its default depends on another field is no edit.
     """
     if old is None or new is None:
         yield Change((), old.manifest if old else ABSENT, new.manifest if new else ABSENT)
         return
-    told: set[FieldPath] = set()
+    reported: set[FieldPath] = set()
     for change in object_differences(old.defaulted, new.defaulted):
         path = change.path
         while _value_at(old.manifest, path[:-1]) is ABSENT or _value_at(new.manifest, path[:-1]) is ABSENT:
             path = path[:-1]
         before, after = _value_at(old.manifest, path), _value_at(new.manifest, path)
-        if path not in told and (before is not ABSENT or after is not ABSENT):
-            told.add(path)
+        if path not in reported and (before is not ABSENT or after is not ABSENT):
+            reported.add(path)
             yield Change(path, before, after)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each object that exists or should exist (shipped semantics §3.5 to §3.9, §7.5, §7.7, gotchas 19 and 20)."""
+"""Computes the fate of each object that exists or should exist (shipped semantics §3.5 to §3.9, §7.5, §7.7, gotchas 19 and 20)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NOT_PATCHED = "a scaling group does not change a PodClique that exists; it has t
 OWN_NUMBER = "what exists keeps its number of replicas: autoscalers and `kubectl scale` own it"
 
 Part = tuple[str, int]
-"""A replica of a scaling group: the group's name and the index."""
+"""A scaling-group replica: the group's name and the index."""
 
 
 @record
 class Fate:
-    """One object that an edit touches. `fields` are the paths that differ.
+    """Describes what an edit does to one object. `fields` are the paths that differ.
 
-    *made* and *deleted* are plain; *changed* is patched in place; *replaced* is deleted and made again; *left* differs from what
-    the new input would make and stays as it is, for the reason given. `kept` are fields that stay although all else is changed.
+    *made* and *deleted* are as they say; *changed* is patched in place; *replaced* is deleted and recreated; *left* differs from what the
+    new input would make, but is not changed, for the given reason. `kept` are fields that stay although others are changed.
     """
 
     what: What
@@ -47,26 +47,26 @@ class Fate:
 
 @record
 class Rollout:
-    """Says which pods of a set an edit replaces: `templates` are the cliques of which it makes other pods.
+    """Tells which pods of a set an edit replaces: `templates` are the cliques whose pod template has changed.
 
-    What decides is meaning and not the hash, as in a cluster: see `kube.semantic_difference`.
+    Templates are compared by meaning, not by hash, as in a cluster: see `kube.semantic_difference`.
     """
 
     strategy: str
     templates: set[str]
 
     def restarts(self, clique: Clique) -> bool:
-        """Tells whether the pods of a PodClique are replaced by themselves."""
+        """Tells whether the operator replaces the pods of a PodClique."""
         return self.strategy != ON_DELETE and clique.template_name in self.templates
 
     def parts(self, before: Mapping[str, Node], after: Mapping[str, Node]) -> set[Part | None]:
-        """Returns the replicas of scaling groups that are deleted as a whole: those of which any pod template changed (§7.5)."""
+        """Returns the scaling-group replicas that are deleted as a whole: those with any changed pod template (shipped §7.5)."""
         cliques = [read_clique(node.object) for key, node in after.items() if key in before and node.object["kind"] == CLIQUE_KIND]
         return {part_of(clique) for clique in cliques if clique.group and self.restarts(clique)}
 
 
 def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollout:
-    """Returns what an update of a set's manifest, with its defaults, rolls under a strategy."""
+    """Returns the rollout of an update from `old` to `new`, two defaulted manifests of a set, under a strategy."""
     before, after = (PodCliqueSet(manifest or {}) for manifest in (old, new))
     templates = {clique.name: clique.hashed_template(before.priority_class) for clique in before.cliques}
     pairs = [
@@ -78,7 +78,7 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollou
 
 
 def fates(before: Mapping[str, Node], after: Mapping[str, Node], wanted: Mapping[str, Node], roll: Rollout) -> list[Fate]:
-    """Returns what becomes of the objects of one set, by their ids, in apply order; what is deleted comes last.
+    """Returns the fates of the objects of one set, in apply order; deleted ones come last.
 
     `after` is compiled given what exists, `wanted` as if nothing did.
     """
@@ -97,17 +97,17 @@ def fates(before: Mapping[str, Node], after: Mapping[str, Node], wanted: Mapping
 
 
 def by_id(nodes: Sequence[Node]) -> dict[str, Node]:
-    """Returns nodes by their ids with their API groups: another version is the same object."""
+    """Returns nodes by API group and id; the version of the group does not matter."""
     return {f"{group_of(str(node.object.get('apiVersion', '')))}/{node.id}": node for node in nodes}
 
 
 def part_of(clique: Clique) -> Part | None:
-    """Returns the replica of a scaling group that a PodClique belongs to."""
+    """Returns the scaling-group replica that a PodClique belongs to; None outside of groups."""
     return (clique.group, clique.group_replica) if clique.group else None
 
 
 def _kept_fate(before: Node, after: Node, wanted: Node, strategy: str) -> Fate | None:
-    """Returns what becomes of an object that stays."""
+    """Returns the fate of an object that stays; None when nothing differs."""
     fields, own = _paths(before, after), _paths(after, wanted)
     if not fields:
         return Fate("left", after, own, OWN_NUMBER) if own else None

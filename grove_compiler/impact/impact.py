@@ -1,4 +1,4 @@
-"""What an edit does: two inputs to what becomes of every object, of pods and GPUs, and why."""
+"""Computes what an edit does: from two inputs the fate of every object, of pods and GPUs, and the cause of each."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NOWHERE: SetPlace = ("", "")
 NO_SET = "input/no-set"
 KEEP_THEIR_NUMBER = ("PodClique", "PodCliqueScalingGroup")
 MOST_CAUSES = 16
-"""More edits than this are told, but not compiled one by one."""
+"""The most edits that are compiled one by one; more are only listed."""
 
 
 @record
 class SetImpact:
-    """What becomes of one set, or of objects that belong to none: then `place` is empty.
+    """Describes what happens to one set, or to the objects of no set: then `place` is empty.
 
-    `strategy` is RollingRecreate or OnDelete. `hashes` are the generation hash before and after, empty where the set is not there.
+    `strategy` is RollingRecreate or OnDelete. `hashes` are the generation hash before and after, empty where the set does not exist.
     """
 
     place: SetPlace
@@ -50,7 +50,7 @@ class SetImpact:
 
 @record
 class Cause:
-    """One edit, and what it does by itself; `alone` is none when that is not known (`reason` says why)."""
+    """Holds one edit, and what it does alone; `alone` is None when that is not known, for the given `reason`."""
 
     edit: Edit
     alone: list[SetImpact] | None
@@ -59,7 +59,7 @@ class Cause:
 
 @record
 class Impact:
-    """Everything that an edit does. With errors among `findings` nothing is known: `forbidden` are those that only an update has."""
+    """Holds everything that an edit does. With errors in `findings` nothing is known; `forbidden` are findings of rules on updates."""
 
     sets: list[SetImpact] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
@@ -77,10 +77,10 @@ class Impact:
 
 
 def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program | None = None, with_causes: bool = True) -> Impact:
-    """Returns what happens when `old`, which runs, is replaced by `new`. Both have the same settings, configuration and snapshot.
+    """Returns what happens when `new` replaces `old`, which runs. Both have the same settings, configuration and snapshot.
 
-    What an API server adds to objects is left out of both. To tell which edit causes what takes as long again for each of several edits.
-    With an `old_program` what runs was made by other rules; then it is not told what is the edits' doing and what that of the rules.
+    Fields that an API server adds are ignored in both. Attributing changes to edits takes as long again for each of several edits. With an
+    `old_program`, the running objects were made by other rules; changes are then not attributed to edits.
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, new, program, old_program or program)
@@ -104,7 +104,7 @@ def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program |
 
 
 class _Comparison:
-    """An input that runs, and the one that it is replaced by: both are compared, and what each edit makes of the first."""
+    """Compares a running input with the one that replaces it, as a whole and edit by edit."""
 
     def __init__(self, old: Inputs, new: Inputs, program: Program, old_program: Program) -> None:
         self.old = old
@@ -112,33 +112,33 @@ class _Comparison:
         self.before = compile_inputs(old, old_program)
         self.given = read_given(old.documents, old_program, old.settings)
         self.new_given = read_given(new.documents, program, new.settings)
-        # An edit alone is judged by the strategy that the whole has: with OnDelete written beside a new image, no image restarts a pod.
+        # A single edit is judged under the new strategy: if `OnDelete` is set along with a new image, the image restarts no pod.
         self._strategies = {
             key: str(section(one.defaulted, "spec", "updateStrategy").get("type") or ROLLING_RECREATE)
             for key, one in (*self.given.items(), *self.new_given.items())
         }
 
     def compile(self, documents: list[Document], snapshot: Sequence[Manifest] | None = None) -> Result:
-        """Returns what a new input becomes, judged as an update; without a snapshot only with what the old one was given."""
+        """Compiles a new input as an update of the old one; with the old one's snapshot if none is given."""
         existing = self.old.snapshot if snapshot is None else snapshot
         return compile_inputs(Inputs(documents, existing, self.old.documents, self.old.config, self.old.settings), self.program)
 
     def cause(self, edit: Edit, number: int) -> Cause:
-        """Returns what one of so many edits does by itself."""
+        """Returns what one of `number` edits does alone."""
         if number > MOST_CAUSES:
             return Cause(edit, None, f"more than {MOST_CAUSES} edits are not told apart")
         documents = applied(self.given, edit)
         wanted = self.compile(documents)
         after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), wanted)
-        # To take the only set away leaves nothing to compile, which is an error elsewhere.
+        # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
         if any(one.severity == "error" and one.code != NO_SET for one in (*wanted.diagnostics, *after.diagnostics)):
             return Cause(edit, None, "not valid without the other edits")
         return Cause(edit, self.sets(wanted, after, roll))
 
     def after(self, documents: list[Document], given: GivenObjects, wanted: Result) -> tuple[Result, Mapping[SetPlace, Rollout]]:
-        """Returns what a new input becomes, given the PodCliques and scaling groups that exist and stay, and which pods that rolls.
+        """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
 
-        What exists keeps its number of replicas; PodCliques that are made again take the template's.
+        Existing objects keep their replicas; recreated PodCliques get those of the template.
         """
         asked = by_id(wanted.graph.nodes)
         live = {_place(manifest): manifest for manifest in self.old.snapshot}
@@ -156,7 +156,7 @@ class _Comparison:
         return self.compile(documents, list(live.values())), rolls
 
     def sets(self, wanted: Result, after: Result, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
-        """Returns what becomes of the objects of each set, the new input's sets first, then of those of no set."""
+        """Returns the impact on each set, those of the new input first, then on the objects of no set."""
         was, now, asked = ({place: by_id(nodes) for place, nodes in _by_set(result).items()} for result in (self.before, after, wanted))
         old_hashes, new_hashes = _hashes(self.before), _hashes(after)
         result = []
@@ -185,5 +185,5 @@ def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
 
 
 def _place(manifest: Manifest) -> tuple[Any, ...]:
-    """Returns what a snapshot knows an object by."""
+    """Returns the key of an object in a snapshot."""
     return manifest.get("apiVersion"), manifest.get("kind"), *key_of(manifest)

@@ -1,4 +1,4 @@
-"""Counts the pods and GPUs that an edit makes, restarts and deletes, and puts the restarts into order."""
+"""Counts the pods and GPUs that an edit makes, restarts and deletes, and orders the restarts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from grove_compiler.impact.fate import Fate, Rollout, by_id
 from grove_compiler.record import record
 
 Amounts = dict[str, int]
-"""Pods, or GPUs, by what becomes of them."""
+"""The number of pods, or GPUs, by fate."""
 WHAT = ("made", "restarted", "deleted")
-"""Those that come, those that are deleted and come again, those that go."""
+"""The fates of pods: created, deleted and created again, deleted."""
 
 
 @record
 class ReplicaRestart:
-    """What restarts in one replica of the set. Standalone cliques and scaling groups go on side by side.
+    """Holds what restarts in one replica of the set. Standalone cliques and scaling groups restart in parallel.
 
-    `groups` holds the cliques of each scaling group by its name and the index of its replica; these go one after the other.
+    `groups` holds the cliques of each scaling group by its name and the index of its replica; the replicas restart one after the other.
     """
 
     index: int
@@ -34,7 +34,7 @@ class ReplicaRestart:
 
 @record
 class Pods:
-    """What an edit does to the pods of one set. `restarts` are in the order in which they happen, one replica after the other."""
+    """Counts what an edit does to the pods of one set. `restarts` are in the order in which they happen, one replica after the other."""
 
     pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     gpus: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
@@ -48,7 +48,7 @@ class Pods:
 
 
 def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -> Pods:
-    """Returns the pods that come, restart and go with the PodCliques of one set."""
+    """Counts the pods that the fates of one set's PodCliques make, restart and delete."""
     total, rolled = Pods(), []
     for fate in result:
         if fate.kind != CLIQUE_KIND:
@@ -67,7 +67,7 @@ def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -
 
 
 def _counts(fate: Fate, clique: Clique, old: Node | None, roll: Rollout) -> tuple[int, int, int]:
-    """Returns the pods made, restarted and deleted."""
+    """Returns the number of pods made, restarted and deleted."""
     if old is None or fate.what == "made":
         return clique.pods, 0, 0
     if fate.what == "deleted":
@@ -80,7 +80,7 @@ def _counts(fate: Fate, clique: Clique, old: Node | None, roll: Rollout) -> tupl
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
-    """Returns one replica of the set at a time, the lowest index first as long as all are healthy (shipped semantics §7.5)."""
+    """Groups restarts by replica of the set, the lowest index first, as it happens while all are healthy (shipped semantics §7.5)."""
     replicas: dict[int, ReplicaRestart] = {}
     for clique in sorted(cliques, key=lambda clique: (clique.replica, clique.group_replica)):
         replica = replicas.setdefault(clique.replica, ReplicaRestart(clique.replica))

@@ -1,1 +1,1 @@
-"""Keeps what a step rested on and what it decided, so that it can be taken again anywhere."""
+"""Records the inputs and the decision of a step, so that it can be replayed anywhere."""

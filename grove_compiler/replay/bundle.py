@@ -1,7 +1,7 @@
-"""Writes a step that was taken as a bundle, all that it takes to take it again, and reads it back.
+"""Writes a recorded step as a bundle, with everything that a replay needs, and reads it back.
 
-A bundle is one JSON object. Objects of the cluster stand in it once, and answers name them by their positions. `digest` is over all else:
-a bundle of which a part is missing, or was changed, is none.
+A bundle is one JSON object. It holds each object of the cluster once, and answers refer to them by position. `digest` covers everything
+else: a bundle that is truncated or was changed is rejected.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from grove_compiler.version import __version__
 
 FORMAT = "grove-replay/1"
 UNREAD = ("tracing",)
-"""What no step reads of the configuration, and what may hold a password: in a URL."""
+"""Fields of the configuration that no step reads and that may hold a password, in a URL."""
 
 
 class BadBundle(Exception):
-    """What cannot be replayed; the text says why."""
+    """Reports a bundle that cannot be replayed, with the reason."""
 
 
 @record
 class Taken:
-    """A step that was taken: what it was asked, what it was told and remembered, and what it decided.
+    """Holds a recorded step: its key and time, the answers that it read, its caches, and its decision.
 
-    Nothing in it is copied, since objects never change. `writes` are what became of what it decided, `held` is why the key as a whole was
-    left as it is.
+    Nothing in it is copied, since objects never change. `writes` are the outcomes of carrying it out, `held` is why the key as a whole was
+    left unchanged.
     """
 
     key: Key
@@ -54,7 +54,7 @@ class Taken:
 
 @record
 class Bundle:
-    """A bundle that was read. `rules` name those that it was made with, `version` the release. `decision` is as `decision_value` has it."""
+    """Holds a bundle that was read. `rules` names the rules that it was made with, `version` the release. See `decision_value`."""
 
     key: Key
     now: float
@@ -69,7 +69,7 @@ class Bundle:
 
 
 def encode(taken: Taken) -> bytes:
-    """Returns a bundle as text in ASCII, with one line for each object of the cluster."""
+    """Encodes a bundle as ASCII text, with one line for each object of the cluster."""
     table = _Table()
     config = taken.context.document
     value = {
@@ -94,7 +94,7 @@ def encode(taken: Taken) -> bytes:
 
 
 def decode(data: bytes) -> Bundle:
-    """Returns the bundle that a file holds. Raises `BadBundle`."""
+    """Decodes the bundle in a file. Raises `BadBundle`."""
     value = _checked(data)
     try:
         objects: list[Manifest] = value["objects"]
@@ -132,7 +132,7 @@ def _checked(data: bytes) -> Manifest:
 
 
 class _Table:
-    """The objects of a bundle, each once."""
+    """Collects the objects of a bundle, each once."""
 
     def __init__(self) -> None:
         self.objects: list[Manifest] = []
@@ -145,7 +145,7 @@ class _Table:
         return position
 
     def of(self, answer: Any) -> Any:
-        """The answer with positions in place of objects: one or null, a list of them, names of what changed, or why nobody knew."""
+        """Encodes an answer: a position or null, a list of positions, the names of changed objects, or why it was unknown."""
         if isinstance(answer, Unknown):
             return {"unknown": str(answer)}
         if isinstance(answer, Changes):

@@ -1,4 +1,4 @@
-"""Says what a step decided as a value that can be kept and compared."""
+"""Converts the decision of a step to a value that can be stored and compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.step import Gone, Hold, Step
 
 
 def decision_value(outcome: Step | Gone | Hold) -> Manifest:
-    """Returns everything that a step decided. Fields that are empty are left out."""
+    """Returns everything that a step decided, without empty fields."""
     match outcome:
         case Gone():
             return {"outcome": "gone", "reason": outcome.reason}
@@ -34,7 +34,7 @@ def decision_value(outcome: Step | Gone | Hold) -> Manifest:
 
 
 def to_the_letter(value: Any) -> str:
-    """Returns a value as text by which two are told apart: the order of keys counts, and `1` is not `1.0`."""
+    """Returns a value as text for an exact comparison: the order of keys counts, and `1` differs from `1.0`."""
     return json.dumps(value, separators=(",", ":"))
 
 

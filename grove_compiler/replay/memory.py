@@ -1,6 +1,6 @@
-"""Keeps what a step took over from the steps before it, and gives it to another step.
+"""Records the caches that a step found from earlier steps, and restores them for a replay.
 
-It only saves time: a step decides the same without. But it is then asked other questions, of which a record knows no answer.
+They only save time: a step decides the same without them. But it then reads other objects, for which a record has no answers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from grove_compiler.step import GROUP, Context, Generation, Key
 
 @record
 class Memory:
-    """What is remembered of a set. `findings` were made beside `topologies` and `autoscalers`; `states` and `waiting` are a tally that
-    rests on `hashes`.
+    """Holds the cached state of a set: `findings`, given `topologies` and `autoscalers`; `states` and `waiting` of a tally, given `hashes`.
 
-    Nothing of it is there for a topology, or for a set that is seen for the first time. The tally is copied only once a step asks for it:
-    it is as long as the set has replicas.
+    It is empty for a topology, and for a set that is seen for the first time. The tally is copied only when a step reads it, because its
+    size is the number of replicas.
     """
 
     findings: list[Diagnostic] | None = None
@@ -39,13 +38,13 @@ class Memory:
     generation: Generation | None = None
 
     def keep_tally(self) -> None:
-        """Copies the tally as it is now, unless it was copied before."""
+        """Copies the current tally, unless it was copied before."""
         if self.generation is not None and self.hashes is None:
             kept = self.generation.tally
             self.hashes, self.states, self.waiting = kept.hashes, [*kept.tally.states], sorted(kept.tally.waiting)
 
     def give(self, generation: Generation) -> None:
-        """Lets a generation be remembered so."""
+        """Restores the caches into a generation."""
         generation.findings, generation.topologies, generation.autoscalers = self.findings, self.topologies, self.autoscalers
         tally = Tally(waiting={*self.waiting})
         for state in self.states:
@@ -53,7 +52,7 @@ class Memory:
         generation.tally = KeptTally(self.hashes, {}, tally)
 
     def value(self) -> Manifest:
-        """Returns it as JSON has it, but for the topologies; empty where nothing is remembered."""
+        """Returns it as a JSON value, without the topologies; empty where nothing is cached."""
         value: Manifest = {}
         if self.findings is not None:
             value["findings"] = plain(self.findings)
@@ -69,7 +68,7 @@ class Memory:
 
 
 def memory_before(view: Objects, key: Key, context: Context) -> Memory:
-    """Returns what the next step of a key takes over. The tally is not in it yet."""
+    """Returns the caches that the next step of a key will use, without the tally, which `keep_tally` adds."""
     if key.kind != SET_KIND:
         return Memory()
     try:
@@ -83,7 +82,7 @@ def memory_before(view: Objects, key: Key, context: Context) -> Memory:
 
 
 def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
-    """Returns what `Memory.value` gave."""
+    """Restores a memory from the value of `Memory.value`."""
     tally: dict[str, Any] = value.get("tally") or {}
     findings = value.get("findings")
     hashes, name = tally.get("hashes") or (None, "")

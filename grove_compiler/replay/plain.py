@@ -1,4 +1,4 @@
-"""Turns what steps are made of into values that JSON holds, without what no bundle may contain."""
+"""Converts the parts of steps to JSON values, without anything that a bundle must not contain."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from grove_compiler.graph.node import Manifest
 
 HIDDEN = "hidden"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-"""Holds a copy of the whole object, the values of a Secret among it."""
+"""An annotation with a copy of the whole object, including the values of a Secret."""
 
 
 def plain(value: Any) -> Any:
-    """Returns records and named tuples as objects, and all else that a manifest or a finding holds as JSON has it."""
+    """Converts records and named tuples to objects, and other values to JSON values."""
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if hasattr(value, "_fields"):
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def shown(manifest: Manifest) -> Manifest:
-    """Returns an object as a bundle holds it: without values of a Secret, and without who owns which field, which no step reads."""
+    """Returns an object as a bundle holds it: without values of a Secret, and without managedFields, which no step reads."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict) and "managedFields" in metadata:
         manifest = {**manifest, "metadata": {key: one for key, one in metadata.items() if key != "managedFields"}}

@@ -1,4 +1,4 @@
-"""Takes a step and keeps all that it rests on; takes a kept one again."""
+"""Records a step with everything that it reads, and replays a recorded one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Take = Callable[[Objects, Key, float, Context], Outcome]
 
 @record
 class Replayed:
-    """What a step decided when it was taken again. `missing` are questions that it had not asked before."""
+    """Holds the decision of a replayed step. `missing` are reads that the recorded step did not make."""
 
     decision: Manifest
     missing: list[Question]
@@ -30,16 +30,16 @@ class Replayed:
 
 
 def take_and_keep(view: Objects, key: Key, now: float, context: Context, take: Take = step) -> tuple[Outcome, Taken]:
-    """Takes a step, by `step` unless told. Returns what it decided, and that with all that it rests on, to be kept."""
+    """Takes a step with `take`, and records it; returns its outcome, and the recording."""
     memory = memory_before(view, key, context)
     recording = Recording(view, memory.keep_tally)
     outcome = take(recording, key, now, context)
-    memory.generation = None  # what it remembers from here on is no part of what it rested on
+    memory.generation = None  # later changes of the cached generation are not part of this step's inputs
     return outcome, Taken(key, now, context, context.program.name, recording.answers, memory, _as_it_is(outcome))
 
 
 def replay(bundle: Bundle, program: Program) -> Replayed:
-    """Takes the step of a bundle again, by the rules of `program`."""
+    """Replays the step of a bundle with the rules of `program`."""
     context = Context(program, bundle.settings, None if bundle.config is None else Document(bundle.config))
     manifest = bundle.answers.get(("get", GROUP, SET_KIND, bundle.key.namespace, bundle.key.name))
     generation = context.generation(manifest) if bundle.key.kind == SET_KIND and isinstance(manifest, dict) else None
@@ -51,7 +51,7 @@ def replay(bundle: Bundle, program: Program) -> Replayed:
 
 
 def _as_it_is(outcome: Outcome) -> Outcome:
-    """The outcome with lists of its own, since whoever asked adds to those given, and without what would hold on to the whole model."""
+    """Returns a copy of the outcome with its own lists, since callers append to them, and without closures that keep the model alive."""
     if not isinstance(outcome, Step):
         return outcome
     return Step(

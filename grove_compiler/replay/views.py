@@ -1,4 +1,4 @@
-"""Notes what a step asked of a cluster and what it was told, and tells another step the same."""
+"""Records what a step reads of a cluster, and replays the answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Question = tuple[str, ...]
 
 
 class Recording:
-    """Passes questions on to a view and keeps the answers, as they were given.
+    """Forwards reads to a view, and records the answers.
 
-    `before_changes` is called before it is told what has changed, by which a tally is brought up to date. A view does not change while a
-    step looks at it, so each question is kept once.
+    `before_changes` is called before a read of changes, which updates a tally. A view does not change during a step, so each read is
+    recorded once.
     """
 
     __slots__ = ("answers", "before_changes", "view")
@@ -60,7 +60,7 @@ class Recording:
 
 
 class Recorded:
-    """Answers as a view once did. `missing` are the questions that nobody had asked it: to them there is no answer."""
+    """Answers reads from a recording. `missing` collects the reads that it has no answer for."""
 
     def __init__(self, answers: Mapping[Question, Any]) -> None:
         self._answers = answers
@@ -95,7 +95,7 @@ class Recorded:
 
 
 def in_words(question: Question) -> str:
-    """Returns a question as people would ask it: `Pod team-a/chat-0`, `Pod of PodClique team-a/chat-0-web`."""
+    """Describes a read in words: `Pod team-a/chat-0`, `Pod of PodClique team-a/chat-0-web`."""
     method, group, kind, *rest = question
     of = f"{kind}.{group}" if group else kind
     if method == "by_owner":

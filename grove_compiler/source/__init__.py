@@ -1,1 +1,1 @@
-"""YAML and JSON in and out, with the place of every value."""
+"""Reads and writes YAML and JSON, and knows the place of every value that it reads."""

@@ -1,4 +1,4 @@
-"""The anchors of one document, and how large each grows where an alias repeats it."""
+"""Tracks the anchors of one document, and their sizes with aliases expanded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_compiler.source.findings import Limits
 
 
 class Anchor:
-    """A value that an alias may repeat. `nodes` and `size` are its entries and characters, aliases inside it expanded."""
+    """Represents a value that an alias may repeat. `nodes` and `size` count its entries and characters, with aliases expanded."""
 
     __slots__ = ("is_open", "nodes", "size", "value")
 
@@ -21,7 +21,7 @@ class Anchor:
 
 
 class Anchors:
-    """Anchors by name. `open` has those whose value has not ended, by its id; `expanded` is what aliases add, in characters."""
+    """Holds anchors by name. `open` has those whose value is incomplete, by its id; `expanded` is what aliases add, in characters."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -31,11 +31,11 @@ class Anchors:
         self._heights: dict[int, int] = {}
 
     def scalar(self, event: Any, value: Any) -> None:
-        """Notes an anchored scalar."""
+        """Records an anchored scalar."""
         self.known[event.anchor] = Anchor(value, 0, len(event.value), is_open=False)
 
     def start(self, node: Any, event: Any, nodes: int) -> None:
-        """Notes the beginning of an anchored mapping or list; `nodes` is what the file has so far."""
+        """Records the beginning of an anchored mapping or list; `nodes` is the file's count so far."""
         self.known[event.anchor] = self.open[id(node)] = Anchor(node, -nodes, -event.start_mark.index - self.expanded, is_open=True)
 
     def end(self, node: Any, event: Any, nodes: int) -> None:
@@ -47,7 +47,7 @@ class Anchors:
             anchor.is_open = False
 
     def height(self, value: Any) -> int:
-        """Returns how many containers stand inside one another at most, the value itself included. Linear in its distinct containers."""
+        """Returns the depth of nested containers, the value itself included. Linear in its distinct containers."""
         if not isinstance(value, dict | list):
             return 0
         heights, waiting = self._heights, [value]

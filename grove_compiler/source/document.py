@@ -1,4 +1,4 @@
-"""One document of an input file: the objects in it, and where each of its values stands."""
+"""Defines `Document`, one document of an input file: its value, the objects in it, and the place of each value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grove_compiler.record import record
 
 
 class Place:
-    """Where one value stands, or the key of an entry, as an offset into the scanned text; `children` are those of a mapping or a list."""
+    """Holds the offset of a value, or of an entry's key, in the scanned text; `children` are the places in a mapping or a list."""
 
     __slots__ = ("children", "offset")
 
@@ -20,9 +20,9 @@ class Place:
 
 
 class Origin(NamedTuple):
-    """The text that a document was read from: `text[start:end]`, where `text` is the whole file and `start` is in its line `line`.
+    """Locates the text of a document: `text[start:end]`, where `text` is the whole file and `start` is in line `line`.
 
-    `scan` finds the place of every value in a document's text. It runs when a place is asked for, so that reading costs nothing.
+    `scan` finds the place of every value in a document's text. It only runs when a place is needed, so that reading costs nothing.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Origin(NamedTuple):
 
 @record
 class Document:
-    """A value read from a file: dicts, lists, str, int, float, bool and None.
+    """Holds a value read from a file: dicts, lists, str, int, float, bool and None.
 
     `index` counts the file's documents from 0, empty ones left out. `line` is where the document's content begins, from 1.
     Parts that an alias repeats are one shared object: treat `value` as read-only.
@@ -48,7 +48,7 @@ class Document:
     _root: Place | None = None
 
     def place(self, path: FieldPath) -> tuple[int, int]:
-        """Returns line and column, from 1, of a mapping entry's key or of a list item; of the nearest ancestor that exists."""
+        """Returns line and column, from 1, of a mapping entry's key or of a list item; of the nearest existing ancestor otherwise."""
         if self.origin is None:
             return self.line, 1
         text, start, end, line, scan = self.origin
@@ -74,7 +74,7 @@ def nearest(place: Place, path: FieldPath) -> Place:
 
 
 def position(text: str, start: int, offset: int) -> tuple[int, int]:
-    """Returns line, counted from 1 at `start`, and column from 1 of an offset. Looks at no text before the line of `start`."""
+    """Returns line, counted from 1 at `start`, and column from 1 of an offset. Reads no text before the line of `start`."""
     breaks = text.count("\n", start, offset) + text.count("\r", start, offset) - text.count("\r\n", start, offset)
     after_newline = text.rfind("\n", 0, offset) + 1
     line_start = max(after_newline, text.rfind("\r", after_newline, offset) + 1)
@@ -89,14 +89,14 @@ def line_starts(text: str) -> list[int]:
 
 
 def is_list(value: Any) -> bool:
-    """Tells whether a manifest stands for its items: `List`, `NodeList`, as kubectl and the API print them."""
+    """Tells whether a manifest is a list of objects: `List`, `NodeList`, as kubectl and the API print them."""
     return isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list)
 
 
 def objects_in(value: Any, at: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
-    """Yields a manifest with its path, or the items of a list, those of lists in it too, as kubectl takes them.
+    """Yields a manifest with its path, or the items of a list and of lists in it, as kubectl does.
 
-    An item without a kind gets that of its typed list, where the API leaves it out. Nothing says that what comes is a map.
+    An item without a kind gets that of its typed list, where the API leaves it out. The values need not be maps.
     """
     if not is_list(value):
         yield at, value

@@ -1,4 +1,4 @@
-"""How much input a reader accepts, and what it finds in one file."""
+"""Defines the limits of input, and collects the findings of one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @record
 class Limits:
-    """Bounds on one input file; what goes beyond them is an error, never a slow or an exhausted process.
+    """Bounds one input file; exceeding a limit is an error, never a slow or an exhausted process.
 
     `size` is in characters, also after aliases are expanded. `nodes` counts mapping entries and list items over the whole
     file, aliases expanded, as well as the parser's events. `documents` counts those of one file. `depth` counts containers inside
@@ -37,11 +37,11 @@ _TOO_MANY = "source/too-many-findings"
 
 
 class Refused(Exception):
-    """A limit is exceeded: reading stops here. The finding that says so is already collected."""
+    """Stops reading because a limit is exceeded. The finding about it is already collected."""
 
 
 class Findings:
-    """The findings of one file. `base` is added to every offset: it is where the text that is being parsed begins."""
+    """Collects the findings of one file. `base` is added to every offset: it is where the text that is being parsed begins."""
 
     def __init__(self, text: str, file: str, limit: int) -> None:
         self.text = text
@@ -55,7 +55,7 @@ class Findings:
 
     @property
     def end(self) -> int:
-        """The offset of the end of the text, seen from `base`."""
+        """The offset of the end of the text, relative to `base`."""
         return len(self.text) - self.base
 
     def error(self, code: str, message: str, offset: int, severity: Severity = "error") -> None:
@@ -64,7 +64,7 @@ class Findings:
         self._check_limit(self.base + offset)
 
     def duplicate(self, path: FieldPath, offset: int) -> None:
-        """Notes a key that its mapping has already; `settle_duplicates` finds out where it stood first."""
+        """Records a duplicate key; `settle_duplicates` finds its first place."""
         self.duplicates.append((path, self.base + offset))
         self._check_limit(self.base + offset)
 
@@ -77,7 +77,7 @@ class Findings:
         """Turns the duplicates of the document at `text[start:end]` into findings that name both lines."""
         if not self.duplicates:
             return
-        # Where a key stands first is known before it stands there again.
+        # The first place of a key is before its last duplicate, so scanning up to there is enough.
         root = scan(self.text[start : min(end, max(offset for _, offset in self.duplicates))])
         for path, offset in self.duplicates:
             first, _ = self.position(start + nearest(root, path).offset)
@@ -88,13 +88,13 @@ class Findings:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Returns line and column of an offset in the file."""
-        # One table serves all findings. To count line breaks up to each of a thousand findings in 64 MB would take a minute.
+        # One table serves all findings: counting line breaks up to each of a thousand findings in 64 MB would take a minute.
         self._line_starts = self._line_starts or line_starts(self.text)
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
     def diagnostics(self) -> list[Diagnostic]:
-        """Returns all findings in the order of the text. That there are too many comes after the one that was too much."""
+        """Returns all findings in the order of the text; at the same place, the one about the limit comes last."""
         return sorted(self.collected, key=lambda finding: (finding.line, finding.column, finding.code == _TOO_MANY))
 
     def _add(self, code: str, message: str, offset: int, severity: Severity = "error", path: FieldPath = ()) -> None:

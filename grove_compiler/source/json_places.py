@@ -1,4 +1,4 @@
-"""Where each value of a JSON text stands; runs only when a diagnostic or `explain` asks."""
+"""Finds the place of each value in a JSON text; only runs for a diagnostic or for `explain`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SeenDuplicate = Callable[[FieldPath, int], None]
 def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: SeenDuplicate | None = None) -> Place:
     """Returns the places of the first value in a JSON text.
 
-    `on_scalar` is called with the text and the offset of each key and scalar, `on_duplicate` with the path and the offset of each key
-    that its object has already.
+    `on_scalar` is called with the text and the offset of each key and scalar, `on_duplicate` with the path and the offset of each
+    duplicate key.
     """
     tree = PlaceTree()
     position = 0

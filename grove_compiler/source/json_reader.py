@@ -1,4 +1,4 @@
-"""JSON text in: plain values with places, and every error as a diagnostic."""
+"""Reads JSON text to plain values with places; reports every error as a diagnostic."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _BLANK_OR_SEPARATOR = r"(?:[ \t\n\r]|^---(?=[ \t\r]*$))*"  # with re.MULTILINE
 
 
 def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separated: bool = False) -> tuple[list[Document], list[Diagnostic]]:
-    """Returns the values of a JSON text, one after another, and what is wrong with it in the order of the text.
+    """Returns the values of a JSON text, which may be several in a row, and its diagnostics, in the order of the text.
 
-    With `separated`, lines of `---` may stand between them, as between the documents of a YAML file that are written in JSON.
-    Never raises, whatever the text. After a syntax error (`json/syntax`) the values before it are still there; a value with
-    another error (a duplicate key, NaN) is there, for further checks, but must not be used.
+    With `separated`, lines of `---` may stand between them, as in a YAML file whose documents are written in JSON. Never raises. After a
+    syntax error (`json/syntax`) the values before it are returned; a value with another error (a duplicate key, NaN) is returned for
+    further checks, but must not be used.
     """
     text = text.removeprefix("\ufeff")
     findings = Findings(text, file, limits.findings)
@@ -46,7 +46,7 @@ def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separate
 
 
 class _Reader:
-    """Reads one file. `suspicious` says that a value has something that only a scan of its text can place."""
+    """Reads one file. `suspicious` marks a value with an error whose place only a scan of its text can find."""
 
     def __init__(self, text: str, findings: Findings, limits: Limits, separated: bool) -> None:
         # Only a run with JSON input needs them.
@@ -141,7 +141,7 @@ class _Reader:
         self.suspicious = True
 
     def _inspect(self, start: int, end: int) -> None:
-        """Scans the text of one value for what the decoder accepts, or stumbles over, and Kubernetes does not take."""
+        """Scans the text of one value for errors that the decoder accepts, or fails on without a place, and that Kubernetes rejects."""
         from grove_compiler.source.json_places import json_places
 
         def duplicate(path: FieldPath, offset: int) -> None:
@@ -154,12 +154,12 @@ class _Reader:
 
         try:
             json_places(self.text[start:end], scalar, duplicate)
-        finally:  # what was found before there was too much of it is told as well
+        finally:  # also reports the duplicates that were found before the limit was exceeded
             self.findings.settle_duplicates("json/duplicate-key", start, end, _scan)
 
 
 def _scalar_error(token: str) -> tuple[str, str] | None:
-    """Returns the code and the message for a scalar that Kubernetes does not take."""
+    """Returns the code and the message for a scalar that Kubernetes rejects; None for a valid one."""
     if token[0] == '"':
         from json import loads
 
@@ -182,7 +182,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _meaning(text: str, problem: str, offset: int) -> str:
-    """Returns what the decoder found wrong, and what would be right."""
+    """Returns a message for the decoder's error, with what would be right."""
     character = text[offset : offset + 1]
     if not character or problem.startswith("Unterminated string"):
         return "the text ends before the value does" if not character else "the quoted text that begins here is never closed"

@@ -12,9 +12,9 @@ _HALF_CHARACTER = "[\ud800-\udfff]"
 
 
 def write_json(objects: Iterable[Any]) -> str:
-    """Returns the objects as JSON text that ends with a line break: the only one alone, otherwise a `v1` `List` of them.
+    """Returns the objects as JSON text that ends with a line break: a single object alone, several as a `v1` `List`.
 
-    Keys keep their order. Takes and refuses what `write_yaml` does. Half of a surrogate pair becomes U+FFFD, as in Go.
+    Keys keep their order. Accepts and rejects the same values as `write_yaml`. Half of a surrogate pair becomes U+FFFD, as in Go.
     """
     items = list(objects)
     value = items[0] if len(items) == 1 else {"apiVersion": "v1", "items": items, "kind": "List"}
@@ -46,7 +46,7 @@ class _Keys(Texts):
 class _Writer(Walker):
     step, list_step = 4, 4
     deepest = 1000
-    """Two and a half times what the readers let in."""
+    """Two and a half times what the readers accept."""
 
     def __init__(self) -> None:
         strings = _Strings()

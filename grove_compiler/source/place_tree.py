@@ -1,4 +1,4 @@
-"""Puts the places of values together while a text is gone through once: what YAML and JSON have in common."""
+"""Builds the tree of places in one pass over a text, for YAML and JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_compiler.source.document import Place
 
 
 class Key(NamedTuple):
-    """A key that waits for its value: where it stands, its text if it can be one, and whether it merges what its value holds."""
+    """Holds a key that waits for its value: its offset, its text if it is a valid key, and whether it is a merge key (`<<`)."""
 
     offset: int
     name: str | None
@@ -17,7 +17,7 @@ class Key(NamedTuple):
 
 
 class PlaceTree:
-    """Takes containers and scalars in the order of the text. The first of duplicate keys counts."""
+    """Builds places from containers and scalars in the order of the text. The first of duplicate keys counts."""
 
     def __init__(self) -> None:
         self._top: list[Place] = []
@@ -26,7 +26,7 @@ class PlaceTree:
 
     @property
     def expects_key(self) -> bool:
-        """Whether what comes next is the key of an entry."""
+        """Whether the next scalar is the key of an entry."""
         return self._keys[-1] is None and isinstance(self._open[-1].children, dict)
 
     @property
@@ -41,12 +41,12 @@ class PlaceTree:
         return tuple(len(place.children) if isinstance(place.children, list) else (key and key.name) or "" for place, key in open_ones)
 
     def first(self, name: str) -> Place | None:
-        """The entry of the open mapping that has this key already."""
+        """Returns the entry that the open mapping already has for this key; None without one."""
         children = self._open[-1].children
         return children.get(name) if isinstance(children, dict) else None
 
     def key(self, key: Key) -> None:
-        """Takes a key, where one is expected."""
+        """Adds a key, where one is expected."""
         self._keys[-1] = key
 
     def start(self, place: Place) -> None:
@@ -61,7 +61,7 @@ class PlaceTree:
             self.add(self._open.pop())
 
     def add(self, place: Place) -> None:
-        """Takes a value that is whole: an item, an entry's value, or in YAML a container that stands for a key."""
+        """Adds a complete value: an item, an entry's value, or in YAML a container that is used as a key."""
         children, key = self._open[-1].children, self._keys[-1]
         if isinstance(children, list):
             children.append(place)
@@ -76,7 +76,7 @@ class PlaceTree:
                 children.setdefault(key.name, place)
 
     def result(self) -> Place:
-        """Returns the root's place, with what a text that ends early has left open."""
+        """Returns the root's place; closes containers that a truncated text has left open."""
         while len(self._open) > 1:
             self.end()
         return self._top[0] if self._top else Place(0)

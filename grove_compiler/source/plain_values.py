@@ -1,4 +1,4 @@
-"""Values that the writers seldom meet: constants, numbers with a point, and subclasses of JSON's types."""
+"""Renders or converts values that the writers seldom meet: constants, floats, and subclasses of JSON's types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONVERSIONS: dict[type, Callable[[Any], Any]] = {str: str.__str__, int: int, fl
 
 
 def constant(value: Any) -> str | None:
-    """Returns the text, in YAML as in JSON, of null, booleans, floats and empty containers; None for every other value."""
+    """Returns the text of null, booleans, floats and empty containers, the same in YAML and JSON; None for other values."""
     if value is None:
         return "null"
     kind = value.__class__
@@ -25,9 +25,9 @@ def constant(value: Any) -> str | None:
 
 
 def as_plain(value: Any) -> Any:
-    """Returns a value as JSON's own type: one of a subclass (an enum's member, an ordered dict, a tuple for a list) is converted.
+    """Converts a value to JSON's own type: an enum's member to its text, an ordered dict to a dict, a tuple to a list.
 
-    Raises `TypeError`.
+    Raises `TypeError` for a value that JSON cannot hold.
     """
     if value is None or value.__class__ in _JSON:
         return value

@@ -1,4 +1,4 @@
-"""Imports PyYAML for libyaml's sake alone: without the patterns of PyYAML's own parser, which nothing here uses.
+"""Imports PyYAML only for its binding of libyaml, without compiling the patterns of PyYAML's own parser, which nothing here uses.
 
 PyYAML binds libyaml's parser, but importing that brings its own parser in Python as well, whose patterns are compiled at once. One of
 them is the class of all characters that YAML allows, and `re` goes through all 65,536 of the lower plane for it, in Python 3.13 as in
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _PatternOnDemand:
-    """A pattern that is compiled when somebody first uses it, as the rest of the process may: `re` remembers it from then on."""
+    """Compiles a pattern on first use, which may happen elsewhere in the process; `re` caches it from then on."""
 
     def __init__(self, *arguments: Any) -> None:
         self._arguments = arguments
@@ -24,13 +24,13 @@ class _PatternOnDemand:
 
 
 def import_pyyaml() -> None:
-    """Imports `yaml`, unless somebody has done so before."""
+    """Imports `yaml`, unless it is imported already."""
     if "yaml" in sys.modules:
         return
     compile_now = re.compile
 
     def compile_on_demand(*arguments: Any) -> Any:
-        # Other threads may import modules meanwhile, and what they compile is none of our business.
+        # Other threads may import modules meanwhile; their patterns are compiled as usual.
         caller = sys._getframe(1).f_globals["__name__"]
         return (_PatternOnDemand if caller.startswith("yaml.") else compile_now)(*arguments)
 

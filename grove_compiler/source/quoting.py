@@ -1,4 +1,4 @@
-"""How a text is written in YAML so that every reader, of YAML 1.1 or 1.2, reads the same text back."""
+"""Quotes texts for YAML so that every reader, of YAML 1.1 or 1.2, reads the same text back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_plain(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Returns the text in double quotes. Half of a surrogate pair, which no YAML can hold, becomes U+FFFD as Go has it."""
+    """Returns the text in double quotes. Half of a surrogate pair, which YAML cannot hold, becomes U+FFFD, as in Go."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return '"' + re.sub(_ESCAPED, _escape, text) + '"'
@@ -54,7 +54,7 @@ def is_literal(text: str) -> bool:
 
 
 def literal(text: str, indent: int) -> str:
-    """Returns the text as a literal block from `|` on, its lines indented by `indent` spaces; only for what `is_literal`."""
+    """Returns the text as a literal block from `|` on, its lines indented by `indent` spaces. Requires `is_literal(text)`."""
     body = text.rstrip("\n")
     ending = len(text) - len(body)
     header = "|-" if ending == 0 else "|" if ending == 1 else "|+"

@@ -1,4 +1,4 @@
-"""Any input file in: which encoding it has, and whether it is JSON or YAML."""
+"""Reads any input file: detects its encoding, and whether it is JSON or YAML."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MARKS = (
 
 
 def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """Returns the documents of a file's content. A byte order mark says UTF-8, UTF-16 or UTF-32; without one it is UTF-8.
+    """Returns the documents of a file's content, and its diagnostics. The encoding is that of the byte order mark, UTF-8 by default.
 
-    Bytes that are no text in that encoding are one error, `source/encoding`, with the place of the first.
+    Bytes that are invalid in that encoding are one error, `source/encoding`, with the place of the first.
     """
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
@@ -32,9 +32,9 @@ def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple
 
 
 def read_text(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """Returns the documents of a text: JSON when the file's name says so or when it begins and parses like JSON, else YAML.
+    """Returns the documents of a text, and its diagnostics: as JSON if the file's name or content is JSON, else as YAML.
 
-    JSON is YAML, and read several times as fast by a parser of its own; so are values with `---` between them.
+    JSON is valid YAML, but its own parser is several times as fast, also for values with `---` between them.
     """
     if file.endswith(".json"):
         return read_json(text, file, limits)

@@ -1,4 +1,4 @@
-"""How a plain YAML scalar reads: as kubectl reads it (sigs.k8s.io/yaml 1.6), which is YAML 1.1 without base 60."""
+"""Resolves plain YAML scalars as kubectl does (sigs.k8s.io/yaml 1.6), which is YAML 1.1 without base 60."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLOAT_CHARACTERS = frozenset("0123456789.eE+-_")
 
 
 class UnreadableNumber(ValueError):
-    """A number that JSON, and so Kubernetes, cannot hold. The text says what to do about it."""
+    """Reports a number that JSON, and so Kubernetes, cannot hold. The message tells what to do about it."""
 
 
 def resolve(text: str) -> Scalar:
@@ -42,7 +42,7 @@ def resolve(text: str) -> Scalar:
 
 
 def key_text(value: object) -> str | None:
-    """Returns what kubectl makes of a mapping key: numbers and booleans become text, None says that it cannot be a key."""
+    """Returns a mapping key as kubectl converts it: numbers and booleans become text; None for a value that cannot be a key."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""Which parts of an input may be a Secret, so that nothing of them is printed: no line beside a finding, no value in a message.
+"""Finds the parts of an input that may be a Secret, so that diagnostics show neither their lines nor their values.
 
-A finding is often the very reason why an input cannot be parsed. Therefore the text itself is looked at, and what is in doubt is hidden:
-an excerpt too few costs a look into the file, one too many a password.
+The input often cannot be parsed, which is what the diagnostic is about. So this searches the text itself, and hides what is in doubt: a
+missing excerpt costs a look into the file, a shown one a password.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _WITHOUT_VALUES = {
     "yaml/cyclic-alias": "an alias stands inside the value that it names, which would never end",
     "yaml/merge-order": "'<<' replaces keys above it for kubectl, but not for YAML 1.1; put '<<' first",
 }
-"""What is said in a Secret in place of messages that quote the text."""
+"""The messages in a Secret for codes whose usual message quotes the text."""
 
 
 class SecretParts:
-    """The parts of one text that may be Secrets; a part is what stands between two document separators."""
+    """Finds the parts of one text that may be Secrets; a part is the text between two document separators."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
@@ -46,12 +46,12 @@ class SecretParts:
         self._hidden = [_mentions(part) or not _KIND.search(part) for part in parts]
 
     def hide(self, offset: int) -> bool:
-        """Tells whether what stands at this offset must not be shown."""
+        """Tells whether the text at this offset must not be shown."""
         return self._hidden[bisect_right(self._starts, max(offset, 0)) - 1]
 
 
 def without_values(code: str, message: str) -> str:
-    """Returns what can be said of a finding in a Secret: the message, unless messages with this code quote the text."""
+    """Returns the message for a finding in a Secret, replaced if messages with this code quote the text."""
     return _WITHOUT_VALUES.get(code, message)
 
 

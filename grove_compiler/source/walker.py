@@ -1,4 +1,4 @@
-"""Walks values to be written, and remembers the text of containers that many objects share: what YAML and JSON have in common."""
+"""Walks values to be written, and caches the text of containers that many objects share, for YAML and JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.source.plain_values import as_plain, constant
 
 LONGEST_REMEMBERED = 128
-"""Texts that are longer than this are seldom repeated."""
+"""The longest text that is cached; longer ones are seldom repeated."""
 
 
 def _references_of_an_entry(node: dict[str, Any]) -> int:
@@ -24,8 +24,8 @@ def _references_of_an_item(node: list[Any]) -> int:
     return 0
 
 
-# What `getrefcount` says, inside such a loop, of a container that only its parent holds. It differs between versions of Python.
-# A container with more references may be shared; taking one for shared that is not costs memory, never correctness. Pods of a clique
+# The result of `getrefcount`, inside such a loop, for a container that only its parent holds. It differs between versions of Python.
+# A container with more references may be shared; treating an unshared one as shared costs memory, never correctness. Pods of a clique
 # share nearly all of their manifests: without this, writing 10,000 of them takes five times as long.
 _UNSHARED_ENTRY = _references_of_an_entry({"": {}})
 _UNSHARED_ITEM = _references_of_an_item([{}])
@@ -35,11 +35,11 @@ TOO_DEEP = "nested too deep to be written, or containing itself"
 
 
 class LongKey(Exception):
-    """Says that a mapping has a key that cannot stand in front of a colon as it is."""
+    """Signals that a mapping has a key that is too long to be written before a colon."""
 
 
 class Texts(dict[str, str]):
-    """Each text as it is written, each key with its colon."""
+    """Caches texts as they are written, keys with their colon."""
 
     def __missing__(self, text: str) -> str:
         if not isinstance(text, str):
@@ -50,43 +50,43 @@ class Texts(dict[str, str]):
         return written
 
     def encode(self, text: str) -> str:
-        """Returns the text as the format has it."""
+        """Returns the text in the output format."""
         raise NotImplementedError
 
 
 class Walker:
-    """Renders containers to text whose first line has no indentation, for the parent knows what stands before it.
+    """Renders containers to text whose first line has no indentation, since the parent writes what is before it.
 
-    A format says how texts, indentation and the ends of containers look. It is asked once for a container: calls are what writing costs.
+    Subclasses define texts, indentation and how containers are joined. They are called once per container, because calls dominate the cost.
     """
 
     step: int
-    """Columns of indentation that a level adds."""
+    """Columns of indentation per level."""
     list_step: int
     """The same for a list that is the value of a key."""
     deepest: int
-    """The most columns: what is nested deeper contains itself, or is refused by every reader."""
+    """The most columns: a deeper value contains itself, or is rejected by every reader."""
 
     def __init__(self, keys: Texts, strings: Texts, gaps: Sequence[str]) -> None:
-        """`gaps` is what stands between a key and the container that is its value, by the container's indentation."""
+        """`gaps` is the text between a key and the container that is its value, by the container's indentation."""
         self.keys, self.strings, self.gaps = keys, strings, gaps
         self.texts: dict[tuple[int, int], str] = {}
-        self._held: list[Any] = []  # so that no identity is used twice
+        self._held: list[Any] = []  # keeps cached containers alive, so that no id is reused
 
     def join_mapping(self, parts: Sequence[str], indent: int) -> str:
-        """Makes a mapping of its entries, whose own lines are indented already."""
+        """Joins the entries of a mapping, whose own lines are indented already."""
         raise NotImplementedError
 
     def join_list(self, parts: Sequence[str], indent: int) -> str:
-        """Makes a list of its items."""
+        """Joins the items of a list."""
         raise NotImplementedError
 
     def block(self, text: str, indent: int) -> str:
-        """Returns a text for which the format's `strings` have `""`, because it depends on the indentation."""
+        """Returns a text that depends on the indentation, for which `strings` returns `""`."""
         raise NotImplementedError
 
     def with_long_keys(self, node: dict[str, Any], indent: int) -> str:
-        """Returns the text of a mapping for one of whose keys the format's `keys` raised `LongKey`."""
+        """Returns the text of a mapping that has a key for which `keys` raises `LongKey`."""
         raise NotImplementedError
 
     def mapping(self, node: dict[str, Any], indent: int) -> str:

@@ -1,4 +1,4 @@
-"""From parser events to plain values, without recursion."""
+"""Builds plain values from parser events, without recursion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Event = Any  # the stubs of PyYAML let marks be missing, which libyaml's events 
 
 
 class OddKey:
-    """Stands in a mapping for a key that is not kept: a merge key, until its mapping ends, or one that was an error."""
+    """Stands in a mapping for a key that is dropped at its end: a merge key, or an invalid one."""
 
     __slots__ = ("event", "merges")
 
@@ -149,7 +149,7 @@ class Builder:
         return known.value
 
     def _key(self, value: Any, event: Event, node: dict[Any, Any], stack: list[Frame]) -> Any:
-        """Returns the key for a value that is not simply new text; reports what cannot be a key."""
+        """Returns the key for a value that is not simply new text; reports an invalid key."""
         if value == "<<" and isinstance(event, ScalarEvent) and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge"):
             return self._odd_key(node, event, merges=True)
         text = key_text(value)
@@ -166,7 +166,7 @@ class Builder:
         return self._odd_key(node, event, merges=False)
 
     def _no_key(self, value: Any, event: Event) -> str:
-        """Returns why a value cannot be a key. `{{ x }}` without quotes is a mapping whose key is a mapping, which nobody means."""
+        """Returns why a value cannot be a key. Unquoted `{{ x }}` parses as a mapping with a mapping as its key: a template."""
         from grove_compiler.source.yaml_syntax import UNRENDERED, is_template  # only for what is wrong
 
         if isinstance(value, dict) and is_template(self.findings.text, self.findings.base + event.start_mark.index):
@@ -179,9 +179,9 @@ class Builder:
         return OddKey(merges, event)
 
     def _settle(self, node: dict[Any, Any]) -> None:
-        """Drops the odd keys of a finished mapping and merges in what its merge keys name.
+        """Drops the odd keys of a finished mapping, and merges the values of its merge keys.
 
-        As kubectl does it, a merge key replaces the entries before it and is replaced by those after it.
+        As in kubectl, a merge key overrides the entries before it and is overridden by those after it.
         """
         entries = list(node.items())
         node.clear()
@@ -219,5 +219,5 @@ class Builder:
 
 
 def _path(stack: list[Frame]) -> tuple[str | int, ...]:
-    """Returns the field path of the open container, of which the frames below the root's hold the keys and the lists."""
+    """Returns the field path of the open container, from the frames below the root's."""
     return tuple(len(container) if append else key for container, append, key in stack[1:] if append or isinstance(key, str))

@@ -1,4 +1,4 @@
-"""Where each value of a YAML document stands; runs only when a diagnostic or `explain` asks."""
+"""Finds the place of each value in a YAML document; only runs for a diagnostic or for `explain`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grove_compiler.source.yaml_tags import TagError, tagged_scalar
 def yaml_places(text: str) -> Place:
     """Returns the places of the first document in the text, as far as it can be parsed.
 
-    A value that an alias repeats has the places of its anchor, and so have the entries that a merge key brings.
+    A value that an alias repeats has the places of its anchor, and so have the entries that a merge key adds.
     """
     tree, anchors = PlaceTree(), dict[str, Place]()
     try:

@@ -1,4 +1,4 @@
-"""YAML text in: plain values with places, read as kubectl reads them, and every error as a diagnostic."""
+"""Reads YAML text to plain values with places, as kubectl does; reports every error as a diagnostic."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from grove_compiler.source.yaml_builder import Builder
 
 SYNTAX_ERRORS = 20
-"""After this many syntax errors the rest of a file is left unread, for each new start costs time that grows with the file."""
+"""After this many syntax errors the rest of a file is not read, because each restart costs time that grows with the file."""
 
 TAG_DIRECTIVES = 100
-"""libyaml compares each %TAG directive with all before it."""
+"""The most %TAG directives: libyaml compares each with all before it, which is quadratic."""
 
 
 def read_yaml(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
-    """Returns the documents of a YAML text, empty ones left out, and what is wrong with it in the order of the text.
+    """Returns the documents of a YAML text, without empty ones, and its diagnostics, in the order of the text.
 
-    Never raises, whatever the text. A document with a syntax error is left out and reading goes on at the next `---`; one
-    with another error (a duplicate key, an unknown tag) is there, for further checks, but must not be used.
+    Never raises. A document with a syntax error is left out, and reading continues at the next `---`; one with another error (a duplicate
+    key, an unknown tag) is returned for further checks, but must not be used.
     """
     text = text.removeprefix("\ufeff")
     reader = _Reader(text, file, limits)
@@ -43,7 +43,7 @@ class _Reader:
         self.limits = limits
         self.findings = Findings(text, file, limits.findings)
         self.documents: list[Document] = []
-        self.document = 0  # where the document that is being read begins
+        self.document = 0  # the offset of the document that is being read
 
     def read(self) -> None:
         # PyYAML takes a tenth of the start-up; a run that reads only JSON or cached rules does without.
@@ -113,7 +113,7 @@ class _Reader:
         self.findings.settle_duplicates("yaml/duplicate-key", self.document, end, _scan)
 
     def _without_invalid_characters(self) -> None:
-        """Reports the characters that YAML forbids and reads the text once more with stand-ins for them."""
+        """Reports the characters that YAML forbids, and reads the text again with replacements for them."""
         from grove_compiler.source.yaml_syntax import invalid_characters
 
         self.findings.collected.clear()

@@ -1,4 +1,4 @@
-"""Says in plain words what libyaml found wrong. Imported only when there is an error."""
+"""Translates libyaml's syntax errors into plain messages. Only imported when there is an error."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indi
 
 
 def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
-    """Adds a finding for what libyaml reports and returns the offset in the file at which it gave up."""
+    """Adds a finding for an error of libyaml; returns the offset in the file at which it stopped."""
     problem, mark = error.problem or "this is not YAML", error.problem_mark
     failed = mark.index if mark is not None else findings.end
     place = failed
@@ -60,13 +60,13 @@ def syntax_error(findings: Findings, error: MarkedYAMLError) -> int:
 
 
 def next_document(text: str, offset: int) -> int | None:
-    """Returns the offset of the next line `---` at or after `offset`, where reading can go on."""
+    """Returns the offset of the next line `---` at or after `offset`, where reading can continue; None without one."""
     match = _NEXT_DOCUMENT.search(text, offset)
     return match.start() if match else None
 
 
 def invalid_characters(findings: Findings) -> str:
-    """Adds a finding for each character that YAML forbids; returns the text with stand-ins of the same length."""
+    """Adds a finding for each character that YAML forbids; returns the text with replacements of the same length."""
     text = findings.text
     for match in _INVALID.finditer(text):
         findings.error("yaml/character", _character(match.group()), match.start())
@@ -85,7 +85,7 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
 
 
 def is_template(text: str, offset: int) -> bool:
-    """Tells whether the line in question has what Helm would have replaced."""
+    """Tells whether the line at the offset contains an unquoted `{{`, which Helm would have replaced."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
     before, braces, _ = line.partition("{{")
     return bool(braces) and not any(mark in before for mark in "\"'#")

@@ -1,4 +1,4 @@
-"""What an explicit YAML tag makes of a value."""
+"""Applies explicit YAML tags to values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 
 
 class TagError(ValueError):
-    """A tag that is unknown or does not fit its value; `code` is the diagnostic's."""
+    """Reports a tag that is unknown or does not fit its value; `code` is the diagnostic's."""
 
     def __init__(self, message: str, code: str = "yaml/tag") -> None:
         super().__init__(message)

@@ -9,7 +9,7 @@ from grove_compiler.source.quoting import is_literal, literal, on_one_line
 from grove_compiler.source.walker import LongKey, Texts, Walker
 
 _LONGEST_SIMPLE_KEY = 1000
-"""YAML gives up on a key without `? ` after 1024 characters."""
+"""The longest key that is written without `? `; YAML limits such keys to 1024 characters."""
 
 
 def write_yaml(objects: Iterable[Any]) -> str:
@@ -46,7 +46,7 @@ class _Strings(Texts):
 class _Writer(Walker):
     step, list_step = 2, 0
     deepest = 400
-    """Twice what the readers let in; one level of indentation, two spaces, costs at most two levels of recursion."""
+    """Twice what the readers accept; one level of indentation, two spaces, takes at most two levels of recursion."""
 
     def __init__(self) -> None:
         super().__init__(_Keys(), _Strings(), ["\n" + " " * indent for indent in range(self.deepest + self.step + 1)])
