@@ -1,1 +1,1 @@
-"""Whether gangs can be placed on given nodes: an exact answer where the case is small enough, a proven bound or "unknown" elsewhere."""
+"""Answers whether gangs can be placed on given nodes: exactly for small cases, by a proven bound or with "unknown" for others."""

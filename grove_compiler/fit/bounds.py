@@ -1,4 +1,4 @@
-"""Proofs that pods cannot be placed: counts that any placement would have to respect. A bound that finds nothing says nothing.
+"""Proves that pods cannot be placed, by counts that any placement has to respect. A bound that holds proves nothing.
 
 All bounds are about what is free at first. They hold for any order and any placement of the gangs.
 """
@@ -13,14 +13,14 @@ from grove_compiler.fit.problem import Family, Place, PodType, Problem
 from grove_compiler.fit.room import Room, bits, union
 
 FINE = 8
-"""Things of which a bin holds this many are not counted one by one."""
+"""Items of which a bin holds this many are not counted one by one: their total is enough."""
 
 Item = tuple[int, int]
-"""An amount, and how many things ask for it."""
+"""A size and the number of items, or bins, that have it."""
 
 
 class Bounds:
-    """Bounds on what the free amounts of a problem can hold, whatever is placed."""
+    """Refutes placements by bounds on what the free amounts of a problem can hold."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -28,12 +28,12 @@ class Bounds:
         self._most: dict[PodType, int] = {}  # of the whole cluster; with each gang, all that came before are asked for again
 
     def refute(self, inside: Sequence[Place], place: Place) -> str:
-        """Returns why a place and those that are known to stand cannot all stand at once; empty when no bound tells."""
+        """Returns why a place cannot stand together with those `inside`, which can; empty when no bound proves that."""
         places = [*inside, place]
         return self._alone(place) or self._on_nodes(places) or self._in_domains(places)
 
     def _alone(self, place: Place) -> str:
-        """Returns a scope for which no domain has the room, even were it the only one."""
+        """Names the first scope that no domain could hold even if it were the only one; empty when there is none."""
         for part in place.walk():
             if any(part.demand) and not self._has_area(part):
                 where = f"no domain of {part.required.key.name}" if part.required else "no set of nodes"
@@ -47,7 +47,7 @@ class Bounds:
         return any(all(self._room.holds(kind, count, area) for kind, count in wanted.items()) for area in areas)
 
     def _on_nodes(self, places: Sequence[Place]) -> str:
-        """Pods as things, nodes as bins, for each resource."""
+        """Counts pods as items and nodes as bins, for each resource; returns what does not fit, or an empty text."""
         wanted = _wanted(places)
         for kind, count in wanted.items():
             if kind not in self._most:
@@ -62,7 +62,7 @@ class Bounds:
         return ""
 
     def _in_domains(self, places: Sequence[Place]) -> str:
-        """Scopes that need a domain as things, domains as bins, for each key and resource."""
+        """Counts scopes as items and domains as bins, for each key and resource; returns what does not fit, or an empty text."""
         for family in self.problem.families.values():
             tops = [top for place in places for top in _topmost(place, family) if any(top.demand)]
             for position, resource in enumerate(self.problem.resources):
@@ -72,7 +72,7 @@ class Bounds:
         return ""
 
     def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
-        """Returns what pods of these scopes can use in each domain: on each node only sums of what single pods ask for."""
+        """Returns how much of a resource these scopes' pods can use in each domain: on each node only sums of single pods' requests."""
         wanted = _wanted(tops)
         eligible = union(kind.eligible for kind in wanted if kind.need[position])
         items = _items((kind.need[position], count) for kind, count in wanted.items())
@@ -81,7 +81,7 @@ class Bounds:
 
 
 def usable(items: Sequence[Item]) -> Callable[[int], int]:
-    """Returns a function of what is free, which is no less than the largest sum of some of these things that goes into it."""
+    """Returns a function from the free amount to an upper bound of the largest sum of some of these items that fits into it."""
     unit, whole = gcd(*(size for size, _ in items)) or 1, sum(size * count for size, count in items)
     return lambda free: min(whole, free // unit * unit)
 
@@ -94,9 +94,9 @@ def _wanted(places: Iterable[Place]) -> Counter[PodType]:
 
 
 def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
-    """Tells whether things of these sizes provably cannot all go into bins of these sizes.
+    """Tells whether items of these sizes provably cannot all go into bins of these sizes.
 
-    Two counts: of each size and above, a bin holds at most so many; and a bin is filled at most by a sum of sizes that there are.
+    Two counts prove it: a bin holds only so many items of at least a given size; and only a sum of existing sizes can fill a bin.
     """
     bins = _items(bins)
     if not bins:
@@ -106,7 +106,7 @@ def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
         return True
     largest, at_least = max(size for size, _ in bins), 0
     for size, count in sorted(items, reverse=True):
-        if size * FINE < largest:  # things this small fill the bins; their total has been looked at
+        if size * FINE < largest:  # items this small fill the bins without a gap; their total was compared above
             return False
         at_least += count
         if at_least > sum(free // size * number for free, number in bins):
@@ -115,7 +115,7 @@ def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
 
 
 def _items(pairs: Iterable[Item]) -> list[Item]:
-    """Groups equal sizes together, nothing of size 0."""
+    """Groups equal sizes together and drops items of size 0."""
     result: dict[int, int] = {}
     for size, count in pairs:
         if size > 0 and count > 0:

@@ -1,4 +1,4 @@
-"""The nodes that pods are to be placed on, and what is left of each."""
+"""Describes the nodes on which pods are to be placed, and what is left of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 class Taint(NamedTuple):
-    """What keeps pods away from a node unless they tolerate it."""
+    """Represents a taint, which keeps pods off a node unless they tolerate it."""
 
     key: str
     value: str
@@ -27,7 +27,7 @@ class Taint(NamedTuple):
 
 @record
 class ClusterNode:
-    """A v1 Node as a scheduler sees it. `used` is what running pods have set aside, `ports` what they took of its ports.
+    """Represents a v1 Node as a scheduler sees it. `used` is what running pods have requested, `ports` are the host ports they took.
 
     `allocatable` and `used` are in the units of `amounts`. `unschedulable` is `kubectl cordon`. `manifest` is what it was read from.
     """
@@ -43,11 +43,11 @@ class ClusterNode:
 
     @property
     def has_gpus(self) -> bool:
-        """Whether a device plugin offers GPUs or parts of them here, whoever makes them."""
+        """Tells whether a device plugin offers GPUs or parts of them here, of any vendor."""
         return any(number > 0 and bool(device_of(resource)) for resource, number in self.allocatable.items())
 
     def free(self, resource: str) -> int:
-        """Returns what is left, never less than nothing."""
+        """Returns how much of a resource is left, at least 0: a node can be overcommitted."""
         return max(0, self.allocatable.get(resource, 0) - self.used.get(resource, 0))
 
 

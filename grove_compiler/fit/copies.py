@@ -1,4 +1,4 @@
-"""How many gangs of one shape a domain holds, for the proof that all domains together hold fewer than there are."""
+"""Bounds how many gangs of one shape a domain holds, to prove that all domains together hold fewer than there are."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grove_compiler.fit.room import Room, bits
 from grove_compiler.fit.search import OutOfSteps, Search, Steps
 
 MOST_TRIES = 8
-"""So many numbers of copies are disproved in one domain before its bound is taken as it is."""
+"""At most this many counts are disproved in one domain before its bound is taken as it is."""
 
 
 class Copies:
-    """Upper bounds on the copies of a gang that fit into one domain, remembered for domains that are alike."""
+    """Computes upper bounds on the copies of a gang that fit into one domain, once for domains that are alike."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -25,7 +25,7 @@ class Copies:
         self._greedy = Greedy(problem, self._room)
 
     def refute(self, places: Sequence[Place], steps: Steps) -> str:
-        """Returns why the places cannot all stand at once, judging by those that are like the last one; empty when this does not tell."""
+        """Returns why the places cannot all stand at once, judged by those of the last one's shape; empty when that proves nothing."""
         last = places[-1]
         if last.required is None or not any(last.demand):
             return ""
@@ -39,7 +39,7 @@ class Copies:
         return f"all domains of {last.required.key.name} together hold {held} such gangs" if held else "no domain holds such a gang"
 
     def _most(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
-        """Returns no more copies than this fit into the domain; more than `wanted` are not looked for."""
+        """Returns an upper bound of the copies that fit into the domain, at most `wanted`."""
         if mask not in self._likenesses:
             self._likenesses[mask] = self._likeness(list(bits(mask)))
         key = place.shape, self._likenesses[mask]
@@ -50,7 +50,7 @@ class Copies:
         return min(known, wanted)
 
     def _likeness(self, nodes: Sequence[int]) -> Hashable:
-        """Returns a key, equal only for domains that hold the same: their nodes, in order, have as much free and are split alike."""
+        """Returns a key that is equal only for domains of equal capacity: node by node, as much is free and inner domains divide alike."""
         problem = self.problem
         renamed: list[dict[int, int]] = [{} for _ in problem.families]
         return tuple(
@@ -84,7 +84,7 @@ class Copies:
         return count
 
     def _disproved(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
-        """Tells whether so many copies provably do not fit into the domain together."""
+        """Tells whether this many copies provably do not fit into the domain together."""
         share = Steps(steps.left // 8)
         try:
             return Search(self._room, [replace(place, required=None)] * copies, share, mask).run() is None

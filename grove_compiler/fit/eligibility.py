@@ -1,4 +1,4 @@
-"""Which nodes a pod may run on by its own spec: node name, selector, required node affinity, taints (kube-scheduler's filters)."""
+"""Decides on which nodes a pod may run by its own spec: node name, selector, required affinity, taints (kube-scheduler's filters)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
 class Objection(NamedTuple):
-    """Says why a pod may not run on a node, in words that can be counted over nodes, and which field of the pod's spec decides that.
+    """Represents why a pod may not run on a node, in words that can be counted over nodes, and the field of its spec that decides it.
 
-    `of` is the label, the taint or the name that it is about.
+    `of` is the label key or the taint that it is about, empty for others.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Objection(NamedTuple):
 
 
 class Requirements:
-    """What one kind of pod requires of its node. Made once, asked for every node."""
+    """Holds what pods of one spec require of their node. Made once, evaluated for every node."""
 
     __slots__ = ("_name", "_selector", "_terms", "_tolerations")
 
@@ -40,11 +40,11 @@ class Requirements:
 
     @property
     def key(self) -> str:
-        """Equal for pods that may run on the same nodes."""
+        """Returns a key that is equal for pods with the same requirements, so that they may run on the same nodes."""
         return repr((self._name, self._selector, self._terms, self._tolerations))
 
     def objection(self, node: ClusterNode) -> Objection | None:
-        """Returns why a pod may not run on this node, the first reason that there is; none when it may."""
+        """Returns the first reason why a pod may not run on this node, or None when it may."""
         if self._name and self._name != node.name:
             return Objection(f"other than the node {self._name}", "nodeName")
         if node.unschedulable and not self._tolerates(CORDON):
@@ -64,7 +64,7 @@ class Requirements:
 
 
 def lifted(pod_spec: Manifest, objection: Objection) -> Manifest:
-    """Returns the spec of a pod to which the nodes of an objection are no worse than others."""
+    """Returns a copy of a pod's spec without what caused an objection, as if its author had allowed those nodes."""
     if isinstance(objection.of, Taint):
         toleration = {"key": objection.of.key, "operator": "Exists", "effect": objection.of.effect}
         return {**pod_spec, "tolerations": [*maps(pod_spec.get("tolerations")), toleration]}
@@ -88,15 +88,15 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
 
 def _terms(pod_spec: Mapping[str, Any]) -> list[Manifest] | None:
-    """Returns the alternatives of the required node affinity; None when there is no such affinity."""
+    """Returns the node selector terms of the required node affinity, of which one must match; None without such an affinity."""
     required = section(pod_spec, "affinity", "nodeAffinity").get("requiredDuringSchedulingIgnoredDuringExecution")
     return None if required is None else maps(section(required).get("nodeSelectorTerms"))
 
 
 def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
-    """Tells whether a node meets all of a term's expressions; an empty term matches no node."""
-    pairs = [(one, node.labels) for one in maps(term.get("matchExpressions"))]
-    pairs += [(one, {"metadata.name": node.name}) for one in maps(term.get("matchFields"))]
+    """Tells whether a node meets all expressions of a term; as in Kubernetes, an empty term matches no node."""
+    pairs = [(expression, node.labels) for expression in maps(term.get("matchExpressions"))]
+    pairs += [(expression, {"metadata.name": node.name}) for expression in maps(term.get("matchFields"))]
     return bool(pairs) and all(_matches(expression, values) for expression, values in pairs)
 
 
@@ -119,7 +119,7 @@ def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
 
 
 def _compare(operator: str, value: str, limit: Any) -> bool:
-    """Tells whether an integer is greater (`Gt`) or less (`Lt`) than a limit; false for what is no integer."""
+    """Tells whether a label's integer is greater (`Gt`) or less (`Lt`) than a limit; false if either is no integer."""
     try:
         difference = int(value) - int(limit)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The one function of this room: nodes and gangs to an answer. Read it from top to bottom to know what happens when."""
+"""Places gangs on nodes and reports the verdicts. Read `fit` from top to bottom to learn the order of the steps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from grove_compiler.fit.room import Take
 from grove_compiler.fit.search import Steps
 
 Placed = tuple[Place, GangReport]
-"""A gang in numbers, and what is said about it."""
+"""A gang as a placement problem, and its verdict in the report."""
 
 DEFAULT_STEPS = 1_000_000
 STEPS_ALONE = 50_000
 NOT_FITTING: dict[Verdict, str] = {DOES_NOT_FIT: "does not fit", UNKNOWN: "is not known to fit"}
 MOST_EXPLAINED = 10
-"""So many shapes of gangs that do not fit are explained; of others only the verdict is told."""
+"""At most this many shapes of gangs that do not fit are explained; others get the verdict alone, since explaining is slow."""
 
 
 def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> Report:
@@ -50,7 +50,7 @@ def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> 
 
 
 def _behind_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
-    """Returns the answer for a gang whose base gang has no place: its pods stay gated, so it takes no room from others (shipped §7.7)."""
+    """Returns the verdict on a gang whose base gang has no place: its pods stay gated, so it takes no room from others (shipped §7.7)."""
     place = gang.namespace, gang.base
     base = next((one for one in reports if gang.base and (one.gang.namespace, one.gang.name) == place), None)
     if base is None or base.verdict == FITS:
@@ -59,7 +59,7 @@ def _behind_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
 
 
 def _doubt(reports: Sequence[GangReport]) -> None:
-    """A gang with constraints that were not checked is not known to fit, nor is what stands beside it."""
+    """Turns "fits" into "unknown" for gangs with constraints that were not checked, and for all gangs that stand beside them."""
     doubtful = ""
     for report in reports:
         if report.verdict == FITS and report.gang.unchecked:
@@ -70,7 +70,7 @@ def _doubt(reports: Sequence[GangReport]) -> None:
 
 
 def _explain(problem: Problem, joint: Joint, lacking: Sequence[Placed]) -> None:
-    """Levels and short resources for gangs without a place: on the empty cluster where they do not fit there, else on what is left."""
+    """Adds levels and short resources to gangs without a place: of the empty cluster if they do not fit there, else of what is left."""
     explained: dict[Hashable, str] = {}
     for place, report in lacking:
         report.like = explained.get(place.shape, "")
@@ -86,7 +86,7 @@ def _explain(problem: Problem, joint: Joint, lacking: Sequence[Placed]) -> None:
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:
-    """Where the pods of each gang stand in the placement found, and which preferences that keeps."""
+    """Adds to each verdict where the gang's pods stand in the placement and which preferences that keeps."""
     by_slot: dict[int, list[Take]] = {}
     for take in joint.room.takes:
         by_slot.setdefault(take.slot, []).append(take)
@@ -109,7 +109,7 @@ def _keeps(part: Place, by_slot: dict[int, list[Take]]) -> bool:
 
 
 def _beyond_minimum(problem: Problem, joint: Joint, standing: Sequence[Placed]) -> Verdict:
-    """Adds the pods beyond the minimum where the gangs stand; whether all would fit is asked anew when some did not."""
+    """Places the pods beyond the minimum beside the gangs; when some do not fit there, decides anew whether all pods could."""
     full = []
     for place, report in standing:
         sizes = {leaf.slot: leaf.scope.replicas for leaf in place.leaves}
@@ -127,7 +127,7 @@ def _beyond_minimum(problem: Problem, joint: Joint, standing: Sequence[Placed]) 
 
 
 def _top_up(problem: Problem, joint: Joint, place: Place) -> int:
-    """Places what more of the gang's pods fit into the domains that it has, and says how many."""
+    """Places as many of the gang's further pods as fit into the domains that it has; returns their number."""
     homes: dict[int, set[int]] = {}
     for take in joint.room.takes:
         homes.setdefault(take.slot, set()).add(take.node)

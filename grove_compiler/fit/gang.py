@@ -1,4 +1,4 @@
-"""Gangs as placement sees them: pods, and the nested scopes whose pods must stay in one topology domain."""
+"""Represents gangs for placement: pods, and the nested scopes whose pods must stay in one topology domain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_compiler.record import record
 
 
 class DomainKey(NamedTuple):
-    """What tells domains apart: two nodes are in one domain when they have the same values for all `labels`.
+    """Identifies a kind of topology domain: two nodes are in one domain when they have the same values for all `labels`.
 
     Without a topology that is the constraint's own label. With one it is the labels from the top of the topology to it, as KAI
     counts domains, and only nodes that have all of the topology's labels, `needed`, are in any domain.
@@ -23,13 +23,13 @@ class DomainKey(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The label key that the constraint names."""
+        """Returns the label key that the constraint names."""
         return self.labels[-1]
 
 
 @record
 class Scope:
-    """Pods that share a constraint: the gang, a group of its podgroups, or one podgroup, which is where the pods are.
+    """Represents pods that share a constraint: the gang, a group of its podgroups, or one podgroup, which is where the pods are.
 
     `required` must hold; `preferred` is only scored. `minimum` pods are part of the gang, `replicas` is the clique's size.
     """
@@ -44,14 +44,14 @@ class Scope:
     pod_spec: Manifest = field(default_factory=dict)
 
     def walk(self) -> Iterator[Scope]:
-        """This scope and all in it, outermost first."""
+        """Yields this scope and all scopes in it, outermost first."""
         yield self
         for scope in self.scopes:
             yield from scope.walk()
 
     @property
     def keys(self) -> list[DomainKey]:
-        """What is required and what is preferred, as far as anything is."""
+        """Returns the required and the preferred key, those of both that are set."""
         return [key for key in (self.required, self.preferred) if key is not None]
 
     @property
@@ -61,7 +61,7 @@ class Scope:
 
 @record
 class Gang:
-    """One PodGang. `set_name` and `replica` say whose it is; replicas of a scaling group beyond its minimum name their `base` gang.
+    """Represents a PodGang of replica `replica` of the set `set_name`. Scaling-group replicas beyond the minimum name their `base` gang.
 
     `unchecked` are constraints of its pods that placement does not look at, so that "fits" cannot be promised.
     """
@@ -77,10 +77,10 @@ class Gang:
 
     @property
     def scaled(self) -> bool:
-        """Tells whether it waits for a base gang."""
+        """Tells whether the gang waits for a base gang."""
         return bool(self.base)
 
     @property
     def pods(self) -> int:
-        """How many pods must be placed at once."""
+        """Returns how many pods must be placed at once."""
         return sum(group.minimum for group in self.scope.podgroups)

@@ -1,4 +1,4 @@
-"""Makes nested scopes of the gangs in a compiled graph, with domains within KAI's Topologies, and says what placement does not check."""
+"""Reads gangs from a compiled graph as nested scopes, with the domains of KAI's Topologies, and collects what placement does not check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_gangs(nodes: Iterable[Node]) -> list[Gang]:
 
 
 class _References:
-    """Indexes what gangs and their pods name: PodCliques, topologies, and claims that ask for channels alone."""
+    """Indexes the objects that gangs and their pods name: PodCliques, topologies, and claims that ask for nothing but channels."""
 
     def __init__(self, objects: Sequence[Manifest]) -> None:
         self.cliques = read_cliques(objects)
@@ -41,7 +41,7 @@ class _References:
             self.channels.add(key_of(manifest))
 
     def domain(self, label: str, gang: gangs.Gang) -> DomainKey | None:
-        """Returns the domains of a label, within the topology that the gang names when that is in the graph."""
+        """Returns the domain key of a label, within the topology that the gang names if that is in the graph."""
         if not label:
             return None
         levels = next((self.topologies[name] for name in gang.topologies if name in self.topologies), ())
@@ -79,7 +79,7 @@ def _scope(level: gangs.Level, gang: gangs.Gang, references: _References) -> Sco
 
 
 def _nested(scopes: Sequence[Scope], levels: Sequence[gangs.Level]) -> tuple[Scope, list[str]]:
-    """Hangs the podgroups below the gang, those of a group below that; returns the gang and what cannot be told by nested scopes."""
+    """Nests the podgroups below their groups and those below the gang; returns the gang and what nested scopes cannot express."""
     root, unchecked = scopes[0], []
     waiting = {scope.name: scope for scope in scopes if scope.level == "podgroup"}
     for scope, level in zip(scopes, levels, strict=True):
@@ -95,7 +95,7 @@ def _nested(scopes: Sequence[Scope], levels: Sequence[gangs.Level]) -> tuple[Sco
 
 
 def _unchecked(clique: Clique, references: _References) -> Iterator[str]:
-    """Yields requirements of a clique's pods on which a placement may still fail."""
+    """Yields requirements of a clique's pods that placement does not check, so that it may still fail."""
     affinity = section(clique.pod_spec, "affinity")
     for field in ("podAffinity", "podAntiAffinity"):
         if section(affinity, field).get("requiredDuringSchedulingIgnoredDuringExecution"):

@@ -9,7 +9,7 @@ from grove_compiler.fit.room import Room, bits
 
 
 class Greedy:
-    """Puts places into a room. What is scarce in the whole cluster is valued higher, so that pods without GPUs keep off GPU nodes."""
+    """Puts places into a room. It values what is scarce in the whole cluster higher, so that pods without GPUs keep off GPU nodes."""
 
     def __init__(self, problem: Problem, room: Room) -> None:
         self.problem = problem
@@ -30,7 +30,7 @@ class Greedy:
         return False
 
     def areas(self, place: Place, family: Family | None, mask: int) -> list[int]:
-        """Returns the domains of a family in which a place may stand, as far as totals tell, the tightest first; without one the mask."""
+        """Returns the domains whose totals are large enough for a place, the tightest first; without a family, the mask itself."""
         if family is None:
             return [mask]
         totals, demand = self.room.totals[family], place.demand
@@ -39,14 +39,14 @@ class Greedy:
         return [family.masks[domain] & mask for domain in enough]
 
     def value(self, free: Vector) -> float:
-        """Returns how much what is free is worth to others."""
+        """Returns the value of free amounts: each resource counts the more the scarcer it is in the cluster."""
         known = self._values.get(free)
         if known is None:
             known = self._values[free] = sum(weight * have for weight, have in zip(self.problem.weights, free, strict=True))
         return known
 
     def _areas(self, place: Place, mask: int) -> Iterator[int]:
-        """Yields areas: first those that keep to what is preferred, then all that keep to what is required.
+        """Yields candidate areas: first those that honour the preference, then all that meet the requirement.
 
         Areas that could not hold every pod are left out.
         """
@@ -76,7 +76,7 @@ class Greedy:
         return False
 
     def pour(self, leaf: Leaf, mask: int) -> int:
-        """Places as many pods of a podgroup as fit on nodes of a mask and says how many; where they go is a matter of tightness."""
+        """Places as many pods of a podgroup as fit on nodes of a mask, the tightest node first; returns their number."""
         kind, count = leaf.type, leaf.count
         placed, states = 0, self.room.states_in(mask & kind.eligible)
         holding = {free: nodes for free, nodes in states.items() if self.room.capacity(kind, free)}

@@ -1,4 +1,4 @@
-"""Places gangs one after the other, all of them at once: a gang is in when it and all that are in can stand at the same time."""
+"""Admits gangs one after the other: a gang is in if it and all that are in can stand at the same time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNKNOWN: Verdict = "unknown"
 
 
 class Answer(NamedTuple):
-    """`reason` says what proved that something does not fit, or what was tried in vain; `moved` that others had to make room."""
+    """Represents the verdict on one gang. `reason` proves that it does not fit or names what was tried; `moved`: others made room."""
 
     verdict: Verdict
     reason: str = ""
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 
 class Joint:
-    """The gangs that are in, and a placement of all of them in `room`.
+    """Holds the gangs that are in, and a placement of all of them in `room`.
 
     Each answer is about the gang together with those that are in: "fits" comes with a placement of all, "does not fit" with a
     proof that there is none. Only gangs that fit are in.
@@ -44,7 +44,7 @@ class Joint:
         self._closed: dict[Hashable, Answer] = {}
 
     def add(self, place: Place) -> Answer:
-        """Tells whether a gang can be placed beside those that are in. If so, it is in."""
+        """Adds a gang if it can be placed beside those that are in, and returns the verdict."""
         known = self._closed.get(place.shape)
         if known is not None:  # what is in has only become more since
             return known
@@ -59,7 +59,7 @@ class Joint:
         return answer
 
     def _insist(self, place: Place) -> Answer:
-        """Bounds, then other orders, then the search."""
+        """Tries, from cheap to expensive: bounds, other orders, then the exhaustive search."""
         places = [*self.inside, place]
         reason = self._bounds.refute(self.inside, place) or self._copies.refute(places, self.steps)
         if reason:
@@ -79,7 +79,7 @@ class Joint:
         return Answer(FITS, moved=True)
 
     def _reorder(self, places: Sequence[Place]) -> bool:
-        """Tells whether placing all anew, the large or the bound ones first, finds room for all."""
+        """Tells whether placing all gangs anew finds room for all, the large or the most constrained ones first."""
         room = Room(self.problem)
         greedy = Greedy(self.problem, room)
         by_size = sorted(places, key=lambda place: -greedy.value(place.demand))
@@ -101,5 +101,5 @@ class Joint:
 
 
 def _spread(place: Place) -> int:
-    """Returns how many nodes the largest domain has in which a place may stand."""
+    """Returns the node count of the largest domain in which a place may stand; the fewer, the more it is constrained."""
     return place.required.largest if place.required else 1 << 30

@@ -1,4 +1,4 @@
-"""Why a gang does not fit: level by level, how many of its pods would, and which resource keeps the others out."""
+"""Explains why a gang does not fit: level by level, how many of its pods would, and which resource keeps the others out."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from grove_compiler.gangs.gang import LEVELS, LevelName
 
 STEPS_A_LEVEL = 20_000
 AMPLE = 1 << 62
-"""More of a resource than anybody asks for."""
+"""More of a resource than all pods together request."""
 
 
 class Explanation:
-    """The levels of one gang on what is free, outermost first. `levels` ends with the gang as it is."""
+    """Judges one gang on the free amounts level by level, outermost first. `levels` ends with the gang under all its constraints."""
 
     def __init__(self, problem: Problem, free: Sequence[Vector], place: Place) -> None:
         self.problem = problem.with_free(free)
@@ -52,7 +52,7 @@ class Explanation:
         self.levels.append(report)
 
     def _pour(self, place: Place) -> tuple[int, int]:
-        """Returns how many pods of a place fit, were it the only one, and the area that holds them."""
+        """Returns how many pods of a place fit if it is the only one, and the area that holds them."""
         return Pouring(self.problem, Room(self.problem)).pour(place, self.problem.everywhere)
 
     def _tightest(self, place: Place, level: str) -> tuple[Place, Tight, int] | None:
@@ -71,13 +71,13 @@ class Explanation:
         return Joint(problem, Steps(STEPS_A_LEVEL)).add(place).verdict
 
     def _bound(self, place: Place) -> int:
-        """Returns no more pods than this fit into one domain of the place, counting each kind of pod as if it were alone."""
+        """Returns an upper bound of the pods that fit into one domain of the place, with each type of pod counted as if alone."""
         room = Room(self.problem)
         areas = place.required.masks if place.required else [self.problem.everywhere]
         return max((sum(min(count, room.most(kind, area)) for kind, count in place.wanted.items()) for area in areas), default=0)
 
     def _short(self, place: Place, area: int) -> list[Short]:
-        """Returns the resources each of which keeps the gang out even when there is enough of all others."""
+        """Returns the resources of which each alone keeps the gang out, even when there is enough of all others."""
         result = []
         for position, resource in enumerate(self.problem.resources):
             if not place.demand[position]:
@@ -98,7 +98,7 @@ class Explanation:
 
 
 class Pouring:
-    """Places as many pods as it can, each scope's in the domain that holds most of them.
+    """Places as many pods as possible, each scope's in the domain that holds most of them.
 
     `homes` are the nodes of slots that have pods already: their scopes stay in the domains that they have.
     """
@@ -109,7 +109,7 @@ class Pouring:
         self.homes = homes or {}
 
     def pour(self, place: Place, mask: int) -> tuple[int, int]:
-        """Returns how many pods were placed, and the area that the place took."""
+        """Places pods of a place on nodes of a mask; returns how many were placed and the area that they took."""
         wanted = place.wanted.total()
         mark = self.room.mark()
         most, best = -1, 0

@@ -1,4 +1,4 @@
-"""The manifests of a nodes file, each with its place for findings."""
+"""Reads the manifests of a nodes file, each with its position in the file for findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grove_compiler.source.document import Document, objects_in
 
 @record
 class Sourced:
-    """An object of a file; `at` is its path there, which is not the root for an item of a `List`."""
+    """Represents an object of a file; `at` is its path in the document, which is not the root for an item of a `List`."""
 
     value: Any
     document: Document
@@ -22,11 +22,11 @@ class Sourced:
 
     @property
     def name(self) -> str:
-        """The object's name; empty when it has none."""
+        """Returns the object's name; empty when it has none."""
         return key_of(self.value)[1]
 
     def field(self, *path: str) -> Any:
-        """Returns the value at a path, None where there is nothing."""
+        """Returns the value at a path, or None."""
         return section(self.value, *path[:-1]).get(path[-1])
 
     def finding(self, code: str, severity: Severity, message: str, *path: str | int, **more: Any) -> Diagnostic:
@@ -36,5 +36,5 @@ class Sourced:
 
 
 def sourced_objects(documents: Iterable[Document]) -> Iterator[Sourced]:
-    """Yields the objects in documents; lists count as their items."""
+    """Yields the objects of documents, a `List` as its items."""
     return (Sourced(value, document, at) for document in documents for at, value in objects_in(document.value))

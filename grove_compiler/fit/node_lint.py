@@ -1,4 +1,4 @@
-"""What is wrong with the labels of nodes, before anybody waits for pods that never start."""
+"""Checks nodes' labels and state for mistakes that would leave pods pending forever."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
 
 TOPOLOGY_WORDS = ("region", "zone", "datacenter", "block", "nvl-block", "rack", "nvlink-domain", "nvl-domain")
-"""What labels of topology levels end with, by custom, from far to near."""
+"""The last parts by which label keys customarily name topology levels, from far to near."""
 MOST_EACH = 5
-"""So many findings of one kind about one label are listed; the last one counts the rest."""
+"""At most this many findings of one kind about one label are listed; the last one counts the rest."""
 
 
 def lint_nodes(cluster: Cluster, gangs: Sequence[Gang]) -> list[Diagnostic]:
-    """Returns every finding about the nodes' labels and state, in the order of checks; labels that gangs name are checked more strictly."""
+    """Returns every finding on the nodes' labels and state, in the order of checks; labels that gangs name are checked more strictly."""
     chains = _chains(gangs)
     used = list(dict.fromkeys(label for chain in chains for label in chain))
     customary = _customary(cluster, used)
@@ -31,7 +31,7 @@ def lint_nodes(cluster: Cluster, gangs: Sequence[Gang]) -> list[Diagnostic]:
 
 
 def _doubles(cluster: Cluster) -> Iterator[Diagnostic]:
-    """Yields two nodes of one name, or two with one host name: to pods that must share a host they would be one."""
+    """Reports two nodes of one name or host name: pods that must share a host would take them for one."""
     hosts: dict[str, ClusterNode] = {}
     nodes: dict[str, ClusterNode] = {}
     for node in cluster:
@@ -65,7 +65,7 @@ def _is_unready(node: ClusterNode) -> bool:
 
 
 def _unknown_labels(cluster: Cluster, used: Iterable[str]) -> Iterator[Diagnostic]:
-    """Labels that gangs are packed by and no node has: a typing error somewhere, or another cluster's topology."""
+    """Reports labels that gangs are packed by and no node has: a typing error, or another cluster's topology."""
     known = sorted({label for node in cluster for label in node.labels})
     for label in used if cluster else ():
         if label not in known:
@@ -74,7 +74,7 @@ def _unknown_labels(cluster: Cluster, used: Iterable[str]) -> Iterator[Diagnosti
 
 
 def _missing(cluster: Cluster, used: Sequence[str], customary: Sequence[str]) -> Iterator[Diagnostic]:
-    """Nodes without a label that others have: by a label that gangs name any node, by another topology label GPU nodes."""
+    """Reports nodes without a label that others have: any node if gangs name the label, else GPU nodes without a topology label."""
     for label in (*used, *customary):
         without = [node for node in cluster if label not in node.labels and (label in used or node.has_gpus)]
         if without and any(label in node.labels for node in cluster):
@@ -90,7 +90,7 @@ def _missing(cluster: Cluster, used: Sequence[str], customary: Sequence[str]) ->
 
 
 def _not_nested(cluster: Cluster, upper: str, lower: str) -> Iterator[Diagnostic]:
-    """Values of the nearer label that lie in two domains of the farther one."""
+    """Reports values of the lower label that lie in two domains of the upper one."""
     first: dict[str, ClusterNode] = {}
     split: dict[str, ClusterNode] = {}
     for node in cluster:
@@ -106,7 +106,7 @@ def _not_nested(cluster: Cluster, upper: str, lower: str) -> Iterator[Diagnostic
 
 
 def _chains(gangs: Iterable[Gang]) -> list[tuple[str, ...]]:
-    """Labels in the order in which they nest: those of topologies, and those of each gang's constraints from outside to inside."""
+    """Returns sequences of labels that should nest, outermost first: those of topologies and of each gang's nested constraints."""
     chains: dict[tuple[str, ...], None] = {}
     for gang in gangs:
         for scope in gang.scope.walk():
@@ -118,20 +118,20 @@ def _chains(gangs: Iterable[Gang]) -> list[tuple[str, ...]]:
 
 
 def _customary(cluster: Iterable[ClusterNode], used: Sequence[str]) -> list[str]:
-    """Labels on nodes that by their last part belong to a topology, from far to near, without those that are used anyway."""
+    """Returns labels on nodes whose last part customarily names a topology level, from far to near, without those in `used`."""
     known = {label for node in cluster for label in node.labels if label.rpartition("/")[2] in TOPOLOGY_WORDS and label not in used}
     return sorted(known, key=lambda label: (TOPOLOGY_WORDS.index(label.rpartition("/")[2]), label))
 
 
 def _nestings(chains: Iterable[tuple[str, ...]], customary: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of labels of which the second should nest in the first. Custom says nothing about labels of different prefixes."""
+    """Returns pairs of labels of which the second should nest in the first; customary labels pair only within one prefix."""
     pairs = dict.fromkeys(pair for chain in chains for pair in combinations(chain, 2))
     of_one_prefix = [pair for pair in combinations(customary, 2) if pair[0].rpartition("/")[0] == pair[1].rpartition("/")[0]]
     return [pair for pair in dict.fromkeys((*pairs, *of_one_prefix)) if pair[0] != HOSTNAME]
 
 
 def _nodes(nodes: Sequence[ClusterNode], kind: str = "", of: str = "") -> str:
-    """Returns `1 GPU node (a) of 3 has`."""
+    """Returns the beginning of a sentence, such as `1 GPU node (a) of 3 has`."""
     word, verb = ("node", "has") if len(nodes) == 1 else ("nodes", "have")
     return f"{len(nodes)} {kind}{word} ({names(node.name for node in nodes)}){of} {verb}"
 

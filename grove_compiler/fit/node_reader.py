@@ -1,4 +1,4 @@
-"""From v1 Node and Pod manifests to the cluster that gangs are placed on, with all that is wrong with them."""
+"""Reads v1 Node and Pod manifests as the cluster on which gangs are placed, with findings on what is wrong in them."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
 USUAL_PODS = 110
-"""The kubelet's own limit where a node does not tell one."""
+"""The kubelet's default pod limit, for nodes without `pods` in their allocatable resources."""
 FINISHED = ("Succeeded", "Failed")
 PREFIX = 3
-"""So many names are told before the rest is counted."""
+"""At most this many names are listed; the rest is counted."""
 
 
 @record
 class Nodes:
-    """What a nodes file says."""
+    """Holds the nodes of a file and the findings on it."""
 
     cluster: Cluster = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
 
     def report(self, about: Sourced, code: str, severity: Severity, message: str, *path: str | int, **more: Any) -> None:
-        """Adds a finding about a path of an object."""
+        """Adds a finding on a path of an object."""
         self.findings.append(about.finding(code, severity, message, *path, **more))
 
 
 def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -> Nodes:
-    """Returns the nodes of a file, less what the Pods of the same file use.
+    """Reads the nodes of a file and subtracts what the Pods of the same file use.
 
     Pods of `own_gangs`, by namespace and name, take nothing: whether these gangs can be placed is the question.
     """
@@ -65,7 +65,7 @@ def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -
 
 
 def names(values: Iterable[str]) -> str:
-    """Returns `a, b, c and 4 more`."""
+    """Lists names as in `a, b, c and 4 more`."""
     known = list(values)
     rest = f" and {len(known) - PREFIX} more" if len(known) > PREFIX else ""
     return ", ".join(known[:PREFIX]) + rest
@@ -104,7 +104,7 @@ def _taints(entry: Sourced, result: Nodes) -> list[Taint]:
 
 
 def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
-    """Returns what the node offers. Without `allocatable`, `capacity` stands in for it."""
+    """Returns the node's allocatable amounts, or its capacity with a warning when it has none."""
     field, offered = "allocatable", entry.field("status", "allocatable")
     if not isinstance(offered, dict):
         field, offered = "capacity", section(entry.value, "status", "capacity")

@@ -1,4 +1,4 @@
-"""A placement problem in numbers: nodes and domains as bit masks, requests as vectors, gangs as trees of places.
+"""Turns nodes and gangs into a placement problem in numbers: bit masks of nodes, vectors of requests, trees of places.
 
 Everything here is built once and only read afterwards. Node `n` is the bit `1 << n` of every mask.
 """
@@ -23,7 +23,7 @@ PORT = "host port "
 
 
 class Family:
-    """The domains of one key. Every node is in one of them or, when it lacks a label, in none (`home` is -1). `largest` counts nodes."""
+    """Holds the domains of one key. A node is in one of them or, if it lacks a label, in none (`home` is -1). `largest` counts nodes."""
 
     __slots__ = ("home", "key", "largest", "masks", "names")
 
@@ -42,7 +42,7 @@ class Family:
         self.largest = max((mask.bit_count() for mask in self.masks), default=0)
 
     def totals(self, free: Sequence[Vector]) -> list[Vector]:
-        """Returns what is free in each domain, of what is free on each node."""
+        """Sums the nodes' free amounts up by domain."""
         width = len(free[0]) if free else 0
         sums = [[0] * width for _ in self.masks]
         for node, domain in enumerate(self.home):
@@ -53,7 +53,7 @@ class Family:
 
 
 class PodType:
-    """Pods that ask for the same and may run on the same nodes."""
+    """Represents pods with the same requests that may run on the same nodes. `eligible` is a mask, `need` a vector of the requests."""
 
     __slots__ = ("asked", "eligible", "need", "number", "objections")
 
@@ -67,7 +67,7 @@ class PodType:
 
 @record
 class Place:
-    """A scope in numbers: its pods need one domain of `required`. `demand` is what all of them ask for together."""
+    """Represents a scope in numbers: its pods need one domain of `required`, and together request `demand`."""
 
     scope: Scope
     required: Family | None
@@ -81,27 +81,27 @@ class Place:
 
     @property
     def wanted(self) -> Counter[PodType]:
-        """How many pods of each type there are, types without pods left out."""
+        """Returns the number of pods of each type that has any."""
         wanted: Counter[PodType] = Counter()
         for leaf in self.leaves:
             wanted[leaf.type] += leaf.count
         return +wanted
 
     def walk(self) -> Iterator[Place]:
-        """This place and all in it, outermost first."""
+        """Yields this place and all places in it, outermost first."""
         yield self
         for place in self.places:
             yield from place.walk()
 
     @property
     def shape(self) -> Hashable:
-        """Equal for places that can stand wherever the other can."""
+        """Returns a key that is equal for places of which each can stand wherever the other can."""
         return self.required and self.required.key, tuple(sorted((place.shape for place in self.places), key=repr))
 
 
 @record
 class Leaf(Place):
-    """A podgroup: `count` pods of one type. `slot` is unique among the leaves of a problem."""
+    """Represents a podgroup: `count` pods of one type. `slot` is unique among the leaves of a problem."""
 
     type: PodType
     count: int
@@ -117,7 +117,7 @@ class Leaf(Place):
 
 
 class Problem:
-    """All that placement needs of nodes and gangs. Raises `QuantityError` for a request that cannot be read."""
+    """Holds all that placement needs of nodes and gangs. Raises `QuantityError` for a request that cannot be parsed."""
 
     def __init__(self, cluster: Cluster, gangs: Sequence[Gang]) -> None:
         self.cluster = cluster
@@ -129,7 +129,7 @@ class Problem:
         podgroups = [group for gang in gangs for group in gang.scope.podgroups]
         taken = {port for node in cluster for port in node.ports}
         self.addresses = taken.union(*(host_ports(group.pod_spec) for group in podgroups))
-        kinds = [self._type(group.pod_spec) for group in podgroups]  # all of them before any vector: they say what its columns are
+        kinds = [self._type(group.pod_spec) for group in podgroups]  # all of them before any vector: their resources are its columns
         self.resources = sorted({resource for kind in self.types for resource in kind.asked})
         for kind in self.types:
             kind.need = tuple(kind.asked.get(resource, 0) for resource in self.resources)
@@ -146,29 +146,30 @@ class Problem:
 
     @cached_property
     def node_kinds(self) -> list[int]:
-        """A number for each node, equal for those that all types of pods may run on alike."""
+        """Numbers the nodes so that those with equal numbers are eligible for the same types of pods."""
         numbers: dict[Hashable, int] = {}
         choosy = {kind.eligible for kind in self.types if kind.eligible != self.everywhere}
         kinds = (tuple([eligible >> node & 1 for eligible in choosy]) for node in range(len(self.cluster)))
         return [numbers.setdefault(kind, len(numbers)) for kind in kinds]
 
     def family(self, key: DomainKey | None) -> Family | None:
-        """Returns the domains of a key, made once."""
+        """Returns the domains of a key, computed once; None for no key."""
         if key is not None and key not in self.families:
             self.families[key] = Family(key, self.cluster)
         return None if key is None else self.families[key]
 
     def with_free(self, free: Sequence[Vector]) -> Problem:
-        """Returns the same problem with other amounts free."""
+        """Returns a copy of the problem with other free amounts."""
         other = copy(self)
         other._set_free(list(free))
         return other
 
     def _set_free(self, free: list[Vector]) -> None:
-        """Sets what is free on each node, and with it what every room and every search begins with.
+        """Sets what is free on each node, and derives from it what every room and every search begins with.
 
-        `states` are the nodes by what is free on them, `totals` what is free in each domain, `weights` what one of each resource is worth:
-        the more is asked for and the less there is, the more. One run makes hundreds of rooms; each working that out took a quarter of it.
+        `states` are the nodes by their free vector, `totals` the free vectors of the domains, `weights` the value of one unit of each
+        resource: it rises with the demand and falls with the supply. Derived here once because a run makes hundreds of rooms, and
+        deriving it in each of them took a quarter of the time.
         """
         self.free = free
         self.states: dict[Vector, int] = {}
@@ -210,7 +211,7 @@ class Problem:
         return kind
 
     def _conflicts(self, port: HostPort) -> list[str]:
-        """Returns a port as resources of which every node has one: a port on every address takes it on each address that anybody names."""
+        """Maps a host port to resources of which every node has one; a port on 0.0.0.0 takes that port of every address in the problem."""
         address, protocol, number = port
         others = [known[0] for known in self.addresses if known[1:] == port[1:]] if address == EVERY_IP else []
         return [f"{PORT}{own}:{number}/{protocol}" for own in sorted({address, *others})]

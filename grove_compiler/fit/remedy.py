@@ -1,4 +1,4 @@
-"""Which one requirement of its pods keeps a gang from fitting: what people forget most is a toleration."""
+"""Finds the one requirement of its pods that keeps a gang from fitting; most often it is a forgotten toleration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from grove_compiler.fit.search import Steps
 
 STEPS = 20_000
 MOST_TRIED = 3
-"""So many objections are lifted, those of most nodes first: each takes a look at every node, and the rest are rarely to blame."""
+"""At most this many objections are lifted, those of most nodes first: each takes a look at every node, and the rest rarely matter."""
 
 
 def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[Objection]]) -> str:
-    """Returns, in a sentence, what alone would let the gang fit on the nodes were it the only one; empty where nothing would.
+    """Returns a sentence on the one change that would let the gang fit if it were alone on the nodes; empty when no such change does.
 
     `objections` are those of each clique, with the number of nodes that they rule out.
     """

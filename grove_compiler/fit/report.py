@@ -1,4 +1,4 @@
-"""What `fit` answers, as values and as JSON."""
+"""Represents the answer of `fit` as values and as JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from grove_compiler.record import record
 
 
 class Short(NamedTuple):
-    """A resource that alone keeps pods from fitting.
+    """Represents a resource that alone keeps pods from fitting.
 
-    `asked` is for all pods together and `per_pod` the most that one asks for; `free` is in all and `per_node` the most on one node.
+    `asked` is the sum over all pods and `per_pod` the largest request of one; `free` is the sum over the nodes and `per_node` the
+    largest amount on one of them. Units are those of `pod_request.amounts`.
     """
 
     resource: str
@@ -25,7 +26,7 @@ class Short(NamedTuple):
 
 
 class Tight(NamedTuple):
-    """A scope for which no domain is large enough, the best one, and how many of the scope's pods that holds."""
+    """Represents a scope for which no domain is large enough, with its best domain and how many of the scope's pods that holds."""
 
     scope: str
     domain: str
@@ -35,10 +36,10 @@ class Tight(NamedTuple):
 
 @record
 class LevelReport:
-    """Whether a gang fits when only constraints down to this level hold. `level` is `nodes` for no topology constraint at all.
+    """Reports whether a gang fits when only constraints down to this level hold; the level `nodes` has no topology constraint.
 
     `pods` of the gang's `asked` pods were placed, each scope's in its best domain; when `most`, no placement holds more of them.
-    At the first level that fails, `tight` is the scope there that lacks the most pods, were it alone; None when each has a domain.
+    At the first level that fails, `tight` is the scope that lacks the most pods even alone; None when each scope has a domain.
     """
 
     level: str
@@ -52,7 +53,7 @@ class LevelReport:
 
 @record
 class Extra:
-    """Pods beyond the minimum: so many were asked for and placed after every gang's minimum was."""
+    """Counts pods beyond the minimum: how many were requested, and how many could be placed after every gang's minimum."""
 
     asked: int = 0
     placed: int = 0
@@ -60,7 +61,7 @@ class Extra:
 
 @record
 class GangReport:
-    """The verdict on one gang, beside all gangs before it that fit.
+    """Reports the verdict on one gang beside all gangs before it that fit.
 
     `alone` is the verdict on it as the only gang. `reason` is empty when it fits. `levels` and `short` explain what does not fit;
     `ruled_out` counts by clique and reason the nodes that its pods keep off, and `remedy` says what alone would let the gang fit.
@@ -84,13 +85,13 @@ class GangReport:
 
     @property
     def failed_level(self) -> LevelReport | None:
-        """The first level, from outside, at which the gang is not known to fit."""
+        """Returns the outermost level at which the gang is not known to fit."""
         return next((level for level in self.levels if level.verdict != FITS), None)
 
 
 @record
 class SetReport:
-    """A set's replicas: how many there are, how many have a base gang that fits, and how many of which all gangs fit."""
+    """Counts a set's replicas: all, those whose base gang fits (`started`), and those of which all gangs fit (`whole`)."""
 
     namespace: str
     name: str
@@ -101,7 +102,7 @@ class SetReport:
 
 @record
 class Report:
-    """The whole answer. `extra_verdict` is whether all pods beyond the minimum fit, too, once every gang does."""
+    """Holds the whole answer. `extra_verdict` is whether all pods beyond the minimum fit, too, once every gang does."""
 
     gangs: list[GangReport]
     nodes: int
@@ -110,12 +111,12 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """All gangs together: fits only if each does, and does not if one provably does not."""
+        """Returns the verdict on all gangs together, as `overall` derives it."""
         return overall(gang.verdict for gang in self.gangs)
 
     @property
     def sets(self) -> list[SetReport]:
-        """One for each set, in the order of its first gang."""
+        """Returns a report for each set, in the order of its first gang."""
         owners: dict[tuple[str, str], list[GangReport]] = {}
         for report in self.gangs:
             owners.setdefault((report.gang.namespace, report.gang.set_name), []).append(report)
@@ -134,7 +135,7 @@ class Report:
 
 
 def overall(verdicts: Iterable[Verdict]) -> Verdict:
-    """Returns the verdict on all together: fits only if each does, and does not if one provably does not."""
+    """Combines verdicts: "does not fit" if one gang provably does not, else "unknown" if one is unknown, else "fits"."""
     result = set(verdicts)
     return DOES_NOT_FIT if DOES_NOT_FIT in result else UNKNOWN if UNKNOWN in result else FITS
 

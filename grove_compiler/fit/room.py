@@ -1,4 +1,4 @@
-"""What is free on each node while pods are placed, with every step undoable."""
+"""Tracks what is free on each node while pods are placed, and can undo every step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.fit.problem import PodType, Problem, Vector
 
 
 class Take(NamedTuple):
-    """So many pods of a slot on a node."""
+    """Represents `number` pods of a slot on a node."""
 
     slot: int
     node: int
@@ -27,12 +27,12 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def union(masks: Iterable[int]) -> int:
-    """Returns the nodes of all these masks."""
+    """Returns the union of node masks."""
     return reduce(or_, masks, 0)
 
 
 class Room:
-    """Free amounts per node, nodes by free amounts, and totals per domain. `takes` are the pods placed so far, in order."""
+    """Keeps free amounts per node, nodes by free amounts, and totals per domain. `takes` are the pods placed so far, in order."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -44,31 +44,31 @@ class Room:
         self._capacities: list[dict[Vector, int]] = [{} for _ in problem.types]
 
     def capacity(self, kind: PodType, free: Vector) -> int:
-        """Returns how many pods of a type fit into what is free."""
+        """Returns how many pods of a type fit into a free vector."""
         known = self._capacities[kind.number]
         if free not in known:
             known[free] = min(have // need for have, need in zip(free, kind.need, strict=True) if need)
         return known[free]
 
     def take(self, slot: int, kind: PodType, node: int, count: int) -> None:
-        """Places pods of a type on a node that has the capacity."""
+        """Places pods of a type on a node; the caller has checked its capacity."""
         before = self.free[node]
         self._before.append(before)
         self.takes.append(Take(slot, node, count))
         self._change(node, before, tuple(have - count * need for have, need in zip(before, kind.need, strict=True)))
 
     def mark(self) -> int:
-        """Returns a point to go back to."""
+        """Returns a position in `takes` for `undo`."""
         return len(self.takes)
 
     def undo(self, mark: int) -> None:
-        """Takes back all that was placed after `mark`."""
+        """Removes all pods that were placed after `mark`."""
         while len(self.takes) > mark:
             node = self.takes.pop().node
             self._change(node, self.free[node], self._before.pop())
 
     def states_in(self, mask: int) -> dict[Vector, int]:
-        """Returns the nodes of a mask by what is free on them."""
+        """Groups the nodes of a mask by their free vector."""
         if mask.bit_count() > len(self.states):
             return {free: part for free, nodes in self.states.items() if (part := nodes & mask)}
         result: dict[Vector, int] = {}
@@ -78,7 +78,7 @@ class Room:
         return result
 
     def holds(self, kind: PodType, count: int, mask: int) -> bool:
-        """Tells whether the nodes of a mask have the capacity for so many pods of a type, nothing else considered."""
+        """Tells whether the nodes of a mask have the capacity for that many pods of a type alone."""
         for free, nodes in self.states_in(mask & kind.eligible).items():
             count -= self.capacity(kind, free) * nodes.bit_count()
             if count <= 0:
@@ -86,11 +86,11 @@ class Room:
         return count <= 0
 
     def most(self, kind: PodType, mask: int) -> int:
-        """Returns how many pods of a type fit on the nodes of a mask, were they the only ones."""
+        """Returns how many pods of a type alone fit on the nodes of a mask."""
         return sum(self.capacity(kind, free) * nodes.bit_count() for free, nodes in self.states_in(mask & kind.eligible).items())
 
     def copy_from(self, takes: Iterable[Take], kinds: Mapping[int, PodType]) -> None:
-        """Begins anew with the given placement; `kinds` are the types of the slots."""
+        """Replaces the placement by the given one; `kinds` are the types of the slots."""
         self.undo(0)
         for take in takes:
             self.take(take.slot, kinds[take.slot], take.node, take.pods)

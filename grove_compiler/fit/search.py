@@ -1,4 +1,4 @@
-"""Looks for a placement of all gangs at once, or proves that there is none, within a number of steps."""
+"""Searches for a placement of all gangs at once, or proves that there is none, within a limit of steps."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from grove_compiler.fit.symmetry import Symmetry
 from grove_compiler.record import record
 
 MOST_ITEMS = 150
-"""Searches with more scopes and podgroups than this are not begun; they would not end."""
+"""Searches with more scopes and podgroups than this are not begun: they would run out of steps."""
 MOST_PODS_A_GROUP = 200
 
 
 class OutOfSteps(Exception):
-    """The search ended without an answer."""
+    """Ends a search that has used up its steps without an answer."""
 
 
 @record
 class Steps:
-    """How much looking is left. One step is one look at one node."""
+    """Limits the effort of a search. One step is one look at one node."""
 
     left: int
     used: int = 0
 
     def spend(self, number: int) -> None:
-        """Uses steps. Raises `OutOfSteps` when there are not so many left."""
+        """Uses up steps. Raises `OutOfSteps` when fewer are left."""
         if number > self.left:
             raise OutOfSteps
         self.left -= number
         self.used += number
 
     def share(self) -> Steps:
-        """Returns half of what is left, for one search among several."""
+        """Returns a limit of half the remaining steps, for one search among several."""
         return Steps(self.left // 2)
 
     def take_back(self, share: Steps) -> None:
-        """Counts what a share used as used here."""
+        """Subtracts the steps that a share has used."""
         self.left -= share.used
         self.used += share.used
 
 
 @record
 class _Item:
-    """One decision: which domain a scope takes, or on which nodes the pods of a podgroup go. `parent` is the index of its scope."""
+    """Represents a decision: the domain of a scope, or the nodes of a podgroup's pods. `parent` is the index of the enclosing scope."""
 
     place: Place
     parent: int
@@ -54,10 +54,10 @@ class _Item:
 
 
 class Search:
-    """An exhaustive search, depth first, that visits states that differ only by names once."""
+    """Searches exhaustively, depth first; of states that differ only by the names of nodes and domains, it visits one."""
 
     def __init__(self, room: Room, places: Sequence[Place], steps: Steps, mask: int | None = None) -> None:
-        """Places all of `places` into a room in which nothing stands, on the nodes of a mask; without one on any."""
+        """Prepares to place all of `places` into an empty room, on the nodes of a mask or, without one, on any."""
         self.problem = problem = room.problem
         self.room = room
         self.steps = steps
@@ -69,7 +69,7 @@ class Search:
             self._add(place, -1)
 
     def run(self) -> list[Take] | None:
-        """Returns a placement of all pods, or None when there is none. Raises `OutOfSteps` when neither is known. Leaves the room empty."""
+        """Returns a placement of all pods, or None if there provably is none. Raises `OutOfSteps`. Leaves the room empty."""
         too_many = any(isinstance(item.place, Leaf) and item.place.count > MOST_PODS_A_GROUP for item in self._items)
         if len(self._items) > MOST_ITEMS or too_many:
             raise OutOfSteps
@@ -114,7 +114,7 @@ class Search:
         return False
 
     def _spread(self, index: int, item: _Item, leaf: Leaf) -> bool:
-        """Tries each way to put the pods of a podgroup on nodes."""
+        """Tries each distribution of a podgroup's pods over nodes."""
         outer = self._areas[item.parent] if item.parent >= 0 else self._mask
         mark, before = self.room.mark(), self._total
         for area in self.greedy.areas(leaf, leaf.required, outer):
@@ -129,7 +129,7 @@ class Search:
         return False
 
     def _groups(self, kind: PodType, area: int) -> list[_Group]:
-        """Nodes with room for a pod, those that may change places together, the tightest first."""
+        """Groups the nodes that have room for a pod by interchangeability, the tightest first."""
         alike: dict[Hashable, list[int]] = {}
         for node in bits(area & kind.eligible):
             free = self.room.free[node]
@@ -153,11 +153,11 @@ class Search:
             self._add(part, own)
 
     def _ease(self, place: Place) -> tuple[bool, float]:
-        """Returns small for places that are hard to find a spot for."""
+        """Returns a sort key that is smaller for places that are harder to place."""
         return place.required is None, -self.greedy.value(place.demand)
 
     def _note_live(self) -> None:
-        """For each item the scopes that were opened before it and matter to it or to an item after it."""
+        """Sets `live` of each item: the scopes opened before it that constrain it or a later item. Only they matter to the state's key."""
         for index, item in enumerate(self._items):
             live = {other.parent for other in self._items[index:] if 0 <= other.parent < index}
             item.live = sorted(scope for scope in live if self._narrows(scope))
@@ -183,11 +183,11 @@ class Search:
 
 
 _Group = tuple[int, list[int]]
-"""Nodes that may change places, and how many pods each holds."""
+"""How many pods each node of a group holds, and the group's interchangeable nodes."""
 
 
 def _spreads(groups: Sequence[_Group], count: int) -> Iterator[list[tuple[int, int]]]:
-    """Yields every way to put `count` equal pods on nodes, but for nodes that may change places; full nodes first."""
+    """Yields each distribution of `count` equal pods over nodes, one for each class of interchangeable nodes; full nodes first."""
     rest = [0]
     for capacity, nodes in reversed(groups):
         rest.append(rest[-1] + capacity * len(nodes))
@@ -199,7 +199,10 @@ def _spreads(groups: Sequence[_Group], count: int) -> Iterator[list[tuple[int, i
 def _continue(
     groups: Sequence[_Group], rest: Sequence[int], at: tuple[int, int, int], left: int, chosen: list[tuple[int, int]]
 ) -> Iterator[list[tuple[int, int]]]:
-    """`at` is the group, the position in it, and the most that a node there may take: no more than the one before it."""
+    """Yields the ways to distribute the pods that are `left`, from `at` on: the group, the position in it and the limit of a node there.
+
+    A node takes no more than the one before it in its group: other orders would differ by names alone.
+    """
     if not left:
         yield list(chosen)
         return

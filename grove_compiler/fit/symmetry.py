@@ -1,4 +1,4 @@
-"""When two states of a search are the same but for the names of nodes and domains, so that one of them need not be looked at."""
+"""Recognizes states of a search that differ only by the names of nodes and domains, so that one of them need not be visited."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from grove_compiler.fit.problem import Family, Problem, Vector
 
 Tree = list[Any]
-"""Domains in domains, innermost lists hold node numbers."""
+"""A tree of domains in domains; the innermost lists hold node numbers."""
 
 
 class Symmetry:
-    """The nodes as a tree of the domains that nest, in which siblings of one form may change places.
+    """Holds the nodes as a tree of nested domains, in which siblings of one form are interchangeable.
 
     Families that do not nest tell nodes apart by name instead: fewer states are then seen to be the same, never too many.
     """
@@ -30,7 +30,7 @@ class Symmetry:
         self._forms: dict[Hashable, int] = {}
 
     def form(self, free: Sequence[Vector], pins: Sequence[int]) -> int:
-        """Returns a key, equal for states that a renaming of nodes and domains turns into each other.
+        """Returns a key that is equal for states which a renaming of nodes and domains turns into each other.
 
         The masks in `pins` keep their meaning.
         """
@@ -41,11 +41,11 @@ class Symmetry:
         return self._number(self._tree, leaves, self._depth)
 
     def like(self, node: int, free: Vector) -> Hashable:
-        """Returns a key, equal for nodes that may change places without anything else: one innermost domain, one kind, as much free."""
+        """Returns a key that is equal for interchangeable nodes: of one innermost domain and one kind, with the same free vector."""
         return self._parent[node], self._kind[node], free
 
     def _number(self, tree: Tree, leaves: Mapping[int, int], depth: int) -> int:
-        """Returns one number for each form that was ever seen."""
+        """Returns the number of a form, the same whenever that form is seen again."""
         if depth:
             form: Hashable = (depth, *sorted([(outside, self._number(part, leaves, depth - 1)) for outside, part in tree]))
         else:
@@ -58,7 +58,7 @@ def _kind(problem: Problem, rest: Sequence[Family], node: int) -> Hashable:
 
 
 def _chain(families: Sequence[Family]) -> tuple[list[Family], list[Family]]:
-    """Families of which each is finer than the one before it, and the others."""
+    """Splits the families into a chain, of which each is finer than the one before it, and the others."""
     chain: list[Family] = []
     rest: list[Family] = []
     for family in sorted(families, key=lambda family: len(family.masks)):
