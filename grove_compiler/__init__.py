@@ -1,1 +1,1 @@
-"""A pure compiler: a PodCliqueSet and what it refers to in, every Kubernetes object that should exist out."""
+"""Compiles a PodCliqueSet, and what it refers to, to every Kubernetes object that should exist. Pure: no I/O, clock or randomness."""

@@ -1,4 +1,4 @@
-"""The one function: inputs to every object that should exist. Read it from top to bottom to know what happens when."""
+"""Compiles inputs to every object that should exist. Read it from top to bottom to know what happens when."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint",
 
 @record
 class SubjectResult:
-    """What became of one set or topology: its own objects and conditions, or the reason why it has none.
+    """The result for one set or topology: its own objects and conditions, or the reason why it has none.
 
-    `hold` is that reason, empty when `nodes` are complete: whoever prunes may take only such nodes for all that is wanted. `number` is
-    the first position in the loops of its nodes. `generation_hash` is that of a set; empty for a topology.
+    `hold` is that reason, empty when `nodes` are complete: only complete nodes may prune. `number` is the first position in the loops of
+    its nodes. `generation_hash` is that of a set; empty for a topology.
     """
 
     kind: str
@@ -43,11 +43,11 @@ class SubjectResult:
 
 @record(slots=False)
 class Result:
-    """What became of each subject, in the order in which their objects are made, and everything that is wrong, in that of the input.
+    """The results of all subjects, in the order in which their objects are made, and all diagnostics, in the order of the input.
 
-    An error in one subject takes nothing from the others: `graph` has the objects of those that are sound. Whoever wants all or
-    nothing, as the command line does, asks `has_errors(result.diagnostics)` first. `is_whole` is false when a part of the input
-    belongs to no subject that could be told: a subject that is missing may only be unreadable then, and must not count as gone.
+    An error in one subject does not affect the others: `graph` has the objects of the valid ones. Callers that want all or nothing, as the
+    command line, check `has_errors(result.diagnostics)` first. `is_whole` is false when a part of the input could not be assigned to a
+    subject: a missing subject may only be unreadable then, and must not count as gone.
     """
 
     after: After
@@ -57,46 +57,47 @@ class Result:
 
     @cached_property
     def graph(self) -> Graph:
-        """The objects of all sound subjects, in apply order."""
+        """The objects of all valid subjects, in apply order."""
         return Graph([node for subject in self.subjects for node in subject.nodes], self.after)
 
     @property
     def statuses(self) -> list[SubjectResult]:
-        """The sound sets."""
+        """The results of the valid sets."""
         return [subject for subject in self.subjects if subject.generation_hash and not subject.hold]
 
 
 def compile(inputs: Inputs, program: Program) -> Result:
-    """Returns every object that should exist for the sets and topologies of `inputs`, for each of them by itself.
+    """Returns every object that should exist for each set and topology in `inputs`.
 
-    Equal inputs give equal results; nothing is raised for bad ones. Neither inputs nor results may be changed by anybody once they
-    were compiled, for their objects share parts.
+    Equal inputs give equal results. Bad inputs raise nothing: they give diagnostics. Neither inputs nor results may be changed after
+    compilation, because their objects share parts.
     """
     reading = read_subjects(inputs, program)
     result = Result(waits_of(program), diagnostics=reading.findings, is_whole=reading.is_whole)
     room = inputs.settings.max_objects
     for number, subject in enumerate(reading.subjects):
-        one = expand(subject, number, program, room, inputs.settings.max_objects)
-        result.diagnostics += one.findings[len(subject.findings) :]
-        result.subjects.append(one)
-        room -= len(one.nodes)
+        outcome = expand(subject, number, program, room, inputs.settings.max_objects)
+        result.diagnostics += outcome.findings[len(subject.findings) :]
+        result.subjects.append(outcome)
+        room -= len(outcome.nodes)
     _hold_collisions(result)
     return result
 
 
 def lint(inputs: Inputs, program: Program) -> list[Diagnostic]:
-    """Returns everything that is wrong with `inputs`, or with an update from `inputs.old`: defaults and validation alone."""
-    return _judged(inputs, program).findings
+    """Returns all diagnostics of `inputs`, and of the update from `inputs.old`, by defaulting and validation alone, without generating."""
+    return _validated(inputs, program).findings
 
 
 def lint_manifests(inputs: Inputs, program: Program) -> list[Diagnostic]:
-    """Returns what `lint` does, but for what is wrong with the configuration: whoever asks of many manifests has told that once."""
-    reading = _judged(inputs, program)
-    told = {id(one) for subject in reading.subjects if subject.kind == CONFIGURATION_KIND for one in subject.findings}
-    return [one for one in reading.findings if id(one) not in told]
+    """Returns the diagnostics of `lint` except those on the configuration: callers with many manifests report these once, elsewhere."""
+    reading = _validated(inputs, program)
+    of_configuration = {id(finding) for subject in reading.subjects if subject.kind == CONFIGURATION_KIND for finding in subject.findings}
+    return [finding for finding in reading.findings if id(finding) not in of_configuration]
 
 
-def _judged(inputs: Inputs, program: Program) -> Reading:
+def _validated(inputs: Inputs, program: Program) -> Reading:
+    """Reads the subjects, applies defaults and validates them."""
     reading = read_subjects(inputs, program)
     if inputs.old and not has_errors(reading.findings) and not any(subject.is_update for subject in reading.subjects):
         message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
@@ -107,16 +108,17 @@ def _judged(inputs: Inputs, program: Program) -> Reading:
 
 
 def expand(subject: Subject, number: int, program: Program, room: int, limit: int, part: Part = "all") -> SubjectResult:
-    """Runs the rules for one subject, or for a part of it. There is `room` for so many objects of the `limit`; a rule that fails holds it.
+    """Runs the rules for one subject, or for a part of it. A rule that fails, or more than `room` objects, hold the subject.
 
-    The first position of every loop is `number`. Findings are those of the subject, and then what generating found.
+    `room` is what earlier subjects have left of the `limit`, which messages name. `number` becomes the first loop position of each object.
+    The findings are those of the subject, then those of generating.
     """
     result = SubjectResult(subject.kind, subject.ref, number, list(subject.findings), subject.hold)
     if result.hold:
         return result
     try:
         result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
-        now = subject.scope.get("now", inf)  # who does not know the time is told what only waits for a moment
+        now = subject.scope.get("now", inf)  # offline nothing waits, so statuses that wait for a time are included
         result.conditions = without_waiting(program.conditions(subject.scope, subject.kind, part), _replicas(subject, part), now)
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
         findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []
@@ -133,30 +135,30 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
 
 
 def _replicas(subject: Subject, part: Part) -> Sequence[Replica]:
-    """The replicas of a part of a set."""
+    """Returns the replicas of a set that a part of it is about."""
     if subject.set is None or part == "rest":
         return ()
     return subject.set.replicas if part == "all" else [subject.set.replicas[part]]
 
 
 def waits_of(program: Program) -> After:
-    """Returns for each rule the rules whose objects come before its own, and how many loop positions they share, the subject's included."""
+    """Returns for each rule the rules whose objects come first, with the number of shared loop positions, the subject's included."""
     return {rule.id: [(other, shared + 1) for other, shared in rule.after] for rule in program.rules if rule.after}
 
 
 def _hold(result: SubjectResult, finding: Diagnostic) -> None:
-    """Leaves a subject without objects: half of them would look as if the rest were not wanted."""
+    """Holds a subject and drops its objects: an incomplete graph would prune the missing ones."""
     result.findings.append(finding)
     result.hold = result.hold or finding.message
     result.nodes, result.conditions, result.generation_hash = [], [], ""
 
 
 def _hold_collisions(result: Result) -> None:
-    """Holds the subjects of which two objects would have one name: none can be told to be the right one."""
+    """Holds the subjects whose objects have the same name: none of them is known to be the right one."""
     collisions = result.graph.collisions()
-    for one, other, finding in collisions:
+    for node, other, finding in collisions:
         result.diagnostics.append(finding)
-        for number in {one.loop[0], other.loop[0]}:
+        for number in {node.loop[0], other.loop[0]}:
             _hold(result.subjects[number], finding)
     if collisions:
-        del result.graph
+        del result.graph  # cached from before the subjects were held

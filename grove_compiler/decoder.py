@@ -1,4 +1,4 @@
-"""Decodes documents to values that the rules can work on: sorted by kind, checked against the tables of their structure, defaulted."""
+"""Decodes documents into manifests that rules can read: sorted by kind, checked against their schemas, and defaulted."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ SOUND_VALUES = SoundValues(DEFINITIONS)
 
 @record(slots=False)
 class Decoded:
-    """A manifest whose structure was checked, without its faulty parts, after defaulting.
+    """A manifest after the check of its structure and defaulting, without its invalid parts.
 
-    `at` is where it stands in its document (not the root for an item of a `List`), `structural` what is wrong with its structure,
-    `findings` all that is wrong with it so far. `is_defaulted` is false where a rule that sets defaults failed.
+    `at` is its path in the document (not the root for an item of a `List`), `structural` the findings about its structure, `findings` all
+    findings so far. `is_defaulted` is false where a `default` rule failed.
     """
 
     manifest: Manifest
@@ -45,12 +45,12 @@ class Decoded:
 
     @cached_property
     def faults(self) -> list[FieldPath]:
-        """The paths that were left out because of their type, and not just because nobody knows them."""
+        """The paths that were dropped for an invalid value, in contrast to unknown fields."""
         return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
 
     @cached_property
-    def _clouds(self) -> frozenset[FieldPath]:
-        """What stands around them: a finding beside or below may only follow from them."""
+    def _faulty_parents(self) -> frozenset[FieldPath]:
+        """The parents of `faults`: a finding beside or below a dropped value may only be a consequence of it."""
         return frozenset(fault[:-1] for fault in self.faults)
 
     @property
@@ -68,37 +68,37 @@ class Decoded:
         return fault_tree(self.structural)
 
     def locate(self, finding: Diagnostic) -> Diagnostic:
-        """The finding with the file, line and column of its path."""
+        """Sets the file, line and column of a finding by its path; returns it."""
         finding.file = self.document.file
         finding.line, finding.column = self.document.place((*self.at, *parse(finding.at or finding.path)))
         return finding
 
     def restore(self, finding: Diagnostic) -> Diagnostic:
-        """The finding about `manifest` as one about the document, where parts that were left out still count as list items."""
+        """Converts a finding about `manifest` to one about the document, where dropped parts still count as list items; returns it."""
         if self.structural:
             finding.path = render(original_path(parse(finding.path), self._fault_tree))
             finding.at = render(original_path(parse(finding.at), self._fault_tree)) if finding.at else ""
         return self.locate(finding)
 
     def is_clouded(self, finding: Diagnostic) -> bool:
-        """Whether a structural error beside or above the finding may be all that is behind it. Paths are those of the document."""
+        """Tells whether a finding may only be a consequence of a structural error beside or above it. Paths are those of the document."""
         path = parse(finding.at or finding.path)
-        return bool(self._clouds) and any(path[:length] in self._clouds for length in range(len(path) + 1))
+        return bool(self._faulty_parents) and any(path[:length] in self._faulty_parents for length in range(len(path) + 1))
 
 
 def _head(manifest: Manifest) -> Manifest:
-    """Returns what tells an object from others: nothing else of it is looked at."""
+    """Returns only what identifies an object: apiVersion, kind, name and namespace, as far as they are text."""
     metadata = manifest.get("metadata")
-    found = metadata if isinstance(metadata, dict) else {}
-    names = {key: found[key] for key in ("name", "namespace") if isinstance(found.get(key), str)}
+    present = metadata if isinstance(metadata, dict) else {}
+    names = {key: present[key] for key in ("name", "namespace") if isinstance(present.get(key), str)}
     return {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "metadata": names}
 
 
 class Decoder:
-    """Decodes documents one by one into `decoded`. `findings` holds everything that is wrong, in the order of the documents.
+    """Decodes documents one by one into `decoded`. `findings` holds all findings, in the order of the documents.
 
-    `others` are the objects of foreign kinds, which are not compiled. `is_whole` becomes false when something cannot be told to belong
-    to any object: whatever is missing then may only be unreadable.
+    `others` are the objects of foreign kinds, which are not compiled. `is_whole` becomes false when a part of the input cannot be assigned
+    to an object: an object that is missing may then only be unreadable.
     """
 
     def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ class Decoder:
         self._passed_over: dict[str, tuple[Diagnostic, int]] = {}
 
     def of_kind(self, *kinds: str) -> list[Decoded]:
-        """Returns what was decoded of these kinds, in order."""
+        """Returns the decoded objects of these kinds, in order."""
         return [entry for entry in self.decoded if entry.kind in kinds]
 
     def take(self, documents: list[Document]) -> None:
@@ -142,7 +142,7 @@ class Decoder:
         is_readable = complete is not None
         if complete is None:
             structural, cleaned = check_and_prune(value, dict(schema), DEFINITIONS)
-            is_readable = cleaned is not None  # more is wrong with it than is told
+            is_readable = cleaned is not None  # None when the root is invalid, or checking stopped at the limit of findings
             complete = apply_defaults(cleaned if is_readable else _head(value), dict(schema), DEFINITIONS)
         entry = Decoded(complete, document, at, structural)
         for _, finding in structural:
@@ -154,7 +154,7 @@ class Decoder:
         try:
             entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
         except RuleFailure as failure:
-            entry.is_defaulted = False  # it is there all the same: to forget it would look as if nobody wanted it any more
+            entry.is_defaulted = False  # kept all the same: without it, the set would look as if it were gone, and be pruned
             self.report(failure.diagnostic, entry)
         self.decoded.append(entry)
 
@@ -181,7 +181,7 @@ class Decoder:
         self._ignored(document, at, f"{value['kind']} ({value['apiVersion']})", value["kind"])
 
     def _ignored(self, document: Document, at: FieldPath, what: str, kind: str) -> None:
-        """Tells what is not compiled once a kind: of a dump of a cluster, hundreds of lines would be about its nodes."""
+        """Reports an object that is not compiled, once for each kind: a dump of a cluster would give hundreds of lines about Nodes."""
         finding, count = self._passed_over.get(what, (None, 0))
         if finding is None:
             likely = nearest(kind, [known for _, known in KINDS])
@@ -209,7 +209,7 @@ class Decoder:
         return finding
 
     def report(self, finding: Diagnostic, *about: Decoded) -> None:
-        """Takes down a finding about these objects; an error that is about none of them leaves the input incomplete."""
+        """Records a finding about these objects; an error about no object makes the input incomplete (`is_whole`)."""
         self.findings.append(finding)
         for entry in about:
             entry.findings.append(finding)

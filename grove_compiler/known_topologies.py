@@ -1,4 +1,4 @@
-"""The topologies of a cluster: those of the input, those that only the snapshot knows, and the default one of the configuration."""
+"""Collects the topologies of a cluster: those of the input, those only in the snapshot, and the configuration's default one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from grove_compiler.model.spec.topology import API_VERSION, CLUSTER_TOPOLOGY, DE
 from grove_compiler.source.document import Document
 
 Known = list[tuple[ExpandedTopology, Decoded | None]]
-"""Topologies, each with what it was decoded from: none for the default one, which the configuration describes."""
+"""Topologies, each with the object it was decoded from; none for the default one, which the configuration defines."""
 
 
 def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapshot) -> list[Decoded]:
-    """Returns the topologies of the cluster, also those that cannot be read, with what is wrong with them.
+    """Returns the topologies of the cluster with their findings, including invalid ones.
 
-    One that were left out would count as missing: sets would be placed without it, where they should be held. So one of a version that we
-    do not know is read as if we did, which gives it a name and mostly its levels, and is an error all the same.
+    A topology that is left out would count as missing, and sets would be placed without it instead of being held. So one of an unknown
+    version is decoded as the known version, which yields its name and mostly its levels, and reported as an error.
     """
     entries = []
     for manifest in existing_manifests(snapshot):
@@ -38,14 +38,14 @@ def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapsh
 
 
 def existing_manifests(snapshot: Snapshot) -> list[Manifest]:
-    """Returns the topology objects of the cluster as they are."""
+    """Returns the topology manifests of the cluster."""
     return [manifest for kind in TOPOLOGY_KINDS for manifest in snapshot.of_kind(API_VERSION, kind)]
 
 
 def known_topologies(declared: list[Decoded], existing: list[Decoded], config: Configuration, snapshot: Snapshot) -> Known:
-    """Returns the topologies of the input, then those that only the cluster has; the default one comes first.
+    """Returns the default topology, those of the input, then those that only the cluster has, with their `peers` set.
 
-    They know each other as `peers`. One of the input that the default replaces is in the list to be judged, and no peer.
+    One of the input that the default topology replaces is in the list, to be validated, but is no peer.
     """
     topologies: Known = [(ExpandedTopology(entry.manifest, snapshot, is_declared=True), entry) for entry in declared]
     known = {(topology.kind, topology.name) for topology, _ in topologies}
@@ -60,7 +60,7 @@ def known_topologies(declared: list[Decoded], existing: list[Decoded], config: C
 
 
 def _introduce(topologies: list[ExpandedTopology]) -> None:
-    """Tells each of its peers; of two with one kind and name only the first counts, which is the default one."""
+    """Sets the peers of each topology; of two with the same kind and name the first counts, which is the default one."""
     first: dict[tuple[str, str], ExpandedTopology] = {}
     for topology in topologies:
         first.setdefault((topology.kind, topology.name), topology)

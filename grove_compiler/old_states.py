@@ -1,4 +1,4 @@
-"""Inputs as they were before an update: given beside them, else as the cluster has them."""
+"""Finds the state of inputs before an update: given with them, else from the cluster."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Key = tuple[str, str, str]
 
 
 class OldStates:
-    """Looks up what an input was. It is not judged: only what changes is.
+    """Looks up the old state of an input, which is not validated itself.
 
-    An object without a template, or one that is being deleted, does not count as there.
+    A set without a template, or an object that is being deleted, does not count.
     """
 
     def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
@@ -31,9 +31,9 @@ class OldStates:
         self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
 
     def set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
-        """Returns the old set, given or in the snapshot; `namespace` is that of manifests which name none.
+        """Returns the old set, given or in the snapshot; None if there is none. `namespace` is that of manifests without one.
 
-        A set of the cluster has the server's defaults. Both sides have ours, which are the same, so nothing seems to change by them.
+        A set of the cluster has the API server's defaults, and both sides get ours, which are the same: defaults cause no differences.
         """
         kind, named, name = entry.key
         places = [namespace, ""] if named in ("", namespace) else [named]
@@ -43,7 +43,7 @@ class OldStates:
         return PodCliqueSet(manifest, namespace, self._decisions) if manifest is not None and is_set else None
 
     def topology(self, entry: Decoded | None) -> Topology | None:
-        """Returns the old topology, given or in the snapshot; none for one that does not stand in the input."""
+        """Returns the old topology, given or in the snapshot; None if there is none, or for a topology that is not in the input."""
         if entry is None:
             return None
         manifest = self._given.get(entry.key) or self._in_snapshot(*entry.key)

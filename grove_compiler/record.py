@@ -1,8 +1,8 @@
-"""Declares the classes that the compiler is made of: dataclasses that cost less when the program starts.
+"""Provides `record`, a dataclass decorator that costs less at start-up.
 
-A command imports some ninety of them, and `dataclass` compiles two functions for each: 20 of the 45 ms that our imports took, though one
-compilation makes an instance of less than half of these classes and shows none of them to anybody. So here all classes share one
-`__repr__`, and a class gets its `__init__` when its first instance is made. From then on it is what `dataclass` makes, and as fast.
+A command imports some ninety such classes, and `dataclass` compiles two functions for each: 20 of the 45 ms of our imports, although a
+compilation instantiates less than half of them and prints none. So all classes share one `__repr__`, and a class gets its `__init__` when
+its first instance is made. From then on it is what `dataclass` makes, and as fast.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def record(*, slots: bool) -> Callable[[T], T]: ...
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def record(cls: Any = None, *, slots: bool = True) -> Any:
-    """Makes a dataclass of a class, as `@dataclass(slots=True, eq=False)` does. Instances are equal to themselves alone.
+    """Makes a dataclass of a class, as `@dataclass(slots=True, eq=False)` does. Instances compare by identity.
 
-    `slots=False` is for classes whose instances remember what was worked out (`cached_property`).
+    `slots=False` is for classes with `lazy` attributes or `cached_property`, which need an instance `__dict__`.
     """
     return _made(cls, slots) if cls is not None else lambda later: _made(later, slots)
 
@@ -41,7 +41,7 @@ def _made(cls: Any, slots: bool) -> Any:
 
 
 def _first_init(cls: Any) -> Callable[..., None]:
-    """Returns the `__init__` that a class has until its first instance is made, when it is replaced by the one that was asked for."""
+    """Returns the `__init__` of a class until its first instance is made; its first call replaces it by the generated one."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         # A subclass without fields of its own has all of them, and `__post_init__`, by inheritance: its `__init__` is that of the class.
@@ -54,5 +54,5 @@ def _first_init(cls: Any) -> Callable[..., None]:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"

@@ -1,7 +1,7 @@
-"""Checks objects that rules of users have a part in against the structure of their kind: what only values decide, and no template shows.
+"""Checks rendered objects that users' rules take part in against the schema of their kind, since an invalid value only shows then.
 
-Objects that shipped rules make alone are not looked at: a test holds that their templates are right, and a thousand pods would cost every
-run a tenth of a second.
+Objects of shipped rules alone are not checked: a test holds that their templates are valid, and a thousand pods would cost every run a
+tenth of a second.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from grove_compiler.kube.structure import Schema, check
 from grove_compiler.kube.structure_findings import plural, without_value
 
 OWNERS = ("metadata", "ownerReferences")
-"""The program's own; their UIDs are known in a cluster only."""
+"""The path of owner references, which the program writes itself; their UIDs are only known in a cluster."""
 
 
 def check_rendered(nodes: Sequence[Node], program: Program, known: Sequence[Diagnostic] = ()) -> list[Diagnostic]:
-    """Returns what an API server would refuse, each mistake of a rule once, at the line of the template or the patch that is nearest to it.
+    """Returns what an API server would reject, once for each mistake of a rule, at the nearest line of the template or patch.
 
-    Kinds whose structure we do not carry pass. Warnings that are `known` of the input are not repeated for what is made of it.
+    Kinds without a schema here pass. Warnings that are `known` from the input are not repeated for the objects made of it.
     """
-    said = {finding.message for finding in known}
+    known_messages = {finding.message for finding in known}
     found: dict[tuple[str, str, str], tuple[Diagnostic, set[str]]] = {}
     for node in nodes:
         schema = _schema_of(node) if node.rule in program.user_rendered else None
         for path, finding in check(node.object, schema, DEFINITIONS) if schema is not None else ():
-            is_part = bool(node.policy.get("operator")) and finding.code == "schema/required"  # the rest of the object is somebody else's
-            if is_part or path[:2] == OWNERS or (finding.severity == "warning" and finding.message in said):
+            is_part = bool(node.policy.get("operator")) and finding.code == "schema/required"  # others write the rest of the object
+            if is_part or path[:2] == OWNERS or (finding.severity == "warning" and finding.message in known_messages):
                 continue
             field = "".join(f"/{step}" for step in path if isinstance(step, str))
             finding.file, finding.line = program.place_of(node.rule, path)
             _, objects = found.setdefault((node.rule, field, finding.code), (finding, set()))
             objects.add(node.id)
             if len(objects) == 1:
-                _tell(finding, node)
+                _reword(finding, node)
     for finding, objects in found.values():
         if len(objects) > 1:
             finding.message += f" (and the same in {plural(len(objects) - 1, 'other object')})"
     return [finding for finding, _ in found.values()]
 
 
-def _tell(finding: Diagnostic, node: Node) -> None:
-    """Words a finding about an object for the author of its rule."""
+def _reword(finding: Diagnostic, node: Node) -> None:
+    """Rewords a finding about an object for the author of its rule; never shows a value of a Secret."""
     message = finding.message
     if node.object["kind"] == "Secret":
         message = without_value(message)

@@ -1,4 +1,4 @@
-"""What admission says to a change of replicas through a scale subresource: the rules on updates, from the child's point of view."""
+"""Validates a change of replicas through a scale subresource by the rules on updates of the set."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Scaling:
 
 
 def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: Configuration | None = None) -> list[Diagnostic]:
-    """What the rules object to, when `scaling` is read as an update of that number in `owner`, the set that the object belongs to.
+    """Returns the findings of the rules when `scaling` is treated as an update of that number in `owner`, the object's set.
 
-    Only rules that compare with the old set are asked, and only about this one field: bounds such as `minAvailable` are
-    autoscalers' business. So a number that the set declares is never objected to, also when the object has another one by now.
-    Findings are about `spec.replicas` of the scaled object. An object that is not among the set's has nothing to be judged by.
+    Only rules that compare with the old set run, and only their findings about this one field count: bounds such as `minAvailable` are left
+    to autoscalers. So the number that the set declares is always valid, even if the object has another one by now. Findings are about
+    `spec.replicas` of the scaled object. An object that is none of the set's gives none.
     """
     scope: dict[str, Any] = {"settings": Settings(), "config": config or Configuration()}
     before, decisions = program.default(SET_KIND, owner, scope), DecisionRules(program.decisions)
@@ -47,7 +47,7 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
 
 
 def _of_child(finding: Diagnostic, scaling: Scaling, owner: PodCliqueSet) -> Diagnostic:
-    """A finding about the set as one about the object that is scaled."""
+    """Converts a finding about the set to one about the scaled object; returns it."""
     if scaling.kind != SET_KIND:
         finding.message += f" ({finding.path} of the PodCliqueSet {owner.namespace}/{owner.name})"
     finding.path, finding.at = "spec.replicas", ""

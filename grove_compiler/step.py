@@ -1,7 +1,7 @@
-"""The step that a cluster takes: what exists and the time in, everything that should be for one key out.
+"""Computes one reconcile step: from what exists and the time, everything that should exist for one key.
 
-A key is a set, one replica of a set, or a topology. A step is `compile` for something that runs: the same subjects and the same rules, for
-the part that the key is about. It never turns an error into an empty graph (see `Step`, `Gone`, `Hold`).
+A key is a set, one replica of a set, or a topology. A step is `compile` for a running cluster: the same subjects and the same rules, for
+the part that the key is about. It never turns an error into an empty graph (see `Step`, `Gone`, `Hold`; design §6).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from grove_compiler.subjects import Subject, expand, judge_topologies, live_sets
 
 GROUP = "grove.io"
 POD_RULES = "pod/"
-"""What the rules begin with that say beforehand what an API server says of a pod (`rules/validation/pod`)."""
+"""The prefix of the rules that repeat the API server's validation of pods (`rules/validation/pod`)."""
 POD_TEMPLATE = re.compile(r"spec\.template\.cliques\[(\d+)\]")
 MOST_GENERATIONS = 10_000
-"""Sets whose last generation is remembered. One takes 6 KB beside its manifest (measured); a forgotten one is only worked out again."""
+"""The number of sets whose last generation is cached. One takes 6 KB besides its manifest (measured); a dropped one is recomputed."""
 
 
 class Key(NamedTuple):
-    """What a step is about. `replica` is the index of one replica of a set; none means the set itself, without what its replicas have."""
+    """Names what a step is about. `replica` is the index of one replica of a set; None is the set itself, without its replicas."""
 
     kind: str
     namespace: str
@@ -61,11 +61,11 @@ class Key(NamedTuple):
 
 @record
 class Step:
-    """Everything that should be for a key. `graph` is complete: what a key owned and is not in it may be pruned.
+    """Everything that should exist for a key. `graph` is complete: what the key owns and is not in it may be pruned.
 
-    `statuses` and `conditions` are written before `deletions` are carried out, which follow from them; `events` are told once, by their
-    names. `look_again` is when to take the step again even if nothing changes, in seconds since the epoch. `replicas` is how many
-    keys of replicas the set of the key has; 0 for a topology. `waits` says when it is asked what objects wait for: few steps are.
+    `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
+    once, by their names. `look_again` is when to requeue the key even if nothing changes, in seconds since the epoch. `replicas` is the
+    number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few callers need it.
     """
 
     graph: Graph
@@ -81,15 +81,15 @@ class Step:
 
 
 class Gone(NamedTuple):
-    """The key does not exist: all that it owned may be pruned. `reason` is one sentence."""
+    """Tells that the key does not exist, so that everything it owned may be pruned. `reason` is one sentence."""
 
     reason: str
 
 
 class Hold(NamedTuple):
-    """Something is wrong, so everything stays as it is. `reason` is one sentence, `findings` say it with places.
+    """Tells that something is wrong, so that everything stays as it is. `reason` is one sentence; `findings` have the places.
 
-    It is `unforeseen` where neither an input nor a rule was found to be wrong, but the program stumbled.
+    It is `unforeseen` where neither an input nor a rule is known to be wrong: an exception in the program itself.
     """
 
     reason: str
@@ -98,17 +98,17 @@ class Hold(NamedTuple):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the program or a rule failed, so that whoever wrote it wants to see on what."""
-        return self.unforeseen or any(one.code == FAILED for one in self.findings)
+        """Whether the program or a rule failed, so that the inputs of the step are worth keeping for its author."""
+        return self.unforeseen or any(finding.code == FAILED for finding in self.findings)
 
 
 @record
 class Generation:
-    """What depends on the declaration of a set alone, and so is worked out once for each of its generations.
+    """Caches what depends on a set's spec alone, and so is computed once for each generation.
 
-    `declaration` tells one from another: labels and annotations are declared, but count for no generation, so they are in it.
-    `findings` are what the rules said of the set beside `topologies` and `autoscalers`; none while nobody asked. `hashes` are those of its
-    pod templates beside the revisions that are `recorded`. `tally` is that of its replicas, as far as it is told what has changed.
+    `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
+    `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
+    templates, given the UIDs of the `recorded` revisions. `tally` is the kept tally of its replicas.
     """
 
     declaration: tuple[Any, ...]
@@ -122,8 +122,8 @@ class Generation:
     tally: KeptTally = field(default_factory=KeptTally)
 
     def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
-        """The hashes of its templates beside what is recorded: compared once, for a revision never changes under its UID."""
-        recorded = [one.uid for one in revisions]
+        """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
+        recorded = [revision.uid for revision in revisions]
         if self.recorded != recorded:
             self.recorded = recorded
             declared = self.declared
@@ -132,10 +132,10 @@ class Generation:
 
 
 class Context:
-    """What the steps of one process share: the program, the settings, the operator's configuration, and a memory of generations.
+    """Holds what the steps of one process share: the program, the settings, the operator's configuration, and caches.
 
-    The memory (of generations, and of topologies that were judged) only saves time: a step gives the same with an empty one. `findings`
-    are those of the configuration; with an error in it every step holds, for nothing can be told to be right.
+    The caches (of generations, and of validated topologies) only save time: a step gives the same result with empty ones. `findings` are
+    those of the configuration; with an error in it every step holds.
     """
 
     def __init__(self, program: Program, settings: Settings, config: Document | None = None) -> None:
@@ -158,22 +158,22 @@ class Context:
         self._generations: dict[str, Generation] = {}
 
     def take_over(self, other: Context) -> None:
-        """Becomes what another one is, for all who hold this one: other rules count from the next step on."""
+        """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
         self.__dict__.update(other.__dict__)
 
     def decode(self, manifest: Manifest) -> Decoded | None:
-        """Returns an object of the cluster as rules see it; none when it is of no kind that we know."""
+        """Decodes an object of the cluster; None when its kind is unknown."""
         decoder = Decoder(self.program, self.scope)
         decoder.take([Document(manifest)])
         return next(iter(decoder.decoded), None)
 
     def remembered(self, manifest: Manifest) -> Generation | None:
-        """Returns what was worked out for a set as it is declared; none where that is yet to be done."""
+        """Returns the cached generation of a set; None when there is none for this spec."""
         known = self._generations.get(manifest["metadata"].get("uid") or "")
         return known if known is not None and known.declaration == _declaration(manifest) else None
 
     def generation(self, manifest: Manifest) -> Generation | None:
-        """Returns what follows from the declaration of a set; none when it cannot be read at all."""
+        """Returns the generation of a set, cached or computed; None when the set cannot be decoded."""
         known = self.remembered(manifest)
         if known is not None:
             return known
@@ -181,14 +181,14 @@ class Context:
         if entry is None:
             return None
         declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
-        made = Generation(_declaration(manifest), entry, declared)
+        generation = Generation(_declaration(manifest), entry, declared)
         uid = manifest["metadata"].get("uid") or ""
         if uid and manifest["metadata"].get("generation"):
             self._generations.pop(uid, None)
-            self._generations[uid] = made
+            self._generations[uid] = generation
             if len(self._generations) > MOST_GENERATIONS:
-                del self._generations[next(iter(self._generations))]  # the one that was made first
-        return made
+                del self._generations[next(iter(self._generations))]  # the oldest
+        return generation
 
 
 def _declaration(manifest: Manifest) -> tuple[Any, ...]:
@@ -199,8 +199,8 @@ def _declaration(manifest: Manifest) -> tuple[Any, ...]:
 def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
     """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
 
-    Pure but for the memory of `context`. Nothing is raised: whatever goes wrong, also in the model or in a rule of a user, is a `Hold`.
-    What `view` cannot answer (a kind that is not synced) is one, too: not to know is not to be told that nothing is there.
+    Pure except for the caches of `context`. Nothing is raised: any failure, even in the model or in a user's rule, is a `Hold`. So is a
+    question that `view` cannot answer (a kind that is not synced): unknown does not mean absent.
     """
     if has_errors(context.findings):
         return Hold("the operator's configuration has errors", context.findings)
@@ -210,7 +210,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return Hold(failure.diagnostic.message, [failure.diagnostic])
     except Unknown as error:
         return Hold(str(error))
-    except Exception as error:  # a fault of ours or of a view must not cost anybody an object
+    except Exception as error:  # a bug of ours or of a view must never prune an object
         return Hold(f"{type(error).__name__}: {error}", unforeseen=True)
 
 
@@ -226,8 +226,8 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
         return Hold(subject.hold, subject.findings)
     snapshot = Snapshot((), view)
     topologies = _topologies(snapshot, context)
-    peers = [one for one, _ in topologies if not one.is_replaced]
-    # A generation is declared once, but what a set reports and its metadata change under it, and later decisions rest on them.
+    peers = [topology for topology, _ in topologies if not topology.is_replaced]
+    # A generation's spec is fixed, but the set's status and metadata change under it, and decisions depend on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
     share_templates(expanded, generation.declared)
@@ -235,28 +235,28 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     keep_tally(expanded, generation.tally)
     expanded.template_hashes = expanded.inherited_hashes or generation.effective_hashes(expanded.revisions)
     subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
-    subject.findings = [*generation.entry.findings, *_validated(subject, generation, [one.manifest for one in peers], context)]
-    held_by = subject.findings
-    subject.findings = [*_holding(held_by, expanded)]
-    subject.needs = [entry for one, entry in topologies if one is expanded.topology and entry is not None]
-    # No rule can make anything for a replica that the set does not declare, so none has to run to know that it is gone: a rule of a user
-    # that fails elsewhere keeps nobody from scaling in. What is wrong with the set itself, its replicas among it, does hold.
+    subject.findings = [*generation.entry.findings, *_validated(subject, generation, [peer.manifest for peer in peers], context)]
+    all_findings = subject.findings
+    subject.findings = [*_holding(all_findings, expanded)]
+    subject.needs = [entry for topology, entry in topologies if topology is expanded.topology and entry is not None]
+    # No rule makes anything for a replica that the set does not declare, so the replica is gone without running one: a user's rule that
+    # fails elsewhere does not block scaling in. Errors of the set itself, such as invalid replicas, do hold.
     if key.replica is not None and key.replica >= expanded.replica_count and not subject.hold:
         return Gone(f"the set has {expanded.replica_count} replicas")
     outcome = _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
     if isinstance(outcome, Step) and key.replica is not None:
         outcome.statuses = without_waiting(outcome.statuses, [expanded.replicas[key.replica]], now)
-    if isinstance(outcome, Hold) and len(held_by) > len(subject.findings):
-        # A rule that fails does so over what is missing in the template, which says more than how the rule fails.
-        subject.findings = held_by
-        return Hold(subject.hold, held_by)
+    if isinstance(outcome, Hold) and len(all_findings) > len(subject.findings):
+        # The rule failed because of an invalid template, and the findings about that explain it better than the rule's failure.
+        subject.findings = all_findings
+        return Hold(subject.hold, all_findings)
     return outcome
 
 
 def _holding(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:
-    """The findings that count. What only repeats what the API server will say of pods is left to it, which says it in its own words.
+    """Yields the findings that hold a set. Findings that repeat the API server's validation of pods are left to the API server.
 
-    But a set keeps its pods: where some are of another template, an update would delete them for such as never come.
+    They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
     """
     for finding in findings:
         clique = POD_TEMPLATE.match(finding.path) if finding.code.startswith(POD_RULES) else None
@@ -266,14 +266,14 @@ def _holding(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnosti
 
 def _has_pods_of_another_template(set: ExpandedSet, clique: int) -> bool:
     name = set.cliques[clique].name
-    cliques = (one for replica in set.replicas for one in replica.all_cliques if one.template.name == name)
-    return any(not pod.has_current_template for one in cliques for pod in live_pods(one))
+    cliques = (clique for replica in set.replicas for clique in replica.all_cliques if clique.template.name == name)
+    return any(not pod.has_current_template for clique in cliques for pod in live_pods(clique))
 
 
 def _validated(subject: Subject, generation: Generation, topologies: list[Manifest], context: Context) -> list[Diagnostic]:
-    """What is wrong with a set: worked out once for a generation, and again when a topology or who scales a job from outside has changed.
+    """Returns the findings of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
 
-    What else of the cluster is looked at makes warnings, which hold nothing.
+    Rules that read anything else of the cluster only give warnings, which hold nothing.
     """
     set: ExpandedSet = subject.scope["set"]
     autoscalers = live_foreign_autoscalers(set) if set.is_training else []
@@ -285,20 +285,21 @@ def _validated(subject: Subject, generation: Generation, topologies: list[Manife
 
 def _of_topology(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
     snapshot = Snapshot((), view)
-    named = [(one, entry) for one, entry in _topologies(snapshot, context) if (one.kind, one.name) == (key.kind, key.name)]
-    if not named:
+    topologies = _topologies(snapshot, context)
+    matching = [(topology, entry) for topology, entry in topologies if (topology.kind, topology.name) == (key.kind, key.name)]
+    if not matching:
         return Gone("the topology does not exist")
-    topology, entry = named[0]
+    topology, entry = matching[0]
     topology.find_sets = lambda: live_sets(snapshot)
     findings = entry.findings if entry else []
     return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", context, 0)
 
 
 def _topologies(snapshot: Snapshot, context: Context) -> Known:
-    """The topologies of the cluster, each judged: one that is wrong holds itself and the sets that are placed by it.
+    """Returns the topologies of the cluster, validated: an invalid one holds itself and the sets that refer to it.
 
-    They are decoded and judged once for as long as none of them changes, nor what KAI has of their names: every step asks for them, and
-    to judge two of them would be 0.3 ms of a small set's 0.7 (measured).
+    They are decoded and validated again only when one of them, or a KAI Topology of the same name, changes: every step needs them, and
+    validating two would be 0.3 ms of a small set's 0.7 (measured).
     """
     manifests = existing_manifests(snapshot)
     refs = [ObjectRef(KAI_API_VERSION, "Topology", "", one["metadata"]["name"]) for one in manifests if context.config.makes_kai_topologies]
@@ -318,16 +319,16 @@ def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step |
     result = run_rules(subject, 0, context.program, most, most, part)
     if result.hold:
         return Hold(result.hold, result.findings)
-    asked = subject.scope, subject.kind, part
+    arguments = subject.scope, subject.kind, part
     return Step(
         Graph(result.nodes, context.waits),
         result.conditions,
-        context.program.statuses(*asked),
-        context.program.events(*asked),
-        context.program.deletions(*asked),
-        context.program.again(*asked),
+        context.program.statuses(*arguments),
+        context.program.events(*arguments),
+        context.program.deletions(*arguments),
+        context.program.again(*arguments),
         result.findings,
         result.generation_hash,
         replicas,
-        lambda: context.program.waits(*asked),
+        lambda: context.program.waits(*arguments),
     )

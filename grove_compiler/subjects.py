@@ -39,12 +39,12 @@ VOCABULARY = Vocabulary(
 
 @record
 class Inputs:
-    """All that a compilation depends on.
+    """Holds everything that a compilation depends on.
 
-    `documents` hold the sets and what they refer to. `snapshot` is what exists, with UIDs and status; without it nothing does. `view`
-    is the same of somebody who knows it already, and stands in place of `snapshot`. `old` holds the former state of what is updated.
-    `config` is the OperatorConfiguration, unless it is among the documents. `is_whole` is false when more was given than could be
-    read: that nothing is among the documents is no news then.
+    `documents` hold the sets and what they refer to. `snapshot` is what exists, with UIDs and status; nothing does by default. `view`
+    replaces `snapshot` by something that answers the same questions. `old` holds the state before an update. `config` is the
+    OperatorConfiguration, unless it is among the documents. `is_whole` is false when some input could not be read, so that missing
+    documents are not reported again.
     """
 
     documents: list[Document]
@@ -58,11 +58,11 @@ class Inputs:
 
 @record
 class Subject:
-    """Holds what rules run for: `kind` says whose rules, `scope` has their roots, `findings` is what is wrong with it.
+    """Holds what rules run for: `kind` selects the rules, `scope` has their roots, `findings` are the diagnostics about it.
 
-    `entry` is where it comes from; none for what the snapshot or the configuration brings, which is not the user's to mend here.
-    `is_update` says whether its old state is known: then the rules on updates judge it, and else those on new ones.
-    `needs` are the inputs without which its objects would be wrong: an error in one of them is one more reason to leave all as it is.
+    `entry` is the decoded input; None for a subject from the snapshot or the configuration, which the user cannot fix in the input.
+    `is_update` tells whether its old state is known, so that the rules on `update` apply instead of those on `create`. `needs` are inputs
+    that its objects depend on: an error in one of them holds the subject as well.
     """
 
     kind: str
@@ -74,32 +74,32 @@ class Subject:
 
     @property
     def set(self) -> ExpandedSet | None:
-        """The set, if it is one."""
+        """The set; None for other subjects."""
         return self.scope.get("set")
 
     @property
     def ref(self) -> ObjectRef:
-        """The object that it stands for. A configuration is a file, and so has no name."""
-        one: ExpandedSet | ExpandedTopology | None = self.scope.get("set") or self.scope.get("topology")
-        return one.ref if one is not None else ObjectRef("", self.kind, "", "")
+        """The reference to its object. A configuration is a file, and has no name."""
+        expanded: ExpandedSet | ExpandedTopology | None = self.scope.get("set") or self.scope.get("topology")
+        return expanded.ref if expanded is not None else ObjectRef("", self.kind, "", "")
 
     @property
     def hold(self) -> str:
-        """Why nothing may be made of it, in one sentence; empty when it is sound."""
+        """Why no objects may be made for it, in one sentence; empty when it is valid."""
         errors = [finding for finding in self.findings if finding.severity == "error"]
         if errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             place = " ".join(part for part in (errors[0].place, errors[0].path) if part)
             return f"{place}: {errors[0].message}{more}" if place else errors[0].message + more
-        wrong = next((entry for entry in self.needs if has_errors(entry.findings)), None)
-        return f"it needs the {wrong.kind} {wrong.key[2]!r}, which has errors" if wrong is not None else ""
+        invalid = next((entry for entry in self.needs if has_errors(entry.findings)), None)
+        return f"it needs the {invalid.kind} {invalid.key[2]!r}, which has errors" if invalid is not None else ""
 
 
 @record
 class Reading:
-    """What inputs say: subjects in the order in which their objects are made, and all findings in the order of the documents.
+    """Holds the subjects, in the order in which their objects are made, and all findings, in the order of the documents.
 
-    `is_whole` is false when something could not be told to belong to any subject: one that is not here may only be unreadable.
+    `is_whole` is false when a part of the input could not be assigned to a subject: a missing subject may only be unreadable.
     """
 
     subjects: list[Subject]
@@ -108,20 +108,20 @@ class Reading:
 
 
 def read_subjects(inputs: Inputs, program: Program) -> Reading:
-    """Returns the topologies and sets of the input with all that is wrong with them. Nothing is raised for bad input."""
+    """Returns the topologies and sets of the input, validated. Bad input raises nothing."""
     scope: dict[str, Any] = {"settings": inputs.settings}
     decoder = Decoder(program, scope)
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
     referred = [
         *(entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)),
-        *(one for one in decoder.others if one["kind"] == AUTOSCALER_KIND),
+        *(manifest for manifest in decoder.others if manifest["kind"] == AUTOSCALER_KIND),
     ]
     snapshot = Snapshot(referred, inputs.view or ObjectList(inputs.snapshot))
     old_states = OldStates(program, scope, inputs.old, snapshot)
     existing = decode_existing(program, scope, snapshot)
     topologies = known_topologies(decoder.of_kind(*TOPOLOGY_KINDS), existing, config, snapshot)
-    peers = [one for one, _ in topologies if not one.is_replaced]
+    peers = [topology for topology, _ in topologies if not topology.is_replaced]
     sets = [
         (expand(entry.manifest, config, inputs.settings, snapshot, peers, program), entry, old_states.set(entry, inputs.settings.namespace))
         for entry in decoder.of_kind(SET_KIND)
@@ -134,15 +134,14 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
         topology.find_sets = users
     subjects = [
         *(Subject(CONFIGURATION_KIND, {"old": None, "topologies": peers}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
-        *(_of_topology(one, entry if one.is_declared else None, old_states) for one, entry in topologies),
+        *(_of_topology(topology, entry if topology.is_declared else None, old_states) for topology, entry in topologies),
         *(Subject(SET_KIND, {"set": expanded, "old": old}, entry) for expanded, entry, old in sets),
     ]
-    # What is wrong with a topology of the cluster is not the user's to mend here, so those are judged only for the sets that need them.
-    by_topology = {id(one): entry for one, entry in topologies if entry is not None}
+    # The user cannot fix a topology of the cluster in this input, so those are only validated for the sets that need them.
+    by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
     used = {id(expanded.topology) for expanded, _, _ in sets}
-    judge_topologies(
-        [(one, entry) for one, entry in topologies if not one.is_declared and id(one) in used], scope, inputs.settings, program
-    )
+    in_use = [(topology, entry) for topology, entry in topologies if not topology.is_declared and id(topology) in used]
+    judge_topologies(in_use, scope, inputs.settings, program)
     for subject in subjects:
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
@@ -167,24 +166,24 @@ def expand(
     topologies: Sequence[ExpandedTopology],
     program: Program,
 ) -> ExpandedSet:
-    """Returns the set of a manifest that was decoded, with everything that exists for it, as the rules of `program` decide."""
+    """Returns the expanded set of a decoded manifest; its decisions are made by the rules of `program`."""
     return ExpandedSet(manifest, settings.namespace, DecisionRules(program.decisions), config, settings, snapshot, topologies)
 
 
 def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
-    """Returns the sets of the cluster. Only questions about a topology's users ask for them: there may be thousands."""
+    """Returns all sets of the cluster. There may be thousands, so only the question which sets use a topology needs them."""
     return [PodCliqueSet(manifest) for manifest in snapshot.of_kind("grove.io/v1alpha1", SET_KIND)]
 
 
 def validate(subject: Subject, program: Program, settings: Settings) -> list[Diagnostic]:
-    """Returns what the rules object to, each with its place, and takes it down with the subject."""
+    """Runs the validation rules for a subject; returns their findings, with places, and adds them to the subject's."""
     entry = subject.entry
     if entry is None or not entry.is_defaulted:
         return []
     try:
         raw = program.validate(subject.scope, "update" if subject.is_update else "create", subject.kind)
     except RuleFailure as failure:
-        # Beside a part that was left out, a rule may fail for no fault of its own.
+        # Where invalid parts were dropped, a rule may fail because of them: the structural findings are enough.
         findings = [] if entry.faults else [failure.diagnostic]
     else:
         findings = [finding for finding in map(entry.restore, raw) if not entry.is_clouded(finding)]
@@ -196,7 +195,7 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
 
 
 def judge_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
-    """Takes down with each topology what the rules object to; a set that is placed by a wrong one is held."""
+    """Validates topologies, and adds the findings to each; a set that refers to an invalid one is held."""
     for topology, entry in topologies:
         findings = entry.findings if entry else []
         validate(Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings), program, settings)
@@ -212,12 +211,12 @@ def _about(entry: Decoded) -> str:
 
 
 def count_objects(expanded: ExpandedSet, enough: int) -> int:
-    """The number of Services, PodCliques, scaling groups, gangs and, if asked for, Pods. Stops counting above `enough`.
+    """Counts the Services, PodCliques, scaling groups, gangs and, if they are generated, Pods of a set. Stops above `enough`.
 
-    Other objects come on top, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
+    There are some other objects, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
     """
     total = 2 * expanded.replica_count  # the headless Service and the base gang
-    # A count may be in the billions, so each is multiplied and looked at before anything is made for it.
+    # A declared count may be in the billions, so each is compared before anything is expanded for it.
     if total > enough:
         return total
     for replica in expanded.replicas:
@@ -237,7 +236,7 @@ def _pods(expanded: ExpandedSet, replicas: int) -> int:
 
 
 def too_many(limit: int) -> Diagnostic:
-    """Returns the finding about a set that would become more objects than the limit."""
+    """Returns the diagnostic about a set of more objects than the limit."""
     message = f"would become more than {limit} objects"
     return Diagnostic(
         "limit/objects", "error", message, "spec.replicas", hint="fewer replicas, or a higher limit (--max-objects)", type="Invalid value"
@@ -245,7 +244,7 @@ def too_many(limit: int) -> Diagnostic:
 
 
 def _needs(subject: Subject, decoder: Decoder, by_topology: dict[int, Decoded]) -> Iterator[Decoded]:
-    """The configuration, and for a set its topology and the claim templates that it names; asked only of a set that is sound."""
+    """Yields the inputs that a subject needs: the configuration, and for a valid set its topology and its claim templates."""
     if subject.kind != CONFIGURATION_KIND:
         yield from decoder.of_kind(CONFIGURATION_KIND)
     expanded = subject.set
@@ -267,5 +266,5 @@ def _configuration(decoder: Decoder) -> Configuration:
 
 
 def _has_subject(decoder: Decoder, inputs: Inputs) -> bool:
-    """Whether anything among the manifests is ours to compile or to check."""
+    """Tells whether the documents hold anything to compile or to check."""
     return any(entry.document is not inputs.config for entry in decoder.of_kind(SET_KIND, *TOPOLOGY_KINDS, CONFIGURATION_KIND))

@@ -1,3 +1,3 @@
-"""The one place where the version stands."""
+"""Defines the version of the program, the only place that does."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""ComputeDomains and the claims that stand for them: what a claim of a pod is about, where a graph can say it."""
+"""Reads ComputeDomains and the resource claims that stand for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOMAIN_KIND = "ComputeDomain"
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 COMPONENT, MNNVL_CLAIM = "app.kubernetes.io/component", "mnnvl-claim"
 DEVICE_CLASS = "compute-domain"
-"""How the names of the device classes begin that the driver of ComputeDomains serves."""
+"""The prefix of the device classes that the driver of ComputeDomains serves."""
 
 
 def pod_claims(pod_spec: Manifest) -> Iterator[tuple[str, str]]:
@@ -27,7 +27,7 @@ def domain_template(domain: Manifest) -> str:
 
 
 def is_channel(claim: Manifest) -> bool:
-    """Tells whether a claim, or a template's claim, asks for channels of a ComputeDomain alone, by its component or by all its classes."""
+    """Tells whether a claim, or a template's claim, requests only channels of a ComputeDomain: by its label, or by its device classes."""
     if str(labels_of(claim).get(COMPONENT)).startswith(MNNVL_CLAIM):
         return True
     spec = section(claim, "spec", "spec") or section(claim, "spec")

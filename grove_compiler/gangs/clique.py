@@ -1,4 +1,4 @@
-"""PodCliques: whose they are, how many pods they have, and what a pod takes."""
+"""Reads PodCliques: their set, replica and gang, their pod count, and the devices of a pod."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
 GANG_LABEL = "grove.io/podgang"
 BASE_GANG = "grove.io/base-podgang"
 GPU, MIG = "GPU", "MIG device"
-"""Whole GPUs of any vendor, and the slices of them. Seven slices may be one GPU, so both are never added up."""
+"""Whole GPUs of any vendor, and MIG slices. Up to seven slices make one GPU, so the two are never added up."""
 
 NO_INDEX = -1
-"""The index of what has no such label: 0 would be the first replica."""
+"""The index of an object without such a label: 0 would be the first replica."""
 
 Key = tuple[str, str]
 """Namespace and name."""
@@ -51,22 +51,22 @@ class Clique:
 
     @cached_property
     def devices(self) -> dict[str, int]:
-        """The GPUs and MIG devices of one pod, as far as it has any."""
+        """The GPUs and MIG devices that one pod requests, by `GPU` and `MIG`; without entries of zero."""
         return devices_of(self.pod_spec)
 
     @property
     def gpus(self) -> int:
-        """GPUs of one pod."""
+        """The number of GPUs of one pod."""
         return self.devices.get(GPU, 0)
 
     @property
     def scaled(self) -> bool:
-        """Tells whether it is in a gang beyond the base gang, which must have started first."""
+        """Tells whether the clique is in a scaled gang, which starts after its base gang."""
         return bool(self.base_gang)
 
     @property
     def template_name(self) -> str:
-        """The name of the clique in the set's template: the object's without that of the replica it stands in."""
+        """The name of the clique in the set's template: the object's name without the prefix of its replica."""
         parent = (self.group, self.group_replica) if self.group else (self.set_name, self.replica)
         return self.name.removeprefix(f"{parent[0]}-{parent[1]}-")
 
@@ -96,23 +96,23 @@ def read_cliques(objects: Iterable[Manifest]) -> dict[Key, Clique]:
 
 
 def devices_of(pod_spec: Manifest) -> dict[str, int]:
-    """Returns the GPUs and MIG devices that one pod sets aside, in that order; none where a quantity is none."""
+    """Returns the number of GPUs and of MIG devices that one pod requests, in that order; empty where a quantity is malformed."""
     try:
-        asked = request_of(pod_spec, lambda resource: bool(device_of(resource)))
+        requested = request_of(pod_spec, lambda resource: bool(device_of(resource)))
     except QuantityError:
         return {}
-    totals = {word: sum(number for resource, number in asked.items() if device_of(resource) == word) for word in (GPU, MIG)}
-    return {word: number for word, number in totals.items() if number}
+    totals = {device: sum(number for resource, number in requested.items() if device_of(resource) == device) for device in (GPU, MIG)}
+    return {device: number for device, number in totals.items() if number}
 
 
 def device_of(resource: str) -> str:
-    """Returns what a resource counts: `GPU` for `nvidia.com/gpu`, `MIG device` for `nvidia.com/mig-1g.5gb`, empty for others."""
+    """Returns the device that a resource counts: `GPU` for `nvidia.com/gpu`, `MIG device` for `nvidia.com/mig-1g.5gb`, else empty."""
     name = resource.rpartition("/")[2]
     return GPU if name == "gpu" and "/" in resource else MIG if name.startswith("mig-") else ""
 
 
 def index_of(label: Any) -> int:
-    """Returns the number in a label; `NO_INDEX` where there is none."""
+    """Returns the index in a label's value; `NO_INDEX` where the label is absent or no number."""
     return int(label) if isinstance(label, str) and label.isascii() and label.isdecimal() else NO_INDEX
 
 
@@ -128,12 +128,12 @@ def labels_of(manifest: Manifest) -> Manifest:
 
 
 def section(value: Any, *path: str) -> Manifest:
-    """Returns the map at a path; an empty one where there is none, since rules of users make objects of any shape."""
+    """Returns the map at a path, or an empty one where there is none: rules of users may make objects of any shape."""
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value if isinstance(value, dict) else {}
 
 
 def maps(values: Any) -> list[Manifest]:
-    """Returns the maps of a list; none where it is no list."""
+    """Returns the maps among the items of a list; empty where the value is no list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

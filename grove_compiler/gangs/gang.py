@@ -1,4 +1,4 @@
-"""PodGangs: their podgroups, and the levels at which a topology constraint may stand (PodGang's API, shipped semantics §1.10)."""
+"""Reads PodGangs: their podgroups, and the levels at which a topology constraint may stand (PodGang's API, shipped semantics §1.10)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOPOLOGY_NAMES = ("grove.io/topology-name", "kai.scheduler/topology")
 
 
 class Level(NamedTuple):
-    """One holder of a constraint and the podgroups that it is about.
+    """Holds the topology constraint of a gang, of a group of podgroups, or of a podgroup, and the podgroups that it applies to.
 
     `required` and `preferred` are the node labels whose value all pods must or should share; empty for none.
     """
@@ -50,27 +50,27 @@ class Gang:
 
     @property
     def replica(self) -> int:
-        """The set's replica; the first one where no clique says it."""
+        """The index of the set's replica; 0 where no clique has the label."""
         return max(self.cliques[0].replica, 0) if self.cliques else 0
 
     @property
     def base(self) -> str:
-        """The name of the gang that must have started first; empty but for replicas of a scaling group beyond those of the base gang."""
+        """The name of the base gang, which must start first; empty unless the gang is scaled."""
         return next((clique.base_gang for clique in self.cliques if clique.base_gang), "")
 
     @property
     def scaled(self) -> bool:
-        """Tells whether it is a replica of a scaling group beyond those of the base gang."""
+        """Tells whether the gang is a replica of a scaling group beyond `minAvailable`, whose replicas are in the base gang."""
         return bool(self.base)
 
     @classmethod
     def of_one(cls, clique: Clique) -> Gang:
-        """Makes a gang without a name of a clique that is scheduled by itself."""
+        """Returns a gang without a name for a clique that is scheduled by itself."""
         return cls(clique.namespace, "", clique.set_name, {clique.name: clique.minimum}, [], [], [clique])
 
 
 def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, Clique]) -> list[Gang]:
-    """Reads every PodGang of these objects, in their order, with those of its PodCliques that there are."""
+    """Reads every PodGang of these objects, in their order, each with those of its PodCliques that are in `cliques`."""
     gangs = [read_gang(manifest) for manifest in objects if manifest.get("kind") == GANG_KIND]
     for gang in gangs:
         keys = [(gang.namespace, name) for name in gang.minimums]

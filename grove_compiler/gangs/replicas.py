@@ -1,4 +1,4 @@
-"""What each set's objects add up to: replicas, their gangs, and the objects by kind."""
+"""Groups objects by set: its replicas, their gangs, and the number of objects of each kind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grove_compiler.record import record
 
 SET_KIND = "PodCliqueSet"
 LONGEST_CHAIN = 8
-"""A claim, its PodClique, its scaling group, the set; a chain of owners that is longer runs in a circle."""
+"""The most owners that are followed. A real chain is claim, PodClique, scaling group, set; one longer than this is a cycle."""
 
 
 @record
 class Replica:
-    """Holds one replica of a set. A clique that belongs to no gang stands in one without a name."""
+    """Holds one replica of a set. A clique that belongs to no gang is in a gang without a name."""
 
     index: int
     gangs: list[Gang] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Replica:
 
 @record
 class SetObjects:
-    """Holds what one set owns. `owner` is the set's id, empty for objects that no set owns; `kinds` counts objects."""
+    """Holds the objects of one set. `owner` is the set's id, empty for objects that no set owns; `kinds` counts objects by kind."""
 
     owner: str
     nodes: Sequence[Node]
@@ -46,7 +46,7 @@ class SetObjects:
 
 
 def objects_by_set(nodes: Sequence[Node]) -> list[SetObjects]:
-    """Groups nodes by the set that owns them, in the order of the graph; what no set owns comes last."""
+    """Groups nodes by the set that owns them, directly or through other owners, in graph order; nodes without a set come last."""
     owners = {node.id: node.owner.id for node in nodes if node.owner is not None}
     parts: dict[str, list[Node]] = {}
     for node in nodes:
@@ -55,7 +55,7 @@ def objects_by_set(nodes: Sequence[Node]) -> list[SetObjects]:
 
 
 def _set_of(node: Node, owners: Mapping[str, str]) -> str:
-    """Returns the id of the PodCliqueSet at the end of a chain of owners."""
+    """Returns the id of the PodCliqueSet at the end of the chain of owners; empty where the chain ends elsewhere."""
     owner = owners.get(node.id, "")
     for _ in range(LONGEST_CHAIN):
         owner = owners.get(owner, owner)
@@ -70,9 +70,9 @@ def _set_objects(owner: str, nodes: Sequence[Node]) -> SetObjects:
     objects = [node.object for node in nodes]
     cliques = read_cliques(objects)
     gangs = read_gangs(objects, cliques)
-    held = {id(clique) for gang in gangs for clique in gang.cliques}
-    alone = [Gang.of_one(clique) for clique in cliques.values() if id(clique) not in held]
-    return SetObjects(owner, nodes, kinds, _replicas([*gangs, *alone]))
+    ganged = {id(clique) for gang in gangs for clique in gang.cliques}
+    single = [Gang.of_one(clique) for clique in cliques.values() if id(clique) not in ganged]
+    return SetObjects(owner, nodes, kinds, _replicas([*gangs, *single]))
 
 
 def _replicas(gangs: Iterable[Gang]) -> list[Replica]:

@@ -1,1 +1,1 @@
-"""The result's vocabulary: diagnostics, nodes, edges and levels."""
+"""Defines the vocabulary of results: diagnostics, nodes, edges and levels."""

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what would be right."""
+"""Defines `Diagnostic`: what is wrong, where, and what would be right."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from grove_compiler.record import record
 Severity = Literal["error", "warning"]
 
 MOST_FINDINGS = 1_000
-"""So many are told of one object, then no more is looked at: a list of a million wrong items would cost a gigabyte, and nobody reads on."""
+"""The most findings for one object; then checking stops. A list of a million wrong items would cost a gigabyte, and nobody reads on."""
 
 
 @record
 class Diagnostic:
-    """One finding about an input or a rule.
+    """Describes one problem of an input or a rule.
 
     `code` names the check: a rule's id, or `schema/unknown-field` and the like. `path` is a Kubernetes field path as text (see
     `field_path.render`), empty when the finding is about a whole document. `line` and `column` count from 1; 0 means unknown.
@@ -43,10 +43,10 @@ class Diagnostic:
 
 
 def too_many_findings(most: int) -> Diagnostic:
-    """Returns the finding that stands for all that are not told."""
+    """Returns the diagnostic that ends the list when there are more than `most`."""
     return Diagnostic("limit/findings", "error", f"more than {most:,} things are wrong; no more is looked at", type="Too many")
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:
-    """Tells whether any finding is more than a warning."""
+    """Tells whether any of the diagnostics is an error, not a warning."""
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)

@@ -1,6 +1,6 @@
-"""Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value.
+"""Converts Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value.
 
-`replace` changes what is at one.
+`replace` changes the value at a path.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 FieldPath = tuple[str | int, ...]
 
 ABSENT: Final[Any] = object()
-"""In the place of a value: nothing is there."""
+"""Stands for the absence of a value, where None would be a value."""
 
 
 def render(path: Iterable[str | int]) -> str:

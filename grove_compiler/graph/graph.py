@@ -1,4 +1,4 @@
-"""The result as a graph: what comes before what, and in which wave each object may be written."""
+"""Defines the result as a graph: the dependencies of each object, and the wave in which it may be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["After", "Graph"]
 
 @record
 class Graph:
-    """Objects in apply order.
+    """Holds objects in apply order.
 
     Edges are not stored: they follow from the owner of each node and from the rules' `after`. An object of a rule waits for the
     objects of an earlier rule that have the same position in the loops that both rules share.
@@ -24,17 +24,17 @@ class Graph:
     after: After
 
     def dependencies(self, node: Node) -> Iterator[Node]:
-        """Yields the objects that must be there before this one, each once: its owner if it is in the graph, then what `after` says."""
+        """Yields the objects that must exist before this one, each once: its owner if it is in the graph, then those by `after`."""
         return (self.nodes[position] for position in Order(self.nodes, self.after).before(node))
 
     def with_dependencies(self) -> Iterator[tuple[Node, list[Node]]]:
-        """Yields each object with those that must be there before it, as `dependencies` has them."""
+        """Yields each object with its `dependencies`."""
         order = Order(self.nodes, self.after)
         for node in self.nodes:
             yield node, [self.nodes[position] for position in order.before(node)]
 
     def levels(self) -> list[list[Node]]:
-        """Returns waves: every object stands in a later wave than all that it waits for. Linear in objects. Raises `GraphCycle`."""
+        """Returns the waves in which objects may be written: each after all that it waits for. Linear in objects. Raises `GraphCycle`."""
         levels = Order(self.nodes, self.after).levels()
         waves: list[list[Node]] = [[] for _ in range(1 + max(levels, default=-1))]
         for node, level in zip(self.nodes, levels, strict=True):
@@ -42,7 +42,7 @@ class Graph:
         return waves
 
     def collisions(self) -> list[tuple[Node, Node, Diagnostic]]:
-        """Returns objects of the same kind, group, namespace and name that different items generated, in pairs with what to say."""
+        """Returns pairs of objects with the same group, kind, namespace and name, each pair with its diagnostic."""
         if len({node.id for node in self.nodes}) == len(self.nodes):
             return []
         first: dict[tuple[str, str], Node] = {}

@@ -1,13 +1,13 @@
-"""The word that was probably meant: for unknown fields and values outside a list."""
+"""Finds the known word that a misspelt one was probably meant to be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 LONGEST_WORD = 64
-"""Longer words are only compared with their case and separators folded: likeness would cost their lengths' product."""
+"""Longer words are compared only with case and separators folded: the cost of likeness is the product of both lengths."""
 LIKENESS = 0.66
-"""Of the letters of both words, so many must be common: about one letter in three may have to change. Python's own hints do as much."""
+"""The least ratio of common letters, from 0 to 1: about one letter in three may differ. Python's own hints use the same."""
 
 
 def nearest(word: str, known: Iterable[str], least: float = LIKENESS) -> str:

@@ -1,4 +1,4 @@
-"""One object that should exist, and why."""
+"""Defines `Node`, one object that should exist, and `ObjectRef`, the reference to an object."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ObjectRef(NamedTuple):
 
     @property
     def id(self) -> str:
-        """`Kind/namespace/name`, or `Kind/name` for what has no namespace."""
+        """The object's id: `Kind/namespace/name`, or `Kind/name` without a namespace."""
         return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
 
 
 class Node(NamedTuple):
-    """One object of the result.
+    """Represents one object of the result.
 
     `id` is `Kind/namespace/name`. `object` is read-only: nodes share parts of their manifests. `rule` is the id of the rule that
     generated it and `loop` the position of each of the rule's `forEach` variables, from which `Graph` derives what comes

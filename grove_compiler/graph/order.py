@@ -1,4 +1,4 @@
-"""The order of objects: what each waits for, and its level, from owners and from the rules' `after`."""
+"""Orders objects: computes what each waits for, and its level, from owners and from the rules' `after`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from grove_compiler.graph.node import Node, ObjectRef
 
 After = Mapping[str, Sequence[tuple[str, int]]]
-"""For each rule, the rules whose objects come first and how many leading loops both share."""
+"""For each rule, the rules whose objects come first, each with the number of leading loops that both share."""
 
 Key = tuple[str, tuple[int, ...]]
-"""A rule and the leading loop positions that some of its objects have in common."""
+"""A group of objects: the rule that made them, and the leading loop positions that they share."""
 
 UNKNOWN = -2
 NONE = -1
-"""The level of nothing: who waits for it stands on level 0."""
+"""The level of an empty group: an object that waits only for it is on level 0."""
 
 
 class GraphCycle(Exception):
-    """Says that objects wait for each other; `path` holds their ids, the first again at the end."""
+    """Reports that objects wait for each other; `path` holds their ids, with the first again at the end."""
 
     def __init__(self, path: list[str]) -> None:
         self.path = path
@@ -27,7 +27,7 @@ class GraphCycle(Exception):
 
 
 class Order:
-    """Answers what comes before what among nodes, by their positions.
+    """Computes dependencies and levels of nodes, which it names by their positions in the list.
 
     Objects that wait for each other's rules wait for a *group*: all objects of one rule with the same leading loop positions. Groups are
     settled as a whole, so that a thousand objects that wait for a thousand cost two thousand steps and not a million.
@@ -43,7 +43,7 @@ class Order:
         self._levels = [UNKNOWN] * len(nodes)
 
     def _grouped(self, after: After) -> dict[Key, list[int]]:
-        """Returns the positions of the objects that some rule waits for."""
+        """Returns the groups that some rule waits for, each with the positions of its objects."""
         shares: dict[str, set[int]] = defaultdict(set)
         for joins in after.values():
             for rule, share in joins:
@@ -55,7 +55,7 @@ class Order:
         return groups
 
     def before(self, node: Node) -> list[int]:
-        """Returns the positions of what must be there before a node, each once: its owner if that is a node, then what `after` says."""
+        """Returns the positions of a node's dependencies, each once: its owner if that is a node, then those by `after`."""
         owner = self._owner(node)
         positions = {} if owner is None else {owner: None}
         for share, rules in self._joins[node.rule]:
@@ -64,7 +64,7 @@ class Order:
         return list(positions)
 
     def levels(self) -> list[int]:
-        """Returns the level of each node in turn: one more than that of all it waits for. Linear in nodes. Raises `GraphCycle`."""
+        """Returns the level of each node: one more than the highest that it waits for. Linear in nodes. Raises `GraphCycle`."""
         levels = self._levels
         # In apply order, which is nearly every graph's, all that a node waits for is known by now, and nothing is sorted.
         for position, node in enumerate(self.nodes):
@@ -75,7 +75,7 @@ class Order:
         return levels
 
     def _level(self, node: Node) -> int:
-        """Returns the level that follows from what is known; `UNKNOWN` as long as anything before the node is."""
+        """Returns the node's level, or `UNKNOWN` while the level of any of its dependencies is."""
         owner = self._owner(node)
         highest = NONE if owner is None else self._levels[owner]
         if highest == UNKNOWN:
@@ -94,7 +94,7 @@ class Order:
         return highest + 1
 
     def _group_level(self, key: Key) -> int:
-        """Returns the highest level of a group; `UNKNOWN` as long as one of its nodes is."""
+        """Returns the highest level in a group, or `UNKNOWN` while that of any of its nodes is."""
         levels = [self._levels[position] for position in self._groups.get(key, ())]
         if UNKNOWN in levels:
             return UNKNOWN
@@ -102,7 +102,7 @@ class Order:
         return level
 
     def _sorted(self) -> Iterator[int]:
-        """Yields every position behind those that it waits for. Groups take part as a whole: their members' edges are not multiplied."""
+        """Yields every position after those that it waits for. A group is one vertex, so that edges between groups do not multiply."""
         from graphlib import CycleError, TopologicalSorter  # hardly any graph comes here, and each start would pay for it
 
         edges: TopologicalSorter[int | Key] = TopologicalSorter(self._groups)
@@ -127,7 +127,7 @@ def group_of(api_version: str) -> str:
 
 
 def _positions_of_owners(nodes: Sequence[Node]) -> dict[int, int | None]:
-    """Returns the position of each owner among the nodes, by the identity of the reference, which nodes share; none for one elsewhere."""
+    """Returns the position of each owner among the nodes, by the `id()` of the reference, which nodes share; None for one elsewhere."""
     references: dict[int, ObjectRef] = {id(node.owner): node.owner for node in nodes if node.owner is not None}
     ids = {owner.id for owner in references.values()}
     positions: dict[tuple[str, str], int] = {}
@@ -138,7 +138,7 @@ def _positions_of_owners(nodes: Sequence[Node]) -> dict[int, int | None]:
 
 
 def _by_share(joins: Sequence[tuple[str, int]], present: Mapping[str, object]) -> list[tuple[int, list[str]]]:
-    """Returns the rules that are waited for and have made anything, by the number of loops that both share."""
+    """Groups the rules that are waited for and made objects by the number of loops that both share."""
     rules: dict[int, list[str]] = {}
     for rule, share in joins:
         if rule in present:

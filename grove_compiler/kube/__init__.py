@@ -1,1 +1,1 @@
-"""Kubernetes' own vocabulary: quantities, durations, name syntax, the fields of a pod template."""
+"""Implements Kubernetes' own vocabulary: quantities, durations, name syntax, the fields of a pod template."""

@@ -1,4 +1,4 @@
-"""What an object reports of itself: its status, and the conditions in it, which are a list with one entry for each type."""
+"""Reads an object's status, and the conditions in it, which are a list with one entry for each type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Manifest = dict[str, Any]
 
 
 def status_of(manifest: Manifest | None) -> Manifest:
-    """Returns what an object reports; empty while it reports nothing, or where there is no object."""
+    """Returns an object's status; empty without one, or without an object."""
     return (manifest or {}).get("status") or {}
 
 
@@ -20,14 +20,14 @@ def condition_of(manifest: Manifest | None, type: str) -> Manifest:
 def condition_in(status: Manifest, type: str) -> Manifest:
     """Returns a condition of a status, or of a part of one that has conditions of its own; empty without one of that type."""
     conditions: list[Manifest] = status.get("conditions") or []
-    return next((one for one in conditions if one.get("type") == type), {})
+    return next((condition for condition in conditions if condition.get("type") == type), {})
 
 
 def is_true(manifest: Manifest | None, type: str) -> bool:
-    """Tells whether an object reports a condition as true. Without the condition, or where it is `Unknown`, it does not."""
+    """Tells whether a condition of an object is `True`; not when it is absent or `Unknown`."""
     return is_true_in(status_of(manifest), type)
 
 
 def is_true_in(status: Manifest, type: str) -> bool:
-    """Tells whether a status holds a condition that is true."""
+    """Tells whether a condition of a status is `True`."""
     return condition_in(status, type).get("status") == "True"

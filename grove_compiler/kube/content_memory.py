@@ -1,4 +1,4 @@
-"""Remembers by content what follows from content alone, so that what was seen already costs a digest."""
+"""Caches by content what follows from content alone, so that a repeated content costs only a digest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ContentMemory(Generic[T]):
-    """Remembers so many values by the digests of what they follow from; what was not asked for the longest is forgotten first."""
+    """Represents an LRU cache of `most` values, by the digests of the contents they were computed from."""
 
     __slots__ = ("_most", "_values")
 
@@ -22,19 +22,19 @@ class ContentMemory(Generic[T]):
         self._values: dict[bytes, T] = {}
 
     def recall(self, digest: bytes) -> T | None:
-        """Returns the value of a content, by its digest; none where it is not remembered."""
+        """Returns the value for a content, by its digest; None where it is not cached. Marks it as recently used."""
         value = self._values.pop(digest, None)
         if value is not None:
             self._values[digest] = value
         return value
 
     def remember(self, digest: bytes, value: T) -> None:
-        """Keeps a value."""
+        """Caches a value; evicts the least recently used one above the limit."""
         self._values[digest] = value
         if len(self._values) > self._most:
             self._values.pop(next(iter(self._values)), None)  # `grove serve` computes in a second thread
 
 
 def digest_of(content: bytes) -> bytes:
-    """Returns what stands for a content: no two that anybody can make have the same."""
+    """Returns the 16-byte digest of a content; collisions are infeasible."""
     return blake2b(content, digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Schema defaults, put in as the API server does for the structural schema of a CustomResourceDefinition."""
+"""Applies schema defaults, as the API server does for the structural schema of a CustomResourceDefinition."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The structures of all kinds that we know, in the words of `kube.structure`: one table a group and version, read when first asked for.
+"""Provides the schemas of all known kinds, in the form of `kube.structure`: one table per group and version, read on first use.
 
-Those of Kubernetes' own kinds are what its API server tells about them (tools/generate_kubernetes_schemas.py), those of Grove's are
+Those of Kubernetes' own kinds come from its API server's OpenAPI (tools/generate_kubernetes_schemas.py), those of Grove's kinds are
 made from the models of `grove_compiler.api` (tools/generate_grove_schema.py).
 """
 
@@ -11,9 +11,9 @@ from grove_compiler.kube.tables import read_table
 
 
 class Definitions(dict[str, Schema]):
-    """Maps a type's name, `core/v1.PodSpec`, to its structure. Start it with one's own definitions: `Definitions({"Clique": {...}})`.
+    """Maps a type's name, `core/v1.PodSpec`, to its schema. It can start with other definitions: `Definitions({"Clique": {...}})`.
 
-    Groups are read one by one because each costs time: a small set needs `grove.io/v1alpha1` and `core/v1` and not the dozen others.
+    Groups are read one by one because each costs time: a small set needs `grove.io/v1alpha1` and `core/v1`, not the dozen others.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Takes a decimal number from the beginning of a text."""
+"""Splits a decimal number off the beginning of a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ DIGITS = "0123456789"
 
 
 def leading_number(text: str) -> tuple[str, str, str]:
-    """Returns the digits before and after the point, and what follows the number. Both are empty where no number is there.
+    """Returns the digits before and after the point, and what follows the number. Without a number, both digits are empty.
 
     Only ASCII digits count: `isdecimal` takes those of every alphabet, which Go does not.
     """

@@ -1,4 +1,4 @@
-"""Go durations, as metav1.Duration reads and writes them: `4h`, `1h30m`, `-1.5h`, `300ms`; canonically `4h0m0s`.
+"""Parses and prints Go durations, as metav1.Duration does: `4h`, `1h30m`, `-1.5h`, `300ms`; canonically `4h0m0s`.
 
 They are counted in nanoseconds, as Go does.
 """
@@ -25,7 +25,7 @@ _EXAMPLES = 'write one such as "30s", "10m" or "1h30m"'
 
 
 class DurationError(ValueError):
-    """A text that is no duration; the message says what would be right."""
+    """Reports a text that is no duration; the message tells what would be right."""
 
 
 def parse(text: str) -> int:

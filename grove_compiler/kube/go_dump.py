@@ -1,4 +1,4 @@
-"""The text that Go's spew library prints for a pod template, from the template's JSON; the hash is taken over this text.
+"""Prints a pod template as Go's spew library does, from the template's JSON; the pod-template hash is taken over this text.
 
 The grammar is that of shipped semantics §7.3.1: `{Name:(Type)value Name:(Type)value}` in order of declaration with unset fields
 present, `<nil>` for what is absent behind a pointer, list or map, `map[key:value]` sorted by key. The template is read as Go
@@ -44,7 +44,7 @@ _zeros: dict[str, str] = {
 
 
 class TemplateError(ValueError):
-    """A pod template that Go could not decode. The structural checker says where; this says only what."""
+    """Reports a pod template that Go could not decode, without a place: the structural check reports that."""
 
 
 def dump(template: dict[str, Any]) -> str:
@@ -153,7 +153,7 @@ def _quantity(_below: str, value: Any) -> str:
 
 
 def _unserved(below: str, _value: Any) -> str:
-    """Times and managed fields stand only in metadata that the server fills in, and a stored pod template keeps none of it."""
+    """Writes times and managed fields as unset: only the server fills them in, and a stored pod template keeps none of them."""
     return _zero(below)
 
 

@@ -1,4 +1,4 @@
-"""Tells whether a LabelSelector chooses an object with certain labels, as an API server does."""
+"""Evaluates LabelSelectors, as an API server does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Tells whether the labels meet every requirement; a selector without any chooses everything."""
+    """Tells whether labels meet every requirement of a selector; an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_meets(requirement, labels) for requirement in selector.get("matchExpressions") or [])

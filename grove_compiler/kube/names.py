@@ -1,4 +1,4 @@
-"""The syntax of Kubernetes' names, labels and environment variables.
+"""Validates the syntax of Kubernetes' names, labels and environment variables.
 
 Each function says what is wrong with a value and what would be right, in words that follow the value (`"A" must begin with
 ...`), or returns `""`. The rules are apimachinery's `util/validation`.
@@ -21,12 +21,12 @@ _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
 
 
 def dns1123_label(value: str) -> str:
-    """Judges names that become part of a host name: pods' containers, volumes, ports' services, namespaces."""
+    """Validates names that become part of a host name: containers, volumes, namespaces and the like."""
     return _dns(value, LONGEST_LABEL, _DNS, _DNS_WORDS)
 
 
 def dns1123_subdomain(value: str) -> str:
-    """Judges the names of most objects."""
+    """Validates the names of most objects."""
     wrong = _dns(value, LONGEST_SUBDOMAIN, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
     if not wrong and not all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in value.split(".")):
         return 'must begin and end with a letter or digit on both sides of every "."'
@@ -34,14 +34,14 @@ def dns1123_subdomain(value: str) -> str:
 
 
 def label_value(value: str) -> str:
-    """Judges the values of labels; an empty one is fine."""
+    """Validates label values; an empty one is valid."""
     if not value:
         return ""
     return _label(value)
 
 
 def qualified_name(value: str) -> str:
-    """Judges the keys of labels, resource names and the like: a name with an optional DNS prefix, `nvidia.com/gpu`."""
+    """Validates label keys, resource names and the like: a name with an optional DNS prefix, `nvidia.com/gpu`."""
     prefix, slash, name = value.rpartition("/")
     if slash:
         wrong = dns1123_subdomain(prefix)
@@ -53,12 +53,12 @@ def qualified_name(value: str) -> str:
 
 
 def label_key(value: str) -> str:
-    """Judges the keys of labels."""
+    """Validates label keys."""
     return qualified_name(value)
 
 
 def annotation_key(value: str) -> str:
-    """Judges the keys of annotations, whose prefix may have capitals."""
+    """Validates annotation keys, whose prefix may have capitals."""
     return qualified_name(value.lower())
 
 
@@ -68,7 +68,7 @@ def bytes_of(entries: dict[str, str]) -> int:
 
 
 def environment_variable_name(value: str) -> str:
-    """Judges the names of environment variables, as the shipped operator's webhook demands them (semantics §6.2)."""
+    """Validates names of environment variables, as the shipped operator's webhook does (shipped semantics §6.2)."""
     if not value:
         return "must not be empty"
     if wrong := _characters(value, _LABEL, _LABEL_WORDS):
@@ -81,14 +81,14 @@ def environment_variable_name(value: str) -> str:
 
 
 def relaxed_environment_variable_name(value: str) -> str:
-    """Judges the names of environment variables, as Kubernetes itself takes them since 1.34: printable ASCII without `=`."""
+    """Validates names of environment variables, as Kubernetes itself does since 1.34: printable ASCII without `=`."""
     if not value:
         return "must not be empty"
     return _characters(value, _PRINTABLE_BUT_EQUALS, 'printable ASCII characters other than "="')
 
 
 def port_name(value: str) -> str:
-    """Judges the names of ports: IANA's service names (RFC 6335)."""
+    """Validates port names: IANA service names (RFC 6335)."""
     if wrong := _characters(value, _DNS, _DNS_WORDS, LONGEST_PORT):
         return wrong
     if not any(character in LOWER for character in value):
@@ -99,7 +99,7 @@ def port_name(value: str) -> str:
 
 
 def config_key(value: str) -> str:
-    """Judges the keys of ConfigMaps and Secrets, which become names of files."""
+    """Validates keys of ConfigMaps and Secrets, which become file names."""
     if not value:
         return f"must consist of {_LABEL_WORDS}"
     if wrong := _characters(value, _LABEL, _LABEL_WORDS, LONGEST_SUBDOMAIN):
@@ -108,12 +108,12 @@ def config_key(value: str) -> str:
 
 
 def dns1123_subdomain_of_any_case(value: str) -> str:
-    """Judges the names of CSI drivers, which may have capitals."""
+    """Validates names of CSI drivers, which may have capitals."""
     return dns1123_subdomain(value.lower())
 
 
 def search_domain(value: str) -> str:
-    """Judges the search domains of a resolver: "." alone, or a domain with "_" and one dot at its end (KEP-4427)."""
+    """Validates a resolver's search domains: "." alone, or a domain that may contain "_" and end with a dot (KEP-4427)."""
     return dns1123_subdomain(value.removesuffix(".").replace("_", "0")) if value != "." else ""
 
 
@@ -131,7 +131,7 @@ SYNTAXES = {
 
 
 def name_wrong(value: str, syntax: str) -> str:
-    """Judges a name by one of the syntaxes that Kubernetes has for them; KeyError for one that it has not."""
+    """Validates a name by one of the `SYNTAXES`. Raises KeyError for an unknown syntax."""
     return SYNTAXES[syntax](value)
 
 
@@ -154,7 +154,7 @@ def _label(value: str) -> str:
 
 
 def _characters(value: str, allowed: frozenset[str], words: str, longest: int | None = None) -> str:
-    """Judges length and characters, which `words` tell; names the first three that are not allowed."""
+    """Validates length and characters, which `words` describe; the message names the first three that are not allowed."""
     if longest is not None and len(value) > longest:
         return f"has {len(value)} characters, at most {longest} are allowed"
     if allowed.issuperset(value):
@@ -166,12 +166,12 @@ def _characters(value: str, allowed: frozenset[str], words: str, longest: int | 
 def _shown(character: str) -> str:
     if character == " ":
         return "a space"
-    # A letter of another alphabet may look like one that is allowed, so its number is told as well.
+    # A letter of another alphabet may look like an allowed one, so its code point is shown as well.
     return f"{character!a}" if character.isascii() or not character.isprintable() else f"{character!r} (U+{ord(character):04X})"
 
 
 def _instead(value: str, allowed: frozenset[str]) -> str:
-    """Returns the value as it would be right, when that is only a matter of case and separators."""
+    """Returns a suggestion with the corrected value, when only case and separators are wrong; else an empty text."""
     better = "".join(character if character in allowed else "-" for character in value.lower().replace("_", "-"))
     return f'; write "{better}"' if all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in better.split(".")) else ""
 

@@ -1,4 +1,4 @@
-"""What a pod asks of a node, in the units that a scheduler counts in: CPU in thousandths, everything else in whole units."""
+"""Computes the resources that a pod requests, in the units of a scheduler: CPU in thousandths, everything else in whole units."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Amounts = dict[str, int]
 """Resource name to amount. `pods` counts the pods themselves."""
 
 Wanted = Callable[[str], bool]
-"""Tells of a resource's name whether it counts; `bool` takes every one."""
+"""Tells by a resource's name whether it counts; `bool` accepts all."""
 
 HostPort = tuple[str, str, int]
-"""IP, protocol and port that a container takes from its node."""
+"""The IP, protocol and port that a container occupies on its node."""
 
 PODS = "pods"
 EVERY_IP = "0.0.0.0"
@@ -34,9 +34,9 @@ def amount(resource: str, value: Any) -> int:
 
 
 def amounts(quantities: Any, wanted: Wanted = bool) -> Amounts:
-    """Reads a `requests`, `allocatable` or `overhead` map into whole units; of resources that are not wanted nothing is read.
+    """Converts a `requests`, `allocatable` or `overhead` map to whole units, only for the wanted resources.
 
-    What is no map is empty. Raises `QuantityError`.
+    Returns an empty result for a value that is no map. Raises `QuantityError`.
     """
     if not isinstance(quantities, Mapping):
         return {}
@@ -52,12 +52,12 @@ def amounts(quantities: Any, wanted: Wanted = bool) -> Amounts:
 
 
 def request(pod_spec: Mapping[str, Any]) -> Amounts:
-    """Returns what one pod sets aside on its node, itself included (`pods: 1`). Raises `QuantityError`."""
+    """Returns what one pod reserves on its node, including itself (`pods: 1`). Raises `QuantityError`."""
     return request_of(pod_spec) | {PODS: 1}
 
 
 def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
-    """Returns what the containers of one pod set aside of the resources that are wanted. Raises `QuantityError`.
+    """Returns what one pod reserves of the wanted resources. Raises `QuantityError`.
 
     As kube-scheduler computes it: the sum of the containers and sidecars, or the peak while init containers run where that is
     more; requests for the whole pod replace the sum; the runtime's overhead comes on top.
@@ -66,7 +66,7 @@ def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
     peak: Amounts = {}
     for container in _containers(pod_spec, "initContainers"):
         asked = _asked(container, wanted)
-        if container.get("restartPolicy") == "Always":  # a sidecar runs on beside what follows
+        if container.get("restartPolicy") == "Always":  # a sidecar keeps running beside the containers after it
             running = _sum(running, asked)
             peak = _most(peak, running)
         else:
@@ -79,12 +79,12 @@ def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
 
 
 def requests_of_containers(pod_spec: Mapping[str, Any]) -> Amounts:
-    """Returns what the containers of a pod ask for together, whatever the pod asks for as a whole. Raises `QuantityError`."""
+    """Returns what the containers of a pod request together, ignoring requests for the pod as a whole. Raises `QuantityError`."""
     return request_of({key: value for key, value in pod_spec.items() if key in ("containers", "initContainers")})
 
 
 def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
-    """Returns the ports that a pod takes from its node; with `hostNetwork` these are all ports that it names."""
+    """Returns the host ports of a pod; with `hostNetwork` these are all ports that it declares."""
     on_host = pod_spec.get("hostNetwork") is True
     return {result for container in _all_containers(pod_spec) for result in _ports_of(container, on_host)}
 
@@ -110,7 +110,7 @@ def _maps(values: Any) -> list[Mapping[str, Any]]:
 
 
 def _asked(holder: Mapping[str, Any], wanted: Wanted) -> Amounts:
-    """Requests; a limit stands in for a request that is not there, as the API server defaults it."""
+    """Returns the requests of a container or pod; an absent request defaults to its limit, as in the API server."""
     resources = holder.get("resources")
     if not isinstance(resources, Mapping):
         return {}

@@ -1,4 +1,4 @@
-"""Kubernetes quantities (`500m`, `2Gi`, `1e3`): parse, canonical text, compare, add, as apimachinery's resource.Quantity does.
+"""Parses, prints, compares and adds Kubernetes quantities (`500m`, `2Gi`, `1e3`), as apimachinery's resource.Quantity does.
 
 A quantity is `number * 10**exponent` with the family of its suffix: `DecimalSI` (n u m k M G T P E), `BinarySI` (Ki ... Ei) or
 `DecimalExponent` (e3). Wherever a quantity is taken, its JSON text or number is taken too.
@@ -15,7 +15,7 @@ NANO = -9
 """The smallest unit: finer amounts are rounded up, away from zero."""
 LARGEST_INT64 = 2**63 - 1
 LONGEST_TEXT, LARGEST_EXPONENT = 200, 1000
-"""Our bounds, far beyond any machine, so that no text can cost much to compute with."""
+"""Our own bounds, far beyond any machine, so that no text makes a computation expensive."""
 
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -26,14 +26,14 @@ QuantityValue = str | int | float
 
 
 class QuantityError(ValueError):
-    """A text that is no quantity; the message says what would be right."""
+    """Reports a text that is no quantity; the message tells what would be right."""
 
 
 class Quantity(NamedTuple):
-    """A parsed quantity, worth `number * 10**exponent`.
+    """Represents a parsed quantity of `number * 10**exponent`.
 
-    `text` is the text it was read from when apimachinery keeps it as it is already canonical, else empty. `big` says that
-    apimachinery holds the amount as a big decimal rather than as an int64, which only the pod-template hash can tell.
+    `text` is the original text where apimachinery keeps it because it is canonical, else empty. `big` tells that apimachinery holds the
+    amount as a big decimal instead of an int64, which only matters to the pod-template hash.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Quantity(NamedTuple):
 
 
 def parse(value: QuantityValue) -> Quantity:
-    """Reads a quantity as apimachinery does; raises QuantityError."""
+    """Parses a quantity as apimachinery does. Raises QuantityError."""
     text = value.strip() if isinstance(value, str) else json_number(value)
     if text == "0":
         return Quantity(0, 0, DECIMAL_SI, "0")
@@ -81,24 +81,24 @@ def canonical(value: QuantityValue | Quantity) -> str:
 
 
 def is_zero(value: QuantityValue | Quantity) -> bool:
-    """Tells whether the amount is nought."""
+    """Tells whether the amount is zero. Raises QuantityError."""
     return _quantity(value).number == 0
 
 
 def compare(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> int:
-    """Returns -1, 0 or 1 as `left` is less than, equal to or more than `right`."""
+    """Returns -1, 0 or 1 as `left` is less than, equal to or more than `right`. Raises QuantityError."""
     a, b, _ = _aligned(_quantity(left), _quantity(right))
     return (a > b) - (a < b)
 
 
 def is_multiple(value: QuantityValue, of: QuantityValue) -> bool:
-    """Tells whether an amount is a whole number of times another one, which is more than nought."""
+    """Tells whether `value` is an integer multiple of `of`; false if that is not positive. Raises QuantityError."""
     a, b, _ = _aligned(parse(value), parse(of))
     return b > 0 and a % b == 0
 
 
 def add(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> str:
-    """Returns the canonical text of the sum, in the family of `left`'s suffix, or of `right`'s when `left` is nought."""
+    """Returns the canonical text of the sum, in the family of `left`'s suffix, or of `right`'s when `left` is zero."""
     first, second = _quantity(left), _quantity(right)
     a, b, exponent = _aligned(first, second)
     return render(a + b, exponent, first.format if a else second.format)

@@ -1,7 +1,7 @@
-"""Whether two values mean the same to Kubernetes, and the paths at which they do not: what a rolling update rests on, and `grove impact`.
+"""Finds where two values differ in meaning to Kubernetes; rolling updates and `grove impact` depend on it.
 
-The hash of a pod template is no such comparison: `1Gi` and `1073741824` hash differently, an empty list and none at all too, and every
-version of Kubernetes' types hashes the same template anew. Rolled by hashes, pods would restart for nothing.
+The pod-template hash does not compare meaning: `1Gi` and `1073741824` hash differently, an empty and an absent list too, and every version
+of Kubernetes' types changes the hash of the same template. Rolled by hashes, pods would restart for nothing.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ SERVER_DEFAULTS: dict[str, dict[str, Any]] = {
     "core/v1.HostPathVolumeSource": {"type": ""},
     "core/v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
 }
-"""What an API server fills in when it makes a pod, beyond the defaults of the schemas (pkg/apis/core/v1/defaults.go).
+"""What an API server fills in when it creates a pod, beyond the schemas' defaults (pkg/apis/core/v1/defaults.go).
 
-Three are left out on purpose: scheduler, restart policy and grace period of a set's pods are filled in by rules of ours, not by the server.
+Three are left out on purpose: our own rules set scheduler, restart policy and grace period of a set's pods, not the server.
 """
 ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "resource.Quantity": "0"}
 
 
 @record
 class Change:
-    """A field and its values; `ABSENT` where there is none."""
+    """Represents a changed field with both values; `ABSENT` where it does not exist."""
 
     path: FieldPath
     before: Any
@@ -57,7 +57,7 @@ class Change:
 
 
 def object_differences(before: Manifest, after: Manifest) -> Iterator[Change]:
-    """Yields the fields in which two manifests of one kind differ in meaning; of unknown kinds every field counts as it is written."""
+    """Yields the fields in which two manifests of one kind differ in meaning; fields of unknown kinds are compared literally."""
     if _are_written_alike(before, after):
         return iter(())
     return differences(before, after, KINDS.get((str(after.get("apiVersion")), str(after.get("kind"))), ANYTHING))
@@ -69,28 +69,28 @@ def pod_template_differences(before: Manifest, after: Manifest) -> list[Change]:
 
 
 def _are_written_alike(before: Manifest, after: Manifest) -> bool:
-    """Whether two manifests are the same to the letter, as nearly all are that an edit leaves: that is quicker than to compare meanings."""
+    """Tells whether two manifests are literally equal, as most are after an edit elsewhere; faster than comparing meanings."""
     try:
-        # Not by `==`, to which True equals 1. This version writes equal values in equal bytes.
+        # Not with `==`, for which True equals 1. Version 2 of marshal has no back references, so equal values give equal bytes.
         return marshal.dumps(before, 2) == marshal.dumps(after, 2)
-    except ValueError:  # it holds what is in no manifest, such as a value whose readers `explain` follows
+    except ValueError:  # it holds a value that marshal does not know, such as one tracked by `explain`
         return False
 
 
 def differences(before: Any, after: Any, schema: Schema, path: FieldPath = ()) -> Iterator[Change]:
     """Yields the deepest fields that differ in meaning, in the order of `before`, then of `after`.
 
-    The order of keys, spellings of quantities and durations, null and what the server fills in make no difference; the order of lists does.
-    Items of lists are told by their position, and a list of another length is one change.
+    The order of keys, spellings of quantities and durations, nulls and server defaults make no difference; the order of lists does. List
+    items are matched by position, and a list of another length is one change.
     """
     if before is after:
         return
     name, schema = _resolved(schema)
     if isinstance(before, dict) and isinstance(after, dict):
-        one, other = _derived(name, before, after)
-        for key in {**one, **other}:
+        old, new = _derived(name, before, after)
+        for key in {**old, **new}:
             field = _field(schema, key)
-            left, right = (_or_default(name, key, field, value.get(key, ABSENT)) for value in (one, other))
+            left, right = (_or_default(name, key, field, value.get(key, ABSENT)) for value in (old, new))
             yield from differences(left, right, field, (*path, key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (left, right) in enumerate(zip(before, after, strict=True)):
@@ -100,8 +100,8 @@ def differences(before: Any, after: Any, schema: Schema, path: FieldPath = ()) -
 
 
 def _meaning(value: Any, kind: str) -> Any:
-    """Returns a form that is equal for values that mean the same; None for what means as much as nothing at all."""
-    # Behind a pointer `{}` is something: `emptyDir: {}`, or a selector that takes all. A list or map without entries is none to Go.
+    """Returns a form that is equal for values of the same meaning; None for values that mean the same as an absent one."""
+    # An empty struct behind a pointer has a meaning: `emptyDir: {}`, or a selector of everything. An empty list or map has none in Go.
     if value is ABSENT or value is None or value == [] or (value == {} and kind != "object"):
         return None
     try:
@@ -111,12 +111,12 @@ def _meaning(value: Any, kind: str) -> Any:
         if kind == "duration":
             return parse_duration(value)
     except (QuantityError, DurationError, TypeError):
-        pass  # what cannot be read means only itself
+        pass  # a malformed value is compared literally
     return (value,) if isinstance(value, bool) else value  # to Python, True equals 1
 
 
 def _resolved(schema: Schema) -> tuple[str, Schema]:
-    """Returns the name of a schema, empty for one without, and what it refers to."""
+    """Returns the name of a schema, empty for an inline one, and the schema that it refers to."""
     name = ""
     while "ref" in schema:
         name = schema["ref"]
@@ -130,7 +130,7 @@ def _field(schema: Schema, key: str) -> Schema:
 
 
 def _or_default(struct: str, key: str, field: Schema, value: Any) -> Any:
-    """Returns a field's value, or what the server takes for none. Go tells a zero from nothing only behind a pointer."""
+    """Returns a field's value, or the server's default for an absent one. Go distinguishes zero from absent only for pointers."""
     zeros = _zeros_of(struct)
     if value is ABSENT or value is None or (key in zeros and value == zeros[key]):
         return SERVER_DEFAULTS.get(struct, {}).get(key, field.get("default", zeros.get(key, ABSENT)))
@@ -139,7 +139,7 @@ def _or_default(struct: str, key: str, field: Schema, value: Any) -> Any:
 
 @cache
 def _zeros_of(struct: str) -> dict[str, Any]:
-    """Returns the zero values of the fields of a Go struct that are no pointers, lists or maps, by their JSON names."""
+    """Returns the zero values of a Go struct's fields except pointers, lists and maps, by JSON name."""
     zeros: dict[str, Any] = {}
     for text in FIELDS.get(struct.removeprefix("core/"), "").split("; ") if struct.startswith("core/") else ():
         name, _, below = text.split(" ") if text else ("", "", "")
@@ -151,7 +151,7 @@ def _zeros_of(struct: str) -> dict[str, Any]:
 
 
 def _derived(struct: str, before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
-    """Returns both values with what the server derives from their other fields, as far as one of them writes it out."""
+    """Returns both values with the fields that the server derives from other fields, as far as one of the values has them."""
     if struct == "core/v1.Container" and before.get("imagePullPolicy") != after.get("imagePullPolicy"):
         return _with_pull_policy(before), _with_pull_policy(after)
     if struct == "core/v1.ResourceRequirements":
@@ -161,14 +161,14 @@ def _derived(struct: str, before: Manifest, after: Manifest) -> tuple[Manifest, 
 
 
 def _with_pull_policy(container: Manifest) -> Manifest:
-    """A tag that may move is pulled each time."""
+    """Returns the container with its pull policy, `Always` by default for a missing or `latest` tag."""
     image = str(container.get("image")).rpartition("/")[2]
     latest = "@" not in image and image.partition(":")[2] in ("", "latest")
     return {**container, "imagePullPolicy": container.get("imagePullPolicy") or ("Always" if latest else "IfNotPresent")}
 
 
 def _with_requests(resources: Manifest, names: Iterable[str]) -> Manifest:
-    """A limit stands in for a request that is not there."""
+    """Returns the resources with requests for these names; an absent request defaults to its limit."""
     limits = resources.get("limits")
     known = {**(limits if isinstance(limits, dict) else {}), **_requests(resources)}
     return {**resources, "requests": {name: known[name] for name in names if name in known}}

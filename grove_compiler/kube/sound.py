@@ -1,7 +1,7 @@
-"""Takes a value that is sound and gives it its defaults, in one walk: what nearly every value that is read needs, in a quarter of the time.
+"""Validates and defaults a value in one walk, if it is valid, as nearly every input is; this takes a quarter of the time.
 
-A value is sound where `structure.check` finds nothing, and then the result is that of `defaults.apply_defaults`. Whatever may be wrong with
-a value is left to these two, which say what. Schemas become functions when a value first has their fields.
+A value is sound if `structure.check` finds nothing; the result is then that of `defaults.apply_defaults`. Any other value is left to those
+two, which report what is wrong. Schemas are compiled to functions when a value first has their fields.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from grove_compiler.kube.structure import Definitions, Schema, check
 from grove_compiler.kube.structure_findings import MOST_ITEMS
 
 Walk = Callable[[Any], Any]
-"""Gives a value with its defaults, and the value itself where it lacks none. Raises `_Unsure`. A class stands for its own instances."""
+"""Returns a value with its defaults, the same object where it lacks none. Raises `_Unsure`. A class accepts its own instances."""
 
 
 class _Unsure(Exception):
-    """Something may be wrong with a value."""
+    """Signals that a value may be invalid."""
 
 
 class SoundValues:
-    """Completes values by the schemas of these definitions, none of which may contain itself."""
+    """Completes valid values by the schemas of the definitions, none of which may be recursive."""
 
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
         self._named: dict[str, Walk] = {}
 
     def completed(self, value: Any, name: str) -> Any:
-        """Returns a value of the definition `name` with its defaults, sharing all that needs none; `None` unless it is surely sound."""
+        """Returns a value of the definition `name` with its defaults, sharing unchanged parts; None unless it is certainly valid."""
         try:
             return self.named(name)(value)
         except _Unsure:
             return None
 
     def named(self, name: str) -> Walk:
-        """Returns the walk through values of a definition."""
+        """Returns the walk of a definition, compiled on first use."""
         walk = self._named.get(name)
         if walk is None:
             walk = self._named[name] = self.walk(self.definitions[name])
         return walk
 
     def walk(self, schema: Schema) -> Walk:
-        """Returns the walk through values of a schema."""
+        """Compiles the walk of a schema."""
         if "ref" in schema:
             return self.named(schema["ref"])
         kind = schema["kind"]
@@ -76,7 +76,7 @@ class SoundValues:
         return partial(_scalar, schema)
 
     def _identity(self, schema: Schema) -> dict[str, Any] | None:
-        """Keys with their defaults that tell the items of a list apart, no keys where the item does; none where items may be equal."""
+        """Returns the keys that identify list items, with defaults; empty where the item itself does; None where items may be equal."""
         if "set" in schema:
             return {}
         if "keys" not in schema:
@@ -88,7 +88,7 @@ class SoundValues:
 
 
 class _Fields(dict[str, Walk]):
-    """The walk through each field of an object, made when a value first has that field."""
+    """Maps each field of an object to its walk, compiled when a value first has that field."""
 
     __slots__ = ("_fields", "_keeps_others", "_of")
 
@@ -106,7 +106,7 @@ class _Fields(dict[str, Walk]):
 
 
 class _Values(dict[str, Walk]):
-    """One walk for whatever key a map has. It stays empty: keys are as many as users write."""
+    """Maps every key to the same walk. It stays empty, since users may write any number of keys."""
 
     __slots__ = ("_walk",)
 
@@ -168,7 +168,7 @@ def _list(walk: Walk, least: int, most: int, identity: dict[str, Any] | None, va
 
 
 def _differ(items: list[Any], identity: dict[str, Any]) -> bool:
-    """Tells whether no two items are the same by what identifies them; false where that cannot be told."""
+    """Tells whether all items differ in what identifies them; false where that cannot be compared."""
     try:
         if not identity:
             return len(set(items)) == len(items)
@@ -177,7 +177,7 @@ def _differ(items: list[Any], identity: dict[str, Any]) -> bool:
             return len({default if (found := item.get(key)) is None else found for item in items}) == len(items)
         keys = {tuple([default if (found := item.get(key)) is None else found for key, default in identity.items()]) for item in items}
         return len(keys) == len(items)
-    except TypeError:  # what a key holds is no scalar
+    except TypeError:  # a key holds no scalar
         return False
 
 

@@ -1,4 +1,4 @@
-"""Checks a document against a table of its structure: the shape and types of what Kubernetes would decode.
+"""Checks a document against its schema: the structure and types that Kubernetes would decode.
 
 A schema is a plain dict, so that tables can be literals of generated modules. Keys by kind (all but `kind` are optional):
 
@@ -36,14 +36,14 @@ Finding = tuple[FieldPath, Diagnostic]
 FaultTree = dict[str | int, Any]
 
 DEEPEST = 100
-"""Levels below the start; Kubernetes' own types reach about twenty. Bounds recursion where definitions refer to themselves."""
+"""The deepest nesting; Kubernetes' own types reach about twenty levels. Bounds recursion where definitions refer to themselves."""
 
 
 def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
     """Returns everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
 
-    Of very many findings it returns the first, and one that says so about `value` as a whole (`limit/findings`).
-    `path` is where `value` stands in its document. File and line are left for the caller, who knows them. Never raises.
+    Above `MOST_FINDINGS` it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the place of `value` in
+    its document. The caller adds file and line. Never raises.
     """
     findings = Findings(definitions, len(path))
     try:

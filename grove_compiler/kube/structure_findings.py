@@ -1,4 +1,4 @@
-"""How the structural checker says what is wrong: one method a kind of finding."""
+"""Words the findings of the structural check: one method for each kind of finding."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from grove_compiler.graph.field_path import FieldPath, render
 
 INVALID = "Invalid value"
 MOST_ITEMS = 10_000
-"""Of a list or a map. An object of more is larger than etcd takes, and what looks at each item may take as long as somebody wishes."""
+"""The most items of a list or a map: a larger object does not fit into etcd, and validating each item would have no bound."""
 SUGGESTIONS = 100
-"""So many unknown words are compared with the known ones; in a document with more faults the later ones go without."""
+"""The most suggestions for unknown words in a document; later findings have none."""
 
 
 class TooManyFindings(Exception):
-    """Ends a check that has found enough."""
+    """Ends a check that has reached the limit of findings."""
 
 
 class Findings:
-    """What one check has found so far, as (path, diagnostic) pairs."""
+    """Collects the findings of one check, as (path, diagnostic) pairs."""
 
     __slots__ = ("collected", "definitions", "start", "suggested")
 
@@ -41,7 +41,7 @@ class Findings:
         severity: Severity = "error",
         hint: str = "",
     ) -> None:
-        """Notes one finding; `check` is the part of the code after `schema/`. Raises `TooManyFindings` where there are enough."""
+        """Adds a finding; `check` is the part of its code after `schema/`. Raises `TooManyFindings` at the limit."""
         if len(self.collected) >= MOST_FINDINGS:
             raise TooManyFindings
         text = render(path)
@@ -50,17 +50,17 @@ class Findings:
         )
 
     def wrong_type(self, path: FieldPath, value: Any, wanted: str, hint: str = "") -> None:
-        """The value's JSON type is not the wanted one."""
+        """Reports a value of the wrong JSON type."""
         self.add(path, "wrong-type", f"must be {wanted}, not {describe(value)}", value=value, hint=hint)
 
     def required(self, path: FieldPath, siblings: dict[str, Any]) -> None:
-        """A field is missing or null; a sibling of nearly that name is the likely reason and has its own finding."""
+        """Reports a missing or null field; a misspelt sibling, the likely reason, has its own finding with a suggestion."""
         name = path[-1]
         message = f'"{name}" is required' + (", and null counts as absent" if name in siblings else "")
         self.add(path, "required", message, "Required value")
 
     def unknown_field(self, path: FieldPath, schema: dict[str, Any]) -> None:
-        """The object has no such field; what that means is the schema's choice."""
+        """Reports a field that the schema does not have; the schema decides whether that is an error, a warning or allowed."""
         unknown = schema.get("unknown", "error")
         if unknown == "keep":
             return
@@ -71,7 +71,7 @@ class Findings:
         self.add(path, "unknown-field", f'unknown field "{name}"', INVALID, None, near, unknown, hint)
 
     def belongs_under(self, name: object, fields: dict[str, Any]) -> str:
-        """Returns a hint when exactly one neighbouring object has a field of that name: a forgotten `spec:` is the commonest mistake."""
+        """Returns a hint when exactly one neighbouring object has a field of that name; a forgotten `spec:` is the most common mistake."""
         homes = []
         for home, schema in fields.items():
             while "ref" in schema:
@@ -81,14 +81,14 @@ class Findings:
         return f'"{name}" belongs under "{homes[0]}"' if len(homes) == 1 else ""
 
     def not_one_of(self, path: FieldPath, value: str, schema: dict[str, Any]) -> None:
-        """The string is none of those that the schema lists."""
+        """Reports a string that is not in the schema's enum."""
         known = [str(choice) for choice in schema["enum"]]
         choices = ", ".join(filter(None, known))
         message = f"must be one of {choices}, not {shorten(value)}"
         self.add(path, "not-one-of", message, "Unsupported value", value, self.nearest(value, known))
 
     def duplicate(self, path: FieldPath, item: Any, earlier: int, schema: dict[str, Any]) -> None:
-        """The item equals an earlier one, in its keys or (in a set) altogether."""
+        """Reports an item that equals an earlier one, in its keys or (in a set) as a whole."""
         keys = schema.get("keys")
         first = render((*path[-2:-1], earlier))
         if keys is None:
@@ -104,7 +104,7 @@ class Findings:
         self.add(path, "duplicate-item", message, "Duplicate value", value)
 
     def count(self, path: FieldPath, value: list[Any], schema: dict[str, Any]) -> None:
-        """Tells whether the list has too few or too many items."""
+        """Reports a list with too few or too many items."""
         number = len(value)
         if number < schema.get("min_items", 0):
             self.add(path, "too-few", f"needs at least {plural(schema['min_items'], 'item')}, has {number}", value=number)
@@ -113,14 +113,14 @@ class Findings:
             self.add(path, "too-many", message, "Too many", number)
 
     def is_too_large(self, path: FieldPath, value: Sized) -> bool:
-        """Tells whether a list or a map has more items than anybody looks at, and notes it."""
+        """Reports a list or a map with more than `MOST_ITEMS` items; tells whether it has."""
         if len(value) <= MOST_ITEMS:
             return False
         self.add(path, "too-many", f"has {len(value):,} items, at most {MOST_ITEMS:,} are allowed", "Too many", len(value))
         return True
 
     def nearest(self, word: str, known: Any) -> str:
-        """Returns the known word that was probably meant, while there are not too many faults to care."""
+        """Returns the known word that was probably meant, for the first `SUGGESTIONS` findings."""
         if self.suggested >= SUGGESTIONS:
             return ""
         from grove_compiler.graph.nearest import nearest  # only for faulty input
@@ -130,7 +130,7 @@ class Findings:
 
 
 def without_value(message: str) -> str:
-    """Returns a message of a check without the value that it quotes, for those of Secrets."""
+    """Returns a check's message without the value that it quotes, for Secrets."""
     return message.partition(", not ")[0]
 
 

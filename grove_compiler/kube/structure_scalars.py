@@ -1,4 +1,4 @@
-"""The structural checker's scalar kinds: strings, numbers, and the texts that Kubernetes decodes further."""
+"""Checks scalars for the structural check: strings, numbers, and texts that Kubernetes decodes further."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.kube.structure_findings import Findings, plural, shorten
 ScalarCheck = Callable[[Any, dict[str, Any], FieldPath, Findings], None]
 
 PLAIN = 1
-"""A string schema with no more keys than this (`kind`) has nothing to check but the type."""
+"""The number of keys of a string schema without limits, which only has `kind`."""
 
 
 def _string(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:

@@ -10,7 +10,7 @@ _FOLDER = __file__.rpartition("tables.py")[0]
 
 
 class _Decoder:
-    """What the scanner wants to know of a `json.JSONDecoder`."""
+    """Provides the attributes that the scanner reads from a `json.JSONDecoder`."""
 
     strict = True
     object_hook = object_pairs_hook = parse_constant = None
@@ -19,10 +19,10 @@ class _Decoder:
 
 
 def read_table(name: str) -> Any:
-    """Returns the table `NAME.json` of this folder, a new value each time. Raises FileNotFoundError for a name that has none.
+    """Reads the table `NAME.json` of this folder, as a new value each time. Raises FileNotFoundError for an unknown name.
 
-    It is read by what has imported this module, so that it is found wherever the package lies, also in an archive; to the layers it is
-    as an import would be.
+    The module's own loader reads it, so that it is found wherever the package is, even in an archive; to the purity of the compiler it is
+    like an import.
     """
     text = __loader__.get_data(f"{_FOLDER}{name}.json").decode()  # type: ignore[name-defined]
     value, _ = make_scanner(_Decoder)(text, 0)  # type: ignore[arg-type]  # it asks for attributes, and declares a class

@@ -1,4 +1,4 @@
-"""The hashes by which Grove tells whether pods are up to date, to the letter those of the shipped operator (semantics §7.3).
+"""Computes the hashes that tell whether pods are up to date, identical to those of the shipped operator (semantics §7.3).
 
 They are FNV-1a sums over the Go dump of the pod templates (see `go_dump`), so they hold for one version of Kubernetes' types:
 the one that `pod_template_fields` was made from.
@@ -22,7 +22,7 @@ _SUMS: ContentMemory[int] = ContentMemory(4096)
 
 
 class HashedTemplate(NamedTuple):
-    """A pod template's Go dump with its FNV-1a sum."""
+    """Holds a pod template's Go dump and its FNV-1a sum."""
 
     dump: str
     sum: int
@@ -45,7 +45,7 @@ def hashed(template: dict[str, Any]) -> HashedTemplate:
 
 def generation_hash(templates: Sequence[HashedTemplate]) -> str:
     """Returns `status.currentGenerationHash` of a set: one hash over the templates of all its cliques in their order."""
-    # A sum costs 0.1 ms a KB, so that of the first template, which is also the beginning of this one, is not made again.
+    # A sum costs 0.1 ms per KB, so the hash continues from the sum of the first template instead of computing it again.
     state = templates[0].sum if templates else _OFFSET
     for template in templates[1:]:
         state = _fnv1a(state, template.dump)
@@ -55,7 +55,7 @@ def generation_hash(templates: Sequence[HashedTemplate]) -> str:
 def _fnv1a(state: int, text: str) -> int:
     """Returns the 64-bit FNV-1a sum, continued from `state`, of the text's UTF-8.
 
-    Sums are remembered: to foretell an edit compiles its set three times, and all templates but one are as they were.
+    Sums are cached: `grove impact` compiles a set three times, and all templates but one are the same.
     """
     content = text.encode("utf-8", "replace")
     digest = digest_of(state.to_bytes(8) + content)

@@ -1,1 +1,1 @@
-"""What exists: a PodCliqueSet as declared, and everything that follows from it. No Kubernetes shapes beyond the user's own."""
+"""Models a PodCliqueSet as declared, and everything that follows from it. Knows no shapes of generated manifests."""

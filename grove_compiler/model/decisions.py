@@ -1,7 +1,7 @@
-"""How the model asks rules: behaviour that users may replace is decided in `rules/`, on facts that the model knows.
+"""Lets the model call rules: behaviour that users may replace is decided in `rules/`, on facts that the model provides.
 
-A decision is declared as a Python function of exact types beside the facts that it is about, and listed in the vocabulary. Its body
-never runs: the rule that says `decide: <name>` does.
+A decision is declared as a typed Python function beside the facts that it is about, and listed in the vocabulary. Its body never runs:
+the rule with `decide: <name>` runs instead.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ R = TypeVar("R")
 
 @record
 class DecisionRules:
-    """The rules of a program that decide something, by the name of the decision."""
+    """Holds the functions that the `decide` rules of a program became, by the name of the decision."""
 
     rules: SimpleNamespace = field(default_factory=SimpleNamespace)
 
     def of(self, decision: Callable[P, R]) -> Callable[P, R]:
-        """Returns the rule that takes a decision, to be called as the function that declares it. Raises `AttributeError` without rules."""
+        """Returns the rule that makes a decision, with the signature of its declaration. Raises `AttributeError` without rules."""
         rule: Callable[P, R] = getattr(self.rules, decision.__name__)
         return rule

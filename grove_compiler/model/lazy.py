@@ -1,4 +1,4 @@
-"""Attributes, items and functions whose values are worked out when somebody first asks, and never twice."""
+"""Provides attributes, items and functions whose values are computed on first use and then cached."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 Owner = TypeVar("Owner")
 
 FOLLOWER = "follower()"
-"""An entry of an instance's `__dict__` that no attribute has: who works its lazy attributes out, each time somebody reads one.
+"""The key in an instance's `__dict__` of a function that computes its lazy attributes instead, at every read. No attribute has this name.
 
-`explain` puts it into its copies of the model. Only a read that would compute looks for it, so nobody else pays.
+`explain` sets it on its copies of the model. Only a read that would compute looks for it, so all others cost nothing more.
 """
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     class lazy(cached_property):
-        """`functools.cached_property` without its lock, which costs more than most of what the model computes (Python 3.11)."""
+        """Is `functools.cached_property` without its lock, which costs more than most of what the model computes (Python 3.11)."""
 
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
             if instance is None:
@@ -33,10 +33,10 @@ else:
 
 
 def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
-    """Keeps what a function of one object of the model returns in that object, as if it were an attribute of it.
+    """Caches the result of a function of one model object in that object, as if it were an attribute of it.
 
     So rules may call `pods(clique)` as often as they like, and the class of a clique need not know what a pod is. It is a `lazy` under
-    another name: who follows what lazy attributes read follows these functions as well.
+    another name, so that whatever tracks the reads of lazy attributes tracks these functions as well.
     """
     descriptor = lazy(function)
     key = descriptor.attrname = f"{function.__name__}()"  # no attribute can have this name
@@ -55,18 +55,18 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
 
 
 def is_draft(instance: Any, owner: Any) -> bool:
-    """Tells whether an instance of the model is only made to be copied by who follows what is read; `owner` is what it is a part of.
+    """Tells whether an instance is only made to be copied by `explain`, which tracks reads; `owner` is the object that it is a part of.
 
-    What others work out at once, since it is quicker than lazily (5 % of a compilation), a draft leaves to its copy: else whatever
-    makes it would seem to rest on that.
+    Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). A draft leaves them to its copy: otherwise
+    whatever creates it would seem to depend on everything that they read.
     """
     return FOLLOWER in owner.__dict__ and FOLLOWER not in instance.__dict__
 
 
 class MadeOnDemand(Sequence[T]):
-    """Holds so many items, each of which `make` makes from its index when it is first asked for, and never twice.
+    """Is a sequence of `count` items, each made by `make` from its index on first access, and cached.
 
-    A step for one replica of a set with thousands of them asks for that one alone.
+    A step for one replica of a set with thousands of them makes only that one.
     """
 
     __slots__ = ("_all", "_count", "_made", "_make")
@@ -74,14 +74,14 @@ class MadeOnDemand(Sequence[T]):
     def __init__(self, count: int, make: Callable[[int], T]) -> None:
         self._count, self._make = max(count, 0), make
         self._made: dict[int, T] = {}
-        self._all: list[T] = []  # all of them, once they are made: nearly every rule goes through the replicas of a set
+        self._all: list[T] = []  # all items, once they are made: nearly every rule iterates over the replicas of a set
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[T]:
         if len(self._made) < self._count:
-            return map(self.__getitem__, range(self._count))  # the loop of `Sequence` asks until it fails, which takes twice as long
+            return map(self.__getitem__, range(self._count))  # twice as fast as `Sequence.__iter__`, which indexes until IndexError
         if len(self._all) < self._count:
             self._all = [self._made[index] for index in range(self._count)]
         return iter(self._all)

@@ -1,4 +1,4 @@
-"""The names that rules may use: roots with their types, functions, and the decisions that rules take for the model."""
+"""Lists the names that rules may use: roots with their types, functions, and the decisions that rules make for the model."""
 
 from __future__ import annotations
 

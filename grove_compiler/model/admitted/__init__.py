@@ -1,1 +1,1 @@
-"""Objects that another controller writes, as admission sees them: PodCliques and PodGangs whose pods are to have multi-node NVLink."""
+"""Models objects of another controller as admission sees them: PodCliques and PodGangs whose pods are to have multi-node NVLink."""

@@ -1,4 +1,4 @@
-"""Where an object of another controller belongs, as its labels say: in the design's words, or in those of the shipped operator."""
+"""Reads from labels where an object of another controller belongs, in the design's labels or in those of the shipped operator."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CLIQUE, GANG = "grove.io/clique-name", "grove.io/podgang"
 
 @record
 class Place:
-    """A set's name, the index of one of its replicas, the name of a scaling group's template and the index of one of the group's.
+    """Locates an object: the set and the index of its replica, the scaling group's template and the index of the group's replica.
 
-    All are text, and empty where no label says it.
+    All are text, and empty where no label tells.
     """
 
     set_name: str
@@ -23,7 +23,7 @@ class Place:
 
     @property
     def is_known(self) -> bool:
-        """Whether it says of which replica of which set it is: names of domains begin with these."""
+        """Whether the set and its replica are known, with which the names of domains begin."""
         return bool(self.set_name and self.replica)
 
     @property
@@ -38,7 +38,7 @@ class Place:
 
 
 def place_of(labels: dict[str, str]) -> Place:
-    """Returns where labels say that their object belongs. The shipped operator labels with a scaling group's whole name."""
+    """Reads the place from labels. The shipped operator writes a scaling group's full name into its label, the design its template's."""
     set_name = labels.get(SET) or labels.get(PART_OF) or ""
     replica = labels.get(REPLICA) or labels.get("grove.io/podcliqueset-replica-index") or ""
     group = labels.get(GROUP) or (labels.get("grove.io/podcliquescalinggroup") or "").removeprefix(f"{set_name}-{replica}-")

@@ -1,4 +1,4 @@
-"""A PodClique that another controller writes, and the ComputeDomain that its pods are to join: rules call it `podclique`."""
+"""Models a PodClique of another controller, and the ComputeDomain that its pods are to join. Rules call it `podclique`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 @record
 class JoinedDomain:
-    """The ComputeDomain that a PodClique's pods join. `claim_name` is what they refer to; `gang_name` is the PodGang that it is to go with.
+    """The ComputeDomain that a PodClique's pods join through the claim `claim_name`; it is deleted with the PodGang `gang_name`.
 
-    `found` are the domain and its claim as they are in the cluster, as far as they are there.
+    `live` are the domain and its claim in the cluster, as far as they exist.
     """
 
     name: str
@@ -33,22 +33,22 @@ class JoinedDomain:
     membership: Membership
     is_driver_shaped: bool
     gang_name: str
-    found: list[Manifest]
+    live: list[Manifest]
 
     @property
     def is_leaving(self) -> bool:
-        """Whether it or its claim is being deleted: pods that joined now would be left with nothing."""
-        return any(is_terminating(one) for one in self.found)
+        """Whether the domain or its claim is being deleted: pods that joined now would soon lose it."""
+        return any(is_terminating(manifest) for manifest in self.live)
 
     @property
     def set_names(self) -> list[str]:
-        """The sets of which the domain and its claim say that they are; an empty name where they do not say it."""
-        return [place_of((one.get("metadata") or {}).get("labels") or {}).set_name for one in self.found]
+        """The sets that the labels of the domain and its claim name; an empty name for one without the label."""
+        return [place_of((manifest.get("metadata") or {}).get("labels") or {}).set_name for manifest in self.live]
 
 
 @record(slots=False)
 class AdmittedPodClique:
-    """A PodClique as it is asked for. `namespace` is the request's."""
+    """A PodClique in an admission request. `namespace` is the request's."""
 
     manifest: Manifest
     namespace: str
@@ -63,35 +63,37 @@ class AdmittedPodClique:
 
     @lazy
     def place(self) -> Place:
-        """Where it belongs."""
+        """The set, replica and scaling group that it belongs to."""
         return place_of(self.labels)
 
     @lazy
     def set(self) -> PodCliqueSet | None:
-        """The set that its labels name; none where that is not there."""
-        found = self.snapshot.get(API_VERSION, "PodCliqueSet", self.namespace, self.place.set_name)
-        return PodCliqueSet(found, self.namespace, self.decisions) if found is not None else None
+        """The set that its labels name; none where that does not exist."""
+        manifest = self.snapshot.get(API_VERSION, "PodCliqueSet", self.namespace, self.place.set_name)
+        return PodCliqueSet(manifest, self.namespace, self.decisions) if manifest is not None else None
 
     @lazy
     def set_ref(self) -> ObjectRef | None:
-        """The set as an owner; none where it is not there."""
+        """The set as an owner; none where it does not exist."""
         return self.set.ref if self.set is not None else None
 
     @lazy
     def template(self) -> CliqueTemplate | None:
         """The clique of the set that it was made from, by its name; none where the set has no such clique."""
+        if self.set is None:
+            return None
         owner = self.place.member_name or self.place.replica_name
-        return next((one for one in self.set.cliques if f"{owner}-{one.name}" == self.name), None) if self.set is not None else None
+        return next((template for template in self.set.cliques if f"{owner}-{template.name}" == self.name), None)
 
     @lazy
     def inherited(self) -> dict[str, str]:
-        """The design's annotations that reach it from its set and do not stand on it, where its controller did not hand them on."""
+        """The design's annotations that it inherits from its set and does not have itself, since its controller did not copy them."""
         reaching = self.set.mnnvl.propagated(self.template) if self.set is not None and self.template is not None else {}
         return {key: value for key, value in reaching.items() if key not in self.own_annotations}
 
     @lazy
     def annotations(self) -> dict[str, str]:
-        """The design's annotations that hold for it: its own, and those that reach it."""
+        """The design's annotations that apply to it: its own, and those that it inherits."""
         own = {key: value for key, value in self.own_annotations.items() if key in DESIGN_KEYS}
         return {**self.inherited, **own}
 
@@ -102,19 +104,19 @@ class AdmittedPodClique:
 
     @lazy
     def scope(self) -> str:
-        """Which pods share a domain; `replica` unless told."""
+        """Which pods share a domain; `replica` by default."""
         return self.annotations.get(mnnvl.SCOPE) or mnnvl.REPLICA
 
     @lazy
     def device_class(self) -> str:
-        """The class of devices that its claim asks for; the driver's unless told."""
+        """The device class that its claim requests; the driver's by default."""
         return self.annotations.get(mnnvl.DEVICE_CLASS) or mnnvl.DEFAULT_DEVICE_CLASS
 
     @lazy
     def clique_name(self) -> str:
-        """The name of its template, by a label, by its set, or else by what its own name adds to that of its replica."""
-        known = self.labels.get(CLIQUE) or (self.template.name if self.template is not None else "")
-        return known or self.name.removeprefix(f"{self.place.member_name or self.place.replica_name}-")
+        """The name of its template: from a label, from its set, or else its own name without the prefix of its replica."""
+        name = self.labels.get(CLIQUE) or (self.template.name if self.template is not None else "")
+        return name or self.name.removeprefix(f"{self.place.member_name or self.place.replica_name}-")
 
     @lazy
     def gang_label(self) -> str:
@@ -123,7 +125,7 @@ class AdmittedPodClique:
 
     @lazy
     def gpu_containers(self) -> list[GpuContainer]:
-        """The containers and init containers that ask for GPUs."""
+        """The containers and init containers that request GPUs."""
         return gpu_containers_of(self.pod_spec, "spec.podSpec")
 
     @lazy
@@ -133,31 +135,31 @@ class AdmittedPodClique:
 
     @lazy
     def claims(self) -> list[Manifest]:
-        """The entries of `spec.podSpec.resourceClaims` with the name of the domain's."""
-        return [one for one in self.pod_spec.get("resourceClaims") or [] if one.get("name") == DOMAIN_CLAIM]
+        """The entries of `spec.podSpec.resourceClaims` that have the name of the domain's claim."""
+        return [claim for claim in self.pod_spec.get("resourceClaims") or [] if claim.get("name") == DOMAIN_CLAIM]
 
     @lazy
     def users(self) -> list[GpuContainer]:
-        """The containers that are to use the claim and do not say so themselves."""
-        return [one for one in self.gpu_containers if DOMAIN_CLAIM not in one.claim_names]
+        """The containers that are to use the claim and do not name it yet."""
+        return [container for container in self.gpu_containers if DOMAIN_CLAIM not in container.claim_names]
 
     @lazy
     def domain(self) -> JoinedDomain | None:
-        """The domain that its pods join; none where MNNVL is not enabled, no container has a use for it, or labels do not say which."""
+        """The domain that its pods join; none where MNNVL is not enabled, no container uses it, or labels do not tell which."""
         is_placed = self.place.is_known and (self.scope != SCALING_GROUP_REPLICA or bool(self.place.member_name))
         if not self.is_enabled or not is_placed or not (self.gpu_containers or self.names_claim):
             return None
         membership = Membership(ANNOTATIONS, self.scope, self.device_class, "", f"metadata.annotations[{ENABLED}]")
         owners = {mnnvl.REPLICA: self.place.replica_name, SCALING_GROUP_REPLICA: self.place.member_name}
         owner = owners.get(self.scope, self.name)
-        name, claim = (self.decisions.of(one)(membership, owner) for one in (domain_name, domain_claim_name))
+        name, claim = (self.decisions.of(decision)(membership, owner) for decision in (domain_name, domain_claim_name))
         is_driver_shaped = shape_of(self.settings.mnnvl_shape, self.snapshot) == DRIVER
-        wanted = [(DRIVER_API_VERSION, DOMAIN, name), *([] if is_driver_shaped else [(CLAIM_API_VERSION, "ResourceClaim", claim)])]
-        found = (self.snapshot.get(version, kind, self.namespace, one) for version, kind, one in wanted)
+        desired = [(DRIVER_API_VERSION, DOMAIN, name), *([] if is_driver_shaped else [(CLAIM_API_VERSION, "ResourceClaim", claim)])]
+        live = (self.snapshot.get(version, kind, self.namespace, object_name) for version, kind, object_name in desired)
         gang = self.decisions.of(owning_gang)(self)
-        return JoinedDomain(name, claim, membership, is_driver_shaped, gang, [one for one in found if one is not None])
+        return JoinedDomain(name, claim, membership, is_driver_shaped, gang, [manifest for manifest in live if manifest is not None])
 
 
 def owning_gang(podclique: AdmittedPodClique) -> str:
-    """Decides the name of the PodGang that the domain of a PodClique belongs to, and goes with."""
+    """Decides the name of the PodGang that owns the domain of a PodClique."""
     raise NotImplementedError

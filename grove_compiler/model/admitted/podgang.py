@@ -1,4 +1,4 @@
-"""A PodGang that another controller writes, and the domains and claims that are to go with it: rules call it `podgang`."""
+"""Models a PodGang of another controller, and the domains and claims that it is to own. Rules call it `podgang`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADOPTABLE = (("resource.nvidia.com", DOMAIN), ("resource.k8s.io", "ResourceClaim
 
 @record(slots=False)
 class DomainResource:
-    """A ComputeDomain or ResourceClaim that webhooks made, as it is in the cluster."""
+    """A ComputeDomain or ResourceClaim in the cluster that our webhooks made."""
 
     manifest: Manifest
 
@@ -45,7 +45,7 @@ class DomainResource:
 
 @record(slots=False)
 class AdmittedPodGang:
-    """A PodGang as it is asked for, which has no UID, or as it is in the cluster. `namespace` is the request's."""
+    """A PodGang in an admission request, which has no UID yet, or in the cluster. `namespace` is the request's."""
 
     manifest: Manifest
     namespace: str
@@ -53,7 +53,7 @@ class AdmittedPodGang:
     decisions: DecisionRules
 
     name = declared(str, "metadata.name")
-    uid = declared(str, "metadata.uid", "Empty while it is only asked for: no admission webhook sees one.")
+    uid = declared(str, "metadata.uid", "Empty in an admission request for its creation: the API server sets it later.")
     labels = declared(dict[str, str], "metadata.labels")
     annotations = declared(dict[str, str], "metadata.annotations")
 
@@ -64,24 +64,24 @@ class AdmittedPodGang:
 
     @lazy
     def ref(self) -> ObjectRef:
-        """It as an owner."""
+        """The PodGang as an owner."""
         return ObjectRef(API_VERSION, "PodGang", self.namespace, self.name, self.uid)
 
     @lazy
     def resources(self) -> list[DomainResource]:
         """The domains and claims that belong to it, by the rule `belongs_to_gang`; without those that are being deleted."""
-        found = (
+        candidates = (
             DomainResource(manifest)
             for group, kind in ADOPTABLE
             for manifest in self.snapshot.labelled(group, kind, SET, self.place.set_name, self.namespace)
             if not is_terminating(manifest)
         )
-        return [one for one in found if self.decisions.of(belongs_to_gang)(one, self)] if self.place.set_name else []
+        return [resource for resource in candidates if self.decisions.of(belongs_to_gang)(resource, self)] if self.place.set_name else []
 
     @lazy
     def strays(self) -> list[DomainResource]:
-        """Those of them that somebody else owns still."""
-        return [one for one in self.resources if one.owner_uid != self.uid]
+        """Those of its `resources` that it does not own yet."""
+        return [resource for resource in self.resources if resource.owner_uid != self.uid]
 
 
 def belongs_to_gang(resource: DomainResource, podgang: AdmittedPodGang) -> bool:

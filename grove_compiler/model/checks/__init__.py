@@ -1,1 +1,1 @@
-"""What validations ask about a set, or about a change of it."""
+"""Answers questions of validation rules about a set, or about a change of it."""

@@ -1,4 +1,4 @@
-"""What is wrong between the parts of a set's MNNVL: cliques that disagree, orders that would be lost, claims with too many users."""
+"""Finds conflicts in a set's MNNVL settings: cliques that disagree, start-up orders across gangs, claims with too many users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.record import record
 
 @record
 class ModeConflict:
-    """A clique that two modes put into a domain."""
+    """A clique that two modes place in a domain."""
 
     clique: CliqueTemplate
     first: Membership
@@ -20,7 +20,7 @@ class ModeConflict:
 
 @record
 class ClassConflict:
-    """A clique whose device class is not that of an earlier clique of its domain. `path` is the annotation that makes them differ."""
+    """A clique whose device class differs from that of an earlier clique of its domain. `path` is the annotation that causes it."""
 
     clique: CliqueTemplate
     device_class: str
@@ -31,7 +31,7 @@ class ClassConflict:
 
 @record
 class SharedClaim:
-    """How many pods would share the claim of a domain, by the numbers in the set. `place` is what declares the domain."""
+    """The number of pods that would share the claim of a domain, by the set's declared counts. `place` is the field that declares it."""
 
     place: str
     pods: int
@@ -48,7 +48,7 @@ def mode_conflicts(set: PodCliqueSet) -> list[ModeConflict]:
 
 
 def class_conflicts(set: PodCliqueSet) -> list[ClassConflict]:
-    """Returns cliques that ask for another device class than their domain has: its claim can name one only."""
+    """Returns cliques that request another device class than their domain has: the domain's claim can name only one."""
     first: dict[tuple[str, str], tuple[CliqueTemplate, Membership]] = {}
     conflicts = []
     for clique, membership in set.mnnvl.scoped:
@@ -61,7 +61,10 @@ def class_conflicts(set: PodCliqueSet) -> list[ClassConflict]:
 
 
 def lost_waits(set: PodCliqueSet) -> list[Wait]:
-    """Returns orders between a clique and one of another gang, where the replicas of a scaling group are gangs of their own."""
+    """Returns the start-up dependencies on a clique of another gang, where each replica of a scaling group is its own gang.
+
+    Such a dependency cannot be honoured: init containers only wait for cliques of their own gang.
+    """
     if not set.mnnvl.is_mentioned or not set.mnnvl.gang_per_replica_groups:
         return []
     return [wait for clique in set.cliques for wait in waits(set, clique) if _is_across_gangs(set, wait.clique.group, wait.other.group)]
@@ -82,7 +85,7 @@ def shared_claims(set: PodCliqueSet) -> list[SharedClaim]:
 
 
 def _domain(clique: CliqueTemplate, membership: Membership) -> tuple[str, str]:
-    """What tells the domains of one replica apart: the scope, and the clique or group that it is for."""
+    """Returns the key that distinguishes the domains of one replica: the scope, and the clique or group that it is for."""
     if membership.scope == CLIQUE:
         return CLIQUE, clique.name
     return membership.scope, clique.group.name if membership.scope == SCALING_GROUP_REPLICA and clique.group else ""

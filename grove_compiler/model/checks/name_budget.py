@@ -1,4 +1,4 @@
-"""Names that are too long: those that Kubernetes would refuse, and those that the shipped operator refuses."""
+"""Finds names that are too long: those that Kubernetes rejects, and those that the shipped operator rejects."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LONGEST_TOGETHER = 45
 class LongName:
     """A name over its limit, and the part of it that a field of the manifest decides.
 
-    `what` says in words what is too long and `length` how long it is. `own` is the text of the field at `path`; `fits` is how long
-    it could be, 0 or less when nothing would fit.
+    `what` describes the name, and `length` is its length in characters. `own` is the text of the field at `path`; `fits` is how many
+    characters that field may have, 0 or less when nothing would fit.
     """
 
     what: str
@@ -31,12 +31,12 @@ class LongName:
 
     @property
     def advice(self) -> str:
-        """What to make of `fits`, in words."""
+        """The value of `fits`, in words."""
         return f"at most {self.fits} fit here" if self.fits > 0 else "the others leave no room for this one"
 
 
 def names_too_long(set: PodCliqueSet) -> list[LongName]:
-    """The names over Kubernetes' limits, one for each entry of the manifest that makes them.
+    """Returns the names over Kubernetes' limits, one for each entry of the manifest that leads to them.
 
     The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
     (Services, labels and PodGangs are shorter), of a claim's name inside its pod, and of a ComputeDomain's, which is also a label's
@@ -58,22 +58,22 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
 
 
 def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
-    """The names of set, scaling group and clique that have more than 45 characters together (shipped semantics §6.2).
+    """Returns the names of set, scaling group and clique that have more than 45 characters together (shipped semantics §6.2).
 
-    Every clique that is too long is told, and of each group and of the set the worst case, since each of the names can be the one
-    to shorten.
+    Reports every clique that is too long, and the worst case for each group and for the set, since any of the names may be shortened.
     """
-    too_long = [one for one in patterns_of(set) if one.kind == POD_CLIQUE and _together(set, one) > LONGEST_TOGETHER]
-    told = [(pattern, pattern.clique, _clique_path(set, pattern)) for pattern in too_long]
+    pod_cliques = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
+    too_long = [pattern for pattern in pod_cliques if _together(set, pattern) > LONGEST_TOGETHER]
+    reported = [(pattern, pattern.clique, _clique_path(set, pattern)) for pattern in too_long]
     for group in set.groups:
         mine = [pattern for pattern in too_long if pattern.group == group.name]
-        told += [(_worst(set, mine), group.name, f"{group.path}.name")] if mine else []
-    told += [(_worst(set, too_long), set.name, "metadata.name")] if too_long else []
-    return [LongName(_spelt(set, one), _together(set, one), LONGEST_TOGETHER, own, path) for one, own, path in told]
+        reported += [(_worst(set, mine), group.name, f"{group.path}.name")] if mine else []
+    reported += [(_worst(set, too_long), set.name, "metadata.name")] if too_long else []
+    return [LongName(_spelt(set, pattern), _together(set, pattern), LONGEST_TOGETHER, own, path) for pattern, own, path in reported]
 
 
 def _clique_path(set: PodCliqueSet, pattern: NamePattern) -> str:
-    """Where the clique's name stands: for one of a scaling group where the group names it, as the shipped operator says."""
+    """Returns the field to report: for a clique of a scaling group the group's entry that names it, as the shipped operator does."""
     group = next((group for group in set.groups if pattern.group and group.name == pattern.group), None)
     return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
 

@@ -1,4 +1,4 @@
-"""Objects of one set that would get the same name (shipped semantics §14.3, §14.4)."""
+"""Finds objects of one set that would get the same name (shipped semantics §14.3, §14.4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
 LONGEST_INDEX = 10
-"""Digits of the largest number that Kubernetes' int32 counts have."""
+"""The number of digits of the largest int32, the type of Kubernetes' counts."""
 
 
 @record
@@ -21,9 +21,9 @@ class NameCollision:
 
 
 def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
-    """Every pair of entries whose objects would share a name inside this set; in linear time when there is none.
+    """Returns every pair of entries whose objects would share a name inside this set. Linear when there is none.
 
-    Claims of ComputeDomains share a name only when the domains do, which is told once.
+    Claims of ComputeDomains share a name only when the domains do, so only the domains are reported.
     """
     alike: dict[tuple[str, ...], list[NamePattern]] = {}
     collisions = []
@@ -38,10 +38,10 @@ def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
 
 
 def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:
-    """A name that both patterns stand for, with the lowest indices; empty when there is none."""
+    """Returns a name that both patterns can produce, with the lowest indices; empty when there is none."""
     if len(left) != len(right):
         return ""
-    segments = [_common(one, other) for one, other in zip(left, right, strict=True)]
+    segments = [_common(mine, other) for mine, other in zip(left, right, strict=True)]
     return "" if any(segment is None for segment in segments) else "-".join(segment or "" for segment in segments)
 
 
@@ -52,7 +52,7 @@ def _common(left: Segment, right: Segment) -> str | None:
 
 
 def _word_of_index(word: Segment, count: int) -> str | None:
-    """The word, when an index with so many values can be it."""
+    """Returns the word that an index with `count` values can equal; None when it cannot. Two indices share at least 0."""
     if isinstance(word, int):
         return "0"
     return word if _is_index(word) and int(word) < count else None
@@ -63,5 +63,5 @@ def _is_index(word: str) -> bool:
 
 
 def _outline(pattern: NamePattern) -> tuple[str, ...]:
-    """What patterns must have in common to share a name: the kind, and all words that are not indices."""
+    """Returns what patterns must have in common to share a name: the kind, and all words that are not indices."""
     return (pattern.kind, *("#" if isinstance(segment, int) or _is_index(segment) else segment for segment in pattern.segments))

@@ -1,4 +1,4 @@
-"""Patterns of generated names: words and indices with dashes between them (shipped semantics §2.1).
+"""Builds patterns of generated names: words and indices with dashes between them (shipped semantics §2.1).
 
 One pattern stands for the names that a template gets in all replicas, so that the names of a set can be measured and compared
 before anything is expanded, and in time that does not depend on how many replicas there are.
@@ -16,7 +16,7 @@ from grove_compiler.model.spec.templates import AutoScaling, CliqueTemplate, Sca
 from grove_compiler.record import record
 
 Segment = str | int
-"""A word without a dash; or how many values an index has, so that 3 stands for the words 0, 1 and 2."""
+"""A word without a dash, or the number of values of an index: 3 stands for the words 0, 1 and 2."""
 
 POD_CLIQUE = "PodClique"
 AUTOSCALER = "HorizontalPodAutoscaler"
@@ -28,11 +28,11 @@ _Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
 
 @record
 class NamePattern:
-    """The names of objects of one kind that come from one entry of the manifest.
+    """The pattern of the names of all objects of one kind that come from one entry of the manifest.
 
-    `own` is the name that the user gave that entry and `path` its field; `origin` says in words which entry it is. `clique` and
-    `group` are the names of what it belongs to, empty where there is none. `is_of_domain` marks claims of ComputeDomains, which have a
-    short name of their own inside pods.
+    `own` is the name that the user gave that entry and `path` its field; `origin` describes the entry in words. `clique` and `group` name
+    the clique and the scaling group that it belongs to, empty for none. `is_of_domain` marks claims of ComputeDomains, which have a short
+    name of their own inside pods.
     """
 
     kind: str
@@ -45,15 +45,15 @@ class NamePattern:
     is_of_domain: bool = False
 
     def longest(self, index: int | None = None) -> str:
-        """The longest name, with the last index of each kind; with `index`, one more index of so many values at its end."""
+        """Returns the longest name, with the last value of each index; `index` appends another index with that many values."""
         segments = self.segments if index is None else (*self.segments, index)
         return "-".join(segment if isinstance(segment, str) else str(segment - 1) for segment in segments)
 
 
 def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
-    """The patterns of all PodCliques, autoscalers, claims and ComputeDomains of a set, outermost first.
+    """Returns the patterns of all PodCliques, autoscalers, claims and ComputeDomains of a set, outermost first.
 
-    Names that are double in one list, or empty, are mistakes of their own: only the first entry counts.
+    Duplicate and empty names in a list have findings of their own: only the first entry of each name counts.
     """
     top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
     patterns = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
@@ -66,17 +66,17 @@ def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
 
 
 def words(name: str) -> tuple[Segment, ...]:
-    """A name as the words between its dashes."""
+    """Splits a name into the words between its dashes."""
     return tuple(name.split("-"))
 
 
 def index_count(replicas: int | None, autoscaling: AutoScaling | None = None) -> int:
-    """How many replicas there may be at once, at least one: those that an autoscaler may add count."""
+    """Returns how many replicas there may be at once, at least one, including those that an autoscaler may add."""
     return max(replicas or 1, (autoscaling.max_replicas or 1) if autoscaling else 1, 1)
 
 
 def pods_of(clique: CliqueTemplate) -> int:
-    """How many pods a clique may have at once."""
+    """Returns how many pods a clique may have at once."""
     return index_count(clique.replicas, clique.autoscaling)
 
 
@@ -105,7 +105,7 @@ def _of_clique(clique: CliqueTemplate, name: tuple[Segment, ...], group: str) ->
 def _claims(
     refs: list[SharingRef], owner: tuple[Segment, ...], count: int, origin: str, clique: str = "", group: str = ""
 ) -> list[NamePattern]:
-    """The claims of an owner that has `count` replicas."""
+    """Returns the patterns of the shared claims of an owner that has `count` replicas."""
     patterns = []
     for ref in _first_of_each(refs):
         middle: Segment = "all" if ref.scope == ALL_REPLICAS else count
@@ -116,7 +116,7 @@ def _claims(
 
 
 def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
-    """The ComputeDomains of all cliques that join one, each once, and the claims that pods share."""
+    """Returns the patterns of the ComputeDomains that cliques join, each once, and of the claims that pods share."""
     by_domain: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
     for clique in _first_of_each(set.cliques):
         membership = set.mnnvl.membership(clique)

@@ -1,4 +1,4 @@
-"""Which PriorityClasses a cluster has."""
+"""Lists the PriorityClasses of a cluster."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from grove_compiler.model.expanded.context import SetInContext
 def priority_classes(set: SetInContext) -> list[str]:
     """Returns the names of the PriorityClasses that the snapshot has, sorted.
 
-    Every cluster has two of its own (`system-cluster-critical` and `system-node-critical`), so a snapshot with none was taken without them
-    and does not tell.
+    Every cluster has two built-in ones (`system-cluster-critical` and `system-node-critical`), so an empty list means that the snapshot
+    was taken without PriorityClasses.
     """
     classes = set.snapshot.of_kind("scheduling.k8s.io/v1", "PriorityClass")
     return sorted((manifest.get("metadata") or {}).get("name") or "" for manifest in classes)

@@ -1,4 +1,4 @@
-"""Which field of a set a scale subresource changes: its own, a scaling group's or a clique's. And who may be at it from outside."""
+"""Finds the field of a set that a scale subresource changes (its own, a scaling group's or a clique's), and foreign autoscalers of it."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from grove_compiler.record import record
 
 @record
 class ForeignAutoscaler:
-    """A HorizontalPodAutoscaler that exists and scales a part of a set; `target` is kind and name of that part."""
+    """A HorizontalPodAutoscaler that exists and scales a part of a set; `target` is `Kind/name` of that part."""
 
     name: str
     target: str
 
 
 def foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
-    """Returns the autoscalers that scale the set, one of its scaling groups or one of its cliques. Those of the set itself count too."""
+    """Returns the autoscalers that scale the set, its scaling groups or its cliques, including those that the set itself generates."""
     return _scaling(set, set.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"))
 
 
 def live_foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
-    """Returns the same where all objects say their namespace: in a cluster, where nobody is to hear of each autoscaler of all others."""
+    """Returns the same in a cluster, where every object has a namespace: reads only the autoscalers of the set's own namespace."""
     return _scaling(set, set.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=set.namespace))
 
 
 def _scaling(set: SetInContext, autoscalers: Iterable[Manifest]) -> list[ForeignAutoscaler]:
-    found = []
+    foreign = []
     for manifest in autoscalers:
         metadata, target = manifest.get("metadata") or {}, (manifest.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = target.get("kind") or "", target.get("name") or ""
         is_here = (metadata.get("namespace") or set.default_namespace) == set.namespace and target.get("apiVersion") == API_VERSION
         if is_here and declared_replicas_path(set, kind, name) is not None:
-            found.append(ForeignAutoscaler(metadata.get("name") or "", f"{kind}/{name}"))
-    return found
+            foreign.append(ForeignAutoscaler(metadata.get("name") or "", f"{kind}/{name}"))
+    return foreign
 
 
 def declared_replicas_path(set: PodCliqueSet, kind: str, name: str) -> FieldPath | None:
-    """Where the set declares the replicas of itself, or of one of its PodCliqueScalingGroups or PodCliques.
+    """Returns the field in which the set declares the replicas of itself, of a PodCliqueScalingGroup or of a PodClique.
 
-    The object is found by its exact name, in any replica of the set and of its scaling groups, also in one that does not exist.
-    None when there is no such child.
+    The object is found by its exact name, in any replica of the set and of its scaling groups, even one that does not exist. Returns None
+    when the set has no such child.
     """
     if kind == "PodCliqueSet":
         return ("spec", "replicas") if name == set.name else None
@@ -61,7 +61,7 @@ def declared_replicas_path(set: PodCliqueSet, kind: str, name: str) -> FieldPath
 
 
 def _after_index(name: str, prefix: str) -> str:
-    """What follows `<prefix>-<index>-`; empty when the name does not begin so."""
+    """Returns what follows `<prefix>-<index>-`; empty when the name does not begin like that."""
     rest = name[len(prefix) + 1 :] if name.startswith(f"{prefix}-") else ""
     index, _, tail = rest.partition("-")
     return tail if index.isascii() and index.isdigit() else ""

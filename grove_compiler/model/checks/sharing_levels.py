@@ -1,4 +1,4 @@
-"""The three levels at which claims are shared, so that one rule can speak of all (shipped semantics §3.11, §6.2)."""
+"""Lists the three levels at which claims are shared, so that one rule covers all (shipped semantics §3.11, §6.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_compiler.record import record
 
 @record
 class SharingLevel:
-    """Who shares, and whom its filters may name. A clique has no filters, a scaling group only those of its cliques."""
+    """A set, scaling group or clique that shares claims, and the children that its filters may name: a clique none, a group its cliques."""
 
     origin: str
     refs: list[SharingRef]
@@ -18,7 +18,7 @@ class SharingLevel:
 
 
 def sharing_levels(set: PodCliqueSet) -> list[SharingLevel]:
-    """The set, its scaling groups and its cliques, as far as they share something."""
+    """Returns the set, its scaling groups and its cliques, as far as they share claims."""
     levels = [SharingLevel("the set", set.resource_sharing, set.clique_names, set.group_names)]
     levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in set.groups]
     levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in set.cliques]

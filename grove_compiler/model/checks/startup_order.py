@@ -1,4 +1,4 @@
-"""Whether the cliques of a set can ever start: cycles among what waits for what."""
+"""Checks that the cliques of a set can start: finds cycles among their start-up dependencies."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
-    """Whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
+    """Tells whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
     return bool(waits(set, clique))
 
 
 def startup_cycles(set: PodCliqueSet) -> list[list[str]]:
-    """The cycles among the `startsAfter` of a set's cliques, as `find_cycles` gives them. To wait for oneself is none."""
+    """Returns the cycles among the `startsAfter` of a set's cliques, as `find_cycles` does; a clique that names itself is not one."""
     return find_cycles({clique.name: clique.starts_after for clique in set.cliques})
 
 
 def find_cycles(waits_for: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """One cycle for each knot of names that wait for each other, written as a walk that ends where it began: `[a, b, a]`.
+    """Returns one cycle for each strongly connected component, as a walk that ends where it began: `[a, b, a]`.
 
-    Each cycle is a shortest one through the first name, in the mapping's order, that its knot holds. Names that are no key and
-    names that wait for themselves are left out: they are other mistakes. Linear in names and waits when there is no cycle.
+    Each cycle is a shortest one through the first name of its component, in the mapping's order. Names that are no key and names that wait
+    for themselves are left out: they have findings of their own. Linear in names and waits when there is no cycle.
     """
     ahead = {name: [other for other in dict.fromkeys(others) if other in waits_for and other != name] for name, others in waits_for.items()}
     if not any(ahead.values()):
@@ -52,7 +52,7 @@ def _cycles(ahead: dict[str, list[str]]) -> list[list[str]]:
 
 
 def _breadth_first(start: str, ahead: dict[str, list[str]]) -> dict[str, str]:
-    """Each name that can be reached from `start`, with the name from which it is reached first: `start` too, if a way leads back."""
+    """Returns each name reachable from `start` with the name from which it is first reached; `start` too, if it is on a cycle."""
     came_from: dict[str, str] = {}
     names = [start]
     for name in names:  # grows while it is walked

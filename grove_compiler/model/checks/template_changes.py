@@ -1,4 +1,4 @@
-"""Which fields of a clique's pod template an update changes, so that its pods would be others."""
+"""Finds the fields of a clique's pod template that an update changes, so that its pods would have to be replaced."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MOST_CHANGES = 100
 
 
 def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list[str]:
-    """Field paths in the set, by the order of the template; empty when the pods stay what they are (`1000m` for `1` is no change).
+    """Returns the changed fields as paths in the set, in the order of the template; `1000m` for `1` is no change.
 
-    The set's priorityClassName, which belongs to the template too, is left to a check of its own. A list whose length changes counts
-    as one field.
+    The set's priorityClassName, which is part of the template too, has a check of its own. A list whose length changes counts as one
+    field. Returns at most `MOST_CHANGES` paths.
     """
-    now, then = clique.hashed_template(""), old.hashed_template("")  # of both without the class
+    now, then = clique.hashed_template(""), old.hashed_template("")  # both without the priority class
     if now == then:
         return []
     from grove_compiler.kube.semantic_difference import pod_template_differences  # brings many tables: only when something changed
@@ -23,7 +23,7 @@ def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list
 
 
 def _in_set(clique: CliqueTemplate, path: FieldPath) -> str:
-    """A path of the hashed template as one of the set's."""
+    """Converts a path in the hashed template to one in the set."""
     inner = render(path[1:])
     if path[0] == "metadata":
         return f"{clique.path}.{inner}"

@@ -1,4 +1,4 @@
-"""What an update does to a set: its cliques and groups by name, its constraints, its annotations about MNNVL."""
+"""Compares a set with what it was before an update: its cliques and groups by name, its constraints, its MNNVL annotations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
 
 @record
 class PlacementChange:
-    """A constraint that an update adds, removes or changes. `what` says it in words."""
+    """A constraint that an update adds, removes or changes; `what` says which, in words."""
 
     path: str
     what: str
@@ -24,7 +24,7 @@ class PlacementChange:
 
 @record
 class MnnvlChange:
-    """An annotation that an update touched: `what` is `added`, `removed` or `changed`, `value` and `old` are empty for none."""
+    """An MNNVL annotation that an update `added`, `removed` or `changed` (`what`); `value` and `old` are empty for an absent one."""
 
     what: str
     path: str
@@ -33,7 +33,7 @@ class MnnvlChange:
 
 
 def old_clique(old: PodCliqueSet, clique: CliqueTemplate) -> CliqueTemplate | None:
-    """Returns the clique of this name in the old set; none when it is new. Cliques are the same ones as long as they keep their names."""
+    """Returns the clique of this name in the old set; none when it is new. A clique keeps its identity by its name."""
     return _of_same_name(old.cliques, clique)
 
 
@@ -43,7 +43,7 @@ def old_group(old: PodCliqueSet, group: ScalingGroupTemplate) -> ScalingGroupTem
 
 
 def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
-    """Tells whether the set's topology was not chosen before: the set is new, or it names another topology than it did."""
+    """Tells whether the set is new, or refers to another topology than before."""
     return old is None or old.placement.choice != set.placement.choice
 
 
@@ -53,14 +53,14 @@ def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementCha
     Moving a domain from `packDomain` to `pack.required` is allowed, and so is naming the topology of such an old constraint.
     """
     pairs = [("spec.template", set.placement.constraint, old.placement.constraint)]
-    pairs += [(one.path, one.constraint, _constraint(old_group(old, one))) for one in set.groups]
-    pairs += [(one.path, one.constraint, _constraint(old_clique(old, one))) for one in set.cliques]
+    pairs += [(group.path, group.constraint, _constraint(old_group(old, group))) for group in set.groups]
+    pairs += [(clique.path, clique.constraint, _constraint(old_clique(old, clique))) for clique in set.cliques]
     changes = (_placement_change(f"{path}.topologyConstraint", new, before) for path, new, before in pairs)
     return [change for change in changes if change]
 
 
 def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
-    """Returns every change of a layer that both sets have: the sets themselves, groups and cliques of the same name (shipped §6.2)."""
+    """Returns every change of an MNNVL annotation on what both have: the set, and groups and cliques of the same name (shipped §6.2)."""
     if not set.mnnvl.is_mentioned and not old.mnnvl.is_mentioned:
         return []
     before = {_key(layer): layer for layer in reversed(old.mnnvl.layers)}
@@ -68,7 +68,7 @@ def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
 
 
 def _of_same_name(templates: Sequence[Template], wanted: Template) -> Template | None:
-    """Most templates keep their place, so that is where to look first."""
+    """Returns the template of the same name; looks at the same index first, since most templates keep their place."""
     if wanted.index < len(templates) and templates[wanted.index].name == wanted.name:
         return templates[wanted.index]
     return next((template for template in templates if template.name == wanted.name), None)
@@ -91,7 +91,7 @@ def _placement_change(path: str, new: Constraint | None, old: Constraint | None)
 
 
 def _key(layer: Layer) -> tuple[str, str]:
-    """The set is the same one whatever it is called."""
+    """Identifies a layer across both sets by kind and name; the set's layer matches whatever its name is."""
     return layer.kind, layer.name if layer.kind != "set" else ""
 
 

@@ -1,1 +1,1 @@
-"""What exists for a set: replicas, cliques, gangs, pods, claims, domains."""
+"""Expands a set into what exists for it: replicas, cliques, gangs, pods, claims, domains."""

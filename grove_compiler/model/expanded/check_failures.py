@@ -1,7 +1,7 @@
-"""Preflight checks of a clique's pods that fail: which, since when, and when the next try is due (ADR-026; LWS KEP-820).
+"""Finds failing preflight checks of a clique's pods: which, since when, and when the next try is due (ADR-026; LWS KEP-820).
 
-Nothing remembers how often a check has failed but the condition of the PodClique, which stands for as long as its checks fail: the next try
-is due after as long as that again, so that pauses double.
+The number of tries is stored nowhere. The PodClique's condition tells for how long checks have been failing, and the next try is due after
+as long again, so that pauses double.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ FAILING = "PreflightFailing"
 
 
 def check_back_off(elapsed: float) -> float:
-    """Decides how many seconds pass before checks are tried again that have failed for some seconds."""
+    """Decides for how many seconds the next try waits, given for how many seconds checks have been failing."""
     raise NotImplementedError
 
 
 @record(slots=False)
 class FailedCheck:
-    """A pod whose check has failed last; the kubelet tries again where the pod is not finished."""
+    """A pod whose last check failed. The kubelet retries it unless the pod has finished."""
 
     clique: Clique
     pod: LivePod
@@ -33,12 +33,12 @@ class FailedCheck:
 
     @lazy
     def ended(self) -> float:
-        """When it failed, in seconds since the epoch; where its node does not say, when the pod was made."""
+        """When it failed, in seconds since the epoch; when its status does not tell, the pod's creation time."""
         return self.run.ended or time(self.pod.created or None) or 0.0
 
     @lazy
     def retry_at(self) -> float:
-        """When the pod is made again, by the rule `check_back_off`."""
+        """When the pod is recreated, by the rule `check_back_off`, in seconds since the epoch."""
         since = failing_since(self.clique)
         elapsed = 0.0 if since is None else max(0.0, self.ended - since)
         return self.ended + self.clique.set.decisions.of(check_back_off)(elapsed)
@@ -46,22 +46,22 @@ class FailedCheck:
 
 @remembered
 def failed_checks(clique: Clique) -> list[FailedCheck]:
-    """Returns the pods of a clique whose checks fail, each with the check that failed last."""
-    found = []
+    """Returns the pods of a clique whose checks fail, each with its last failed check."""
+    failed = []
     for pod in live_pods(clique):
         runs = [run for run in pod.tested.last_runs if run.exit_code]
         if runs and not pod.is_ready:
-            found.append(FailedCheck(clique, pod, max(runs, key=lambda run: run.ended)))
-    return found
+            failed.append(FailedCheck(clique, pod, max(runs, key=lambda run: run.ended)))
+    return failed
 
 
 def failing_since(clique: Clique) -> float | None:
-    """Returns since when checks of a clique fail, as its condition says; none while they do not."""
+    """Returns since when checks of a clique fail, from its condition; none while they do not."""
     return time(condition_since(clique, FAILING) or None) if is_true_in(old_status(clique), FAILING) else None
 
 
 @remembered
 def checks_are_over(clique: Clique) -> bool:
-    """Tells whether each of a clique's pods is there and has all its checks behind it."""
+    """Tells whether all pods of a clique exist and have passed all their checks."""
     passed = sum(pod.tested.has_no_check_left for pod in live_pods(clique) if not pod.is_finished)
     return passed >= clique.replicas

@@ -1,4 +1,4 @@
-"""What pods of a cluster wait for before they can have their claims: templates that are not there."""
+"""Finds the claim templates that pods wait for because they do not exist."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from grove_compiler.model.names import replica_of
 
 @remembered
 def missing_shared_templates(clique: Clique) -> list[str]:
-    """Returns the templates of shared claims without which new pods of a clique would lack a claim, each as `namespace/name`.
+    """Returns the missing templates of shared claims that new pods of a clique need, each as `namespace/name`.
 
-    A claim that was made from one before stays and will do. Only the operator knows what is missing: a file may lack what the cluster has.
+    A claim that was made before its template went still serves. Only the operator can tell: a file may lack what the cluster has.
     """
     set = clique.set
     if not set.settings.is_operator or not unresolved_sharing(set):
@@ -30,9 +30,9 @@ def missing_shared_templates(clique: Clique) -> list[str]:
 
 @remembered
 def awaited_claim_templates(clique: Clique) -> list[str]:
-    """Returns the templates that pods of a clique wait for, each as `namespace/name`: also those from which Kubernetes makes claims.
+    """Returns the templates that pods of a clique wait for, each as `namespace/name`, including those from which Kubernetes makes claims.
 
-    Of the latter only pods that wait are told: the template of a ComputeDomain follows it a moment later.
+    The latter only count while a pod waits to be scheduled: the driver makes the template of a ComputeDomain a moment after it.
     """
     waits = any(not pod.node_name and not pod.is_gated for pod in live_pods(clique)) if clique.set.settings.is_operator else False
     return list(dict.fromkeys([*missing_shared_templates(clique), *(_missing_own_templates(clique) if waits else ())]))
@@ -42,7 +42,7 @@ def awaited_claim_templates(clique: Clique) -> list[str]:
 def awaited_claim_templates_of_set(set: ExpandedSet) -> list[str]:
     """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques.
 
-    Only PodCliques are looked at that say so themselves: to look at all pods of a set would cost what they all cost.
+    Only reads the pods of PodCliques whose condition says that they wait: reading all pods of a set would not scale.
     """
     waiting = tally(set).waiting
     indices = sorted({index for name in waiting if (index := replica_of(name, set.name)) is not None and index < set.replica_count})
@@ -51,7 +51,7 @@ def awaited_claim_templates_of_set(set: ExpandedSet) -> list[str]:
 
 
 def _missing_own_templates(clique: Clique) -> Iterator[str]:
-    """Those that the pods themselves name, for each of them to get a claim of its own."""
+    """Yields the missing templates that the pods name themselves, from which each pod gets its own claim."""
     named = [claim.get("resourceClaimTemplateName") for claim in clique.template.pod_spec.get("resourceClaims") or []]
     domain = pod_claim(clique)
     for name in (*named, domain.template if domain is not None else None):

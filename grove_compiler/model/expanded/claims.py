@@ -1,4 +1,4 @@
-"""ResourceClaims that pods share, and which pods use which (shipped semantics §3.11)."""
+"""Models the ResourceClaims that pods share, and which pods use which (shipped semantics §3.11)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_compiler.record import record
 
 CLAIM_API_VERSION = "resource.k8s.io/v1"
 
-# What belongs to a request itself; everything else belongs to the device that it asks for, under `exactly` since v1beta2.
+# The fields of a request itself; everything else describes the requested device and is nested under `exactly` since v1beta2.
 REQUEST_FIELDS = ("name", "exactly", "firstAvailable")
 
 
@@ -33,9 +33,9 @@ def shared_claim_name(owner: str, index: int | None, template: str) -> str:
 
 
 def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
-    """Returns the shared claims that the set, a scaling group or a clique owns. Filters do not matter here: they say only who uses one.
+    """Returns the shared claims that a set, scaling group or clique owns. Filters do not matter here: they only select the users.
 
-    A reference to a template that is nowhere to be seen makes no claim; a rule reports it. Claims that were made from one stay as they are.
+    A reference to a missing template makes no claim, and a rule reports it; claims that were made from one before are kept.
     """
     if isinstance(owner, ExpandedSet):
         set, refs, count = owner, owner.resource_sharing, owner.replica_count
@@ -54,7 +54,7 @@ def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
 
 
 def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
-    """Yields each reference to a template that reaches a clique, with the names of the claims that its pods use because of it."""
+    """Yields each claim-template reference that applies to a clique, with the names of the claims that its pods use for it."""
     set, template, member = clique.set, clique.template, clique.member
     for ref in set.resource_sharing:
         if _reaches(ref, clique):
@@ -69,7 +69,7 @@ def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
 
 @remembered
 def claim_names(clique: Clique) -> list[str]:
-    """Returns the claims that all pods of a clique use, whoever owns them: the set's, then the scaling group's, then the clique's own."""
+    """Returns the claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
     set, template = clique.set, clique.template
     if not (set.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
         return []
@@ -86,13 +86,13 @@ def pod_claim_names(clique: Clique, index: int) -> list[str]:
 
 
 def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
-    """Returns references to claim templates that are neither in the manifest nor among the objects that exist."""
+    """Returns the references to claim templates that are neither in the manifest nor in the snapshot."""
     refs = [*set.resource_sharing, *_refs(set.groups), *_refs(set.cliques)]
     return [ref for ref in refs if _claim_spec(set, ref) is None]
 
 
 def has_claim_template(set: ExpandedSet, ref: SharingRef) -> bool:
-    """Tells whether the template that is referred to is in the set or in the cluster."""
+    """Tells whether the referenced template is in the set or in the cluster."""
     return _claim_spec(set, ref) is not None
 
 
@@ -101,7 +101,7 @@ def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) 
 
 
 def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
-    """The spec of claims made from the template that is referred to: the manifest's own, else an object of the cluster."""
+    """Returns the claim spec of the referenced template: from the set's own templates, else from the cluster."""
     own = None if ref.namespace else next((entry for entry in set.claim_templates if entry.name == ref.name), None)
     if own is not None:
         return spec_in_version(own.spec, set.settings.resource_api)
@@ -110,13 +110,13 @@ def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
 
 
 def _made_spec(set: ExpandedSet, name: str) -> Manifest | None:
-    """The spec of a claim that exists. What it was made from may be gone; pods that run use it all the same, and a claim never changes."""
+    """Returns the spec of an existing claim, whose template may be gone; pods still use it, and a claim's spec is immutable."""
     live = set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name)) if set.snapshot else None
     return live.get("spec") if live is not None else None
 
 
 def _claim_template(set: ExpandedSet, namespace: str, name: str) -> Manifest | None:
-    """An object of the cluster or of the input; a manifest without a namespace goes where the set without one would."""
+    """Returns a ResourceClaimTemplate of the cluster or the input; a manifest without a namespace is in the default namespace."""
     manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", namespace, name)
     if manifest is None and namespace == set.default_namespace:
         manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", "", name)
@@ -128,14 +128,14 @@ def _name(set: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> s
 
 
 def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> list[str]:
-    """The names of one level that reach a clique: those for all replicas first, then those of one replica."""
-    wanted = [ref for ref in refs if _reaches(ref, clique)]
-    shared = [_name(clique.set, owner, None, ref) for ref in wanted if ref.scope == ALL_REPLICAS]
-    return shared + [_name(clique.set, owner, index, ref) for ref in wanted if ref.scope == PER_REPLICA]
+    """Returns the claim names of one level that apply to a clique: those for all replicas first, then those of one replica."""
+    applying = [ref for ref in refs if _reaches(ref, clique)]
+    shared = [_name(clique.set, owner, None, ref) for ref in applying if ref.scope == ALL_REPLICAS]
+    return shared + [_name(clique.set, owner, index, ref) for ref in applying if ref.scope == PER_REPLICA]
 
 
 def _reaches(ref: SharingRef, clique: Clique) -> bool:
-    """A filter names cliques or scaling groups. A scaling group's filter can name only cliques."""
+    """Tells whether a reference's filter matches a clique, by its own name or by that of its scaling group."""
     if ref.filter is None:
         return True
     group = clique.member.group.template.name if clique.member is not None else None

@@ -1,9 +1,8 @@
-"""What can be seen of a PodClique that runs: how many of its pods are in which state (shipped semantics §7.6, §7.9).
+"""Counts the pods of a PodClique by state (shipped semantics §7.6, §7.9).
 
-Pods that are being deleted count nowhere. The shipped operator leaves them out of `replicas` alone, so that more pods may be ready than
-there are, and an update or an eviction that asks whether one more may go is told that it may while the last one is on its way out. What
-is being deleted gets no new requests, and its index is given to its successor at once. Pods that ran to their end count nowhere, too, but
-for those of a training workload that have succeeded: they have had their node, and nothing is wrong with them.
+Terminating pods are not counted. The shipped operator leaves them out of `replicas` only, so that more pods may be ready than exist, and an
+update or an eviction may take one more pod while the last one is still terminating. A terminating pod gets no new requests, and its
+successor takes its index at once. Finished pods are not counted either, except for those of a training workload that have succeeded.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from grove_compiler.record import record
 
 @record
 class PodCounts:
-    """The pods of a clique: all of them, and those in some states.
+    """The number of a clique's pods, in total and by state.
 
-    `holding` are the scheduled ones that nothing is known to be wrong with: they are ready, or may become so. `gated` are those whose gate
-    stays: to count one that this step lifts would be one status more to write, and another to take it back.
+    `holding` are the scheduled ones that are healthy as far as known: ready, or still starting. `gated` are those whose gate stays:
+    counting one that this step lifts would cost two extra status writes.
     """
 
     all: int = 0
@@ -35,13 +34,13 @@ class PodCounts:
 
 
 def is_breached(clique: Clique) -> bool:
-    """Decides whether a clique has fewer pods than its gang cannot do without."""
+    """Decides whether a clique has fewer pods than its `minAvailable`."""
     raise NotImplementedError
 
 
 @remembered
 def pod_counts(clique: Clique) -> PodCounts:
-    """Returns how many pods of a clique are in which state."""
+    """Counts the pods of a clique by state."""
     counts = PodCounts(gated=sum(pod.existing and pod.gated for pod in pods(clique)))
     for pod in attempt_pods(clique):
         if pod.is_finished:
@@ -62,25 +61,25 @@ def pod_counts(clique: Clique) -> PodCounts:
 
 
 def status_waits(clique: Clique, at: float) -> bool:
-    """Decides whether a step says nothing of a clique at a time: neither fields nor conditions, since it says all of a status or none."""
+    """Decides whether a clique's status is not written for now: neither fields nor conditions, since a status is written as a whole."""
     raise NotImplementedError
 
 
 @remembered
 def lifts_gates(clique: Clique) -> bool:
-    """Tells whether this step takes the gate off a pod of the clique."""
+    """Tells whether this step removes the scheduling gate of any pod of the clique."""
     return pod_counts(clique).gated < sum(pod.is_gated for pod in attempt_pods(clique) if not pod.is_finished)
 
 
 @remembered
 def clique_is_breached(clique: Clique) -> bool:
-    """Tells whether a clique is short of pods, by the rule `is_breached`. While its pods are being replaced nobody can say."""
+    """Tells whether a clique is short of pods, by the rule `is_breached`; false while an update replaces its pods."""
     return not is_updating(clique) and clique.set.decisions.of(is_breached)(clique)
 
 
 @remembered
 def is_up_to_date(clique: Clique) -> bool:
-    """Tells whether the clique and all its pods have the template that is declared now."""
+    """Tells whether the clique and all its pods have the current template."""
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
     counts = pod_counts(clique)
     return labels.get(POD_HASH_LABEL) == clique.pod_template_hash and counts.updated == counts.all

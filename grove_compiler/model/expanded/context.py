@@ -1,4 +1,4 @@
-"""A set in its context: the operator's configuration, the caller's settings, what exists, and what rules decide of it as a whole."""
+"""Puts a set in its context: the operator's configuration, the caller's settings, the snapshot, and decisions about the set as a whole."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from grove_compiler.record import record
 
 
 def live_replicas(set: PodCliqueSet, declared: int, live: int | None) -> int:
-    """Decides how many replicas a clique or a scaling group has; `live` is what its object says, none before there is one."""
+    """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists."""
     raise NotImplementedError
 
 
 def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
-    """Decides which scheduler a clique's pods have."""
+    """Decides the scheduler of a clique's pods."""
     raise NotImplementedError
 
 
 def gang_scheduler(set: PodCliqueSet, config: Configuration) -> str:
-    """Decides which scheduler the gangs of a set are for."""
+    """Decides the scheduler of a set's gangs."""
     raise NotImplementedError
 
 
 def kai_queue(set: PodCliqueSet) -> str:
-    """Decides which of KAI's queues accounts for the set's gangs; empty for none."""
+    """Decides the KAI queue that the set's gangs are accounted to; empty for none."""
     raise NotImplementedError
 
 
 def volcano_queue(set: PodCliqueSet) -> str:
-    """Decides which of Volcano's queues the set's gangs are in. A queue that only cliques name counts too (shipped semantics §14.28)."""
+    """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too (shipped semantics §14.28)."""
     raise NotImplementedError
 
 
 @record
 class SchedulerUse:
-    """A scheduler that pods of a set have, and the first clique whose pods those are."""
+    """A scheduler that pods of a set use, and the first clique that uses it."""
 
     scheduler: str
     clique: CliqueTemplate
@@ -55,10 +55,10 @@ class SchedulerUse:
 
 @record(slots=False)
 class SetInContext(PodCliqueSet):
-    """A PodCliqueSet with what surrounds it: all that its parts need to know of the whole.
+    """A PodCliqueSet with its configuration, settings, snapshot and topologies.
 
-    `is_out_of_time` and `backing_off` are all that what is desired may know of the clock: that the deadline of a training workload is
-    over, and which of its replicas have to wait before their next attempt begins.
+    `is_out_of_time` (the deadline of a training workload is over) and `backing_off` (the replicas that wait before their next attempt) are
+    the only facts about time that desired objects may depend on.
     """
 
     config: Configuration = field(default_factory=Configuration, repr=False)
@@ -70,49 +70,49 @@ class SetInContext(PodCliqueSet):
 
     @lazy
     def topology(self) -> Topology | None:
-        """The topology that constraints are translated by; none where topology-aware scheduling is off or it does not exist."""
+        """The topology that translates the set's constraints; none where it does not exist or topology-aware scheduling is off."""
         return self.placement.find(self.topologies) if self.config.topology_enabled else None
 
     @lazy
     def missing_domains(self) -> list[str]:
-        """Domains that the set asks for and its topology lacks; none are missing where there is no topology."""
+        """The domains that the set's constraints name and its topology lacks; empty without a topology."""
         return self.topology.lacks([use.domain for use in self.placement.domain_uses]) if self.topology else []
 
     def rank(self, domain: str) -> int:
-        """Returns how narrow a domain is, from 0 for the broadest; -1 for one that the topology lacks."""
+        """Returns the level of a domain, from 0 for the broadest; -1 for one that the topology lacks."""
         rank = self.topology.rank(domain) if self.topology else None
         return -1 if rank is None else rank
 
     @lazy
     def mnnvl_shape(self) -> str:
-        """The form of the designs' ComputeDomains and claims: `as-proposed` or `driver`."""
+        """The form in which the designs' ComputeDomains and claims are written: `as-proposed` or `driver`."""
         return shape_of(self.settings.mnnvl_shape, self.snapshot)
 
     @lazy
     def scheduled_pods(self) -> int:
-        """How many of its pods have a node already."""
+        """How many of its pods are scheduled to a node."""
         return self.snapshot.scheduled_pods(self.namespace, self.name)
 
     @lazy
     def ref(self) -> ObjectRef:
-        """With the UID that the manifest has, else with that of the set in the snapshot."""
+        """The reference to the set, with the UID of the manifest, else of the set in the snapshot."""
         declared = super().ref
         return declared if declared.uid else self.snapshot.with_uid(declared)
 
     @lazy
     def revisions(self) -> list[Revision]:
-        """The pod templates that are recorded of it, the oldest first; none offline."""
+        """Its recorded pod templates, the oldest first; empty offline."""
         return revisions_of(self.snapshot, self.ref)
 
     @lazy
     def template_hashes(self) -> Hashes:
-        """The hash of each clique's pod template, and that of all together: those recorded, where nothing has changed in meaning."""
+        """The hash of each clique's pod template and the generation hash: the recorded ones where templates mean the same."""
         inherited = self.inherited_hashes
         return inherited or effective_hashes(self.cliques, self.priority_class, self.revisions, lambda: self.computed_hashes)
 
     @lazy
     def inherited_hashes(self) -> Hashes | None:
-        """Those that another operator, or another release, has given it; none once it is recorded what its pods are made from."""
+        """The hashes that another operator, or another release, has assigned; none once we have recorded its templates ourselves."""
         live = None if self.revisions else self.snapshot.live(self.ref)
         if live is None or not knows_hashes(live, self.metadata.get("generation")):
             return None
@@ -120,16 +120,17 @@ class SetInContext(PodCliqueSet):
         return inherited_hashes(self.cliques, live, pod_cliques, self.computed_hashes)
 
     def pod_template_hash(self, clique: CliqueTemplate) -> str:
-        """Returns the hash of a clique's pod template: that recorded, where nothing has changed in meaning."""
-        # Where nothing is recorded, the clique is asked and not the list of all, so that `explain` names its lines alone.
+        """Returns the hash of a clique's pod template: the recorded one where the template means the same."""
+        # Without records the clique computes its own hash, so that `explain` attributes it to the lines of this clique alone.
         return self.template_hashes[0][clique.index] if self.revisions or self.inherited_hashes else clique.pod_template_hash
 
     def recorded_template(self, clique: CliqueTemplate, hash: str) -> CliqueTemplate | None:
-        """Returns a clique as it is declared, but for its pods, which are as recorded under a hash; none where nothing is."""
+        """Returns a clique with the pod template recorded under a hash and the rest as declared; none where there is no such record."""
         key = clique.index, hash
         if key not in self._recorded_templates:
-            named = (one.template(clique.name) for one in reversed(self.revisions) if one.hashes.get(clique.name) == hash)
-            self._recorded_templates[key] = None if (recorded := next(named, None)) is None else clique.with_pods_of(recorded)
+            matching = (revision for revision in reversed(self.revisions) if revision.hashes.get(clique.name) == hash)
+            recorded = next((revision.template(clique.name) for revision in matching), None)
+            self._recorded_templates[key] = None if recorded is None else clique.with_pods_of(recorded)
         return self._recorded_templates[key]
 
     @lazy
@@ -142,16 +143,16 @@ class SetInContext(PodCliqueSet):
         return self.decisions.of(gang_scheduler)(self, self.config)
 
     def replicas_of(self, ref: ObjectRef, declared: int) -> int:
-        """Returns the replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
+        """Returns the number of replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
         manifest = self.snapshot.live(ref)
         live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
         return self.decisions.of(live_replicas)(self, declared, live)
 
 
 def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
-    """Returns the schedulers that the set's pods have, each with the first clique that has it; one is how it should be.
+    """Returns the schedulers that the set's pods use, each with the first clique that uses it; a valid set has one.
 
-    The scheduler of the very first clique is what the shipped operator takes for the whole set (shipped semantics §6.2, §10).
+    The shipped operator takes the scheduler of the very first clique for the whole set (shipped semantics §6.2, §10).
     """
     first: dict[str, CliqueTemplate] = {}
     for clique in set.cliques:

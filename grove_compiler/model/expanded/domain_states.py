@@ -1,4 +1,4 @@
-"""How the ComputeDomains of a set stand, as NVIDIA's driver reports. Nothing waits for that: nodes join a domain because of its pods."""
+"""Reads the state of a set's ComputeDomains from NVIDIA's driver. Nothing waits for it: nodes join a domain because of its pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grove_compiler.model.lazy import remembered
 
 @dataclass(slots=True, eq=False)
 class DomainState:
-    """What is reported of one ComputeDomain: how many nodes have joined it and can use it, and in `message` why it is not ready."""
+    """The reported state of a ComputeDomain: how many nodes have joined it and are ready; `message` tells why it is not ready."""
 
     name: str
     replica: int
@@ -27,25 +27,25 @@ class DomainState:
 
 
 def domains_are_served(set: ExpandedSet) -> bool:
-    """Tells whether the cluster can have ComputeDomains; true as long as nothing says that it cannot."""
+    """Tells whether the cluster serves ComputeDomains; true when unknown."""
     definition = domain_definition(set.snapshot)
     return definition is None or any(version.get("served") for version in definition["spec"].get("versions") or [])
 
 
 @remembered
 def domain_states(set: ExpandedSet) -> list[DomainState]:
-    """Returns how each domain of the set stands, by replica.
+    """Returns the state of each domain of the set, by replica.
 
-    They are read by one label and not one by one: whoever asks is the set as a whole, which may have thousands of replicas.
+    Lists them by label instead of reading them one by one: a set may have thousands of replicas.
     """
     labelled = set.snapshot.labelled(group_of(DRIVER_API_VERSION), DOMAIN, PART_OF, set.name, set.namespace)
-    live = {(one.get("metadata") or {}).get("name"): one for one in labelled}
-    wanted = ((replica.index, domain.name) for replica in set.replicas for domain in domains(replica))
-    return [_state(name, replica, live.get(name)) for replica, name in wanted]
+    live = {(manifest.get("metadata") or {}).get("name"): manifest for manifest in labelled}
+    desired = ((replica.index, domain.name) for replica in set.replicas for domain in domains(replica))
+    return [_state(name, replica, live.get(name)) for replica, name in desired]
 
 
 def is_leaving_empty(domain: ComputeDomain) -> bool:
-    """Tells whether somebody has deleted the domain and no pod is in it: then it may go, to be made again."""
+    """Tells whether the domain is terminating and has no pods, so that it may go and be recreated."""
     set = domain.cliques[0].set
     live = set.snapshot.get(DRIVER_API_VERSION, DOMAIN, set.namespace, domain.name)
     return live is not None and is_terminating(live) and not any(live_pods(clique) for clique in domain.cliques)
@@ -54,7 +54,7 @@ def is_leaving_empty(domain: ComputeDomain) -> bool:
 def _state(name: str, replica: int, live: Manifest | None) -> DomainState:
     status = status_of(live)
     nodes = status.get("nodes") or []
-    # Nodes have a status of their own since the driver's 25.8; one without it counts by what the domain says.
+    # Nodes have a status of their own since driver 25.8; without it, the domain's status counts.
     ready = [node for node in nodes if node.get("status", status.get("status")) == "Ready"]
     if live is None:
         message = "is not there yet"

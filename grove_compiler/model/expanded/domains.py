@@ -1,4 +1,4 @@
-"""ComputeDomains that exist for a set, and the claims through which pods join them (`docs/mnnvl.md`)."""
+"""Models the ComputeDomains of a set, and the claims through which pods join them (`docs/mnnvl.md`)."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class ComputeDomain:
 
 @record
 class PodClaim:
-    """An entry of a pod's `resourceClaims`: `claim` is one that pods share, or `template` one that each pod gets its own from.
+    """An entry of a pod's `resourceClaims`: either `claim`, which pods share, or `template`, from which each pod gets its own.
 
-    `is_new` says whether the pod's template has no claim of that name yet. `pointers` are the JSON pointers, inside the pod's spec,
-    of the containers that use the claim and do not say so themselves.
+    `is_new` tells whether the pod's template lacks a claim of that name. `pointers` are the JSON pointers, inside the pod's spec, of the
+    containers that are to use the claim and do not name it yet.
     """
 
     name: str
@@ -80,7 +80,7 @@ def gangs_with_domains(replica: Replica) -> frozenset[str]:
 
 @remembered
 def pod_claim(clique: Clique) -> PodClaim | None:
-    """Returns how the pods of a clique refer to the claim of their domain; none when they are in no domain."""
+    """Returns the claim entry through which the pods of a clique join their domain; none when they are in no domain."""
     membership = clique.membership
     if membership is None:
         return None
@@ -97,7 +97,7 @@ def _claim_name(clique: Clique, membership: Membership) -> str:
 
 
 def _owner_name(clique: Clique, membership: Membership) -> str:
-    """The name of what the domain belongs to."""
+    """Returns the name of the replica, scaling-group replica or PodClique that the domain is for."""
     if membership.scope == SCALING_GROUP_REPLICA and clique.member is not None:
         return clique.member.name
     return clique.replica.name if membership.scope == REPLICA else clique.name

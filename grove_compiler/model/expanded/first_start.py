@@ -1,7 +1,7 @@
-"""Tells until when the pods of a new PodClique are on their way, and nothing that is worth a write can be said of it.
+"""Tells until when the pods of a new PodClique are starting, so that its status is not worth a write yet.
 
-From the moment that gates are lifted until pods are ready, a clique goes through states that last a moment each: not looked at by the
-scheduler, on nodes in part, on nodes, ready in part. To write each of them made a fifth of all that a large set cost.
+From lifted gates to ready pods a clique passes through short-lived states: not seen by the scheduler, partly scheduled, scheduled, partly
+ready. Writing each of them was a fifth of the cost of a large set.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from grove_compiler.model.inputs.configuration import DEFAULT_SCHEDULER
 from grove_compiler.model.lazy import remembered
 
 STARTING_SECONDS = 3.0
-"""How long a pod that is on a node may take to be ready before somebody wants to know."""
+"""How long a scheduled pod may take to become ready before its state is reported."""
 QUEUED_SECONDS = 20.0
-"""How long after it was made a pod may wait until Kubernetes' own scheduler looks at it: it is busy if a thousand come at once."""
+"""How long after its creation a pod may wait for kube-scheduler, which is busy when a thousand pods come at once."""
 OTHERS_QUEUED_SECONDS = 3.0
-"""The same for another scheduler, of which nobody knows whether it runs at all."""
+"""The same for another scheduler; shorter, because it may not be running at all."""
 
 
 @remembered
 def first_start_ends(clique: Clique) -> float | None:
-    """Returns when the first of a clique's pods takes longer than it should to get ready; none if there is something to say now.
+    """Returns when the first of a clique's pods will have taken too long to become ready; none if the status should be written now.
 
-    There is, once something was said before, if a pod is in trouble, held by its gate or finished, and if all are ready. What a training
-    workload says is the record that it goes by, which does not wait.
+    It should once there is an earlier status, when a pod has failed, is gated or has finished, and when all are ready. The status of a
+    training workload is the record that later steps depend on, so it never waits.
     """
     if clique.set.is_training or old_status(clique):
         return None
@@ -37,7 +37,7 @@ def first_start_ends(clique: Clique) -> float | None:
 
 
 def _ends(pod: LivePod) -> float | None:
-    """Returns until when one pod is on its way; none if it is not."""
+    """Returns until when one pod may take to become ready; none if it is not starting normally."""
     if pod.is_gated or pod.is_finished or pod.has_crashed or pod.is_unhealthy:
         return None
     if pod.node_name:

@@ -1,4 +1,4 @@
-"""PodGangs: which cliques of a replica start together, how many pods of each, and where they may be placed."""
+"""Models PodGangs: which cliques of a replica start together, with how many pods, and their topology constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 
 
 def gang_is_initialized(gang: Gang) -> bool:
-    """Decides whether a gang is ready for its scheduler, which its condition `Initialized` says."""
+    """Decides whether a gang is ready for its scheduler, the condition `Initialized`."""
     raise NotImplementedError
 
 
@@ -37,7 +37,7 @@ class PodGroup:
 
 @record
 class ConstraintGroup:
-    """The pod groups of one replica of a scaling group that has a topology constraint, which may mean nothing in this cluster."""
+    """The pod groups of one scaling-group replica with a topology constraint, which is none if the cluster has none of its domains."""
 
     name: str
     pod_group_names: list[str]
@@ -93,7 +93,7 @@ class Gang:
 
     @lazy
     def kai_topology(self) -> str | None:
-        """What KAI calls that topology: its Topology may be somebody else's and have another name."""
+        """The name of the KAI Topology for that topology, which may be another one if others made it."""
         topology = self.set.topology
         return topology.kai_name if topology is not None and self.topology_name else None
 
@@ -102,7 +102,7 @@ class Gang:
 
     @lazy
     def min_member(self) -> int:
-        """Pods that must be placed at once."""
+        """The number of pods that must be scheduled together."""
         return sum(group.min_available for group in self.groups)
 
     @lazy
@@ -112,12 +112,12 @@ class Gang:
 
     @lazy
     def was_initialized(self) -> bool:
-        """Whether its condition `Initialized` is true already."""
+        """Whether its live condition `Initialized` is true."""
         return is_true(self.set.snapshot.live(self.ref), "Initialized")
 
     @lazy
     def has_all_pods(self) -> bool:
-        """Whether every clique of it exists and has all its pods, by their label."""
+        """Whether all its cliques exist and have all their pods with the gang's label."""
         return all(
             self.set.snapshot.live(clique.ref) is not None
             and sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique)) >= clique.replicas
@@ -126,7 +126,7 @@ class Gang:
 
     @lazy
     def is_let_go(self) -> bool:
-        """Whether a pod of it bears no gate any more, for which all of them had to be there once."""
+        """Whether any of its pods has lost its scheduling gate, for which all pods must have existed."""
         return any(not pod.is_gated for clique in self.cliques for pod in attempt_pods(clique))
 
 

@@ -1,4 +1,4 @@
-"""What has to be true before a pod may be scheduled: facts about its gang, on which rules decide (`rules/gates.yaml`)."""
+"""Collects the facts about a gang by which `rules/gates.yaml` decides when its pods may be scheduled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 
 def gate_is_lifted(pod: LivePod) -> bool:
-    """Decides whether Grove's scheduling gate is taken off a pod that has it."""
+    """Decides whether Grove's scheduling gate is removed from a pod that has it."""
     raise NotImplementedError
 
 
@@ -22,13 +22,13 @@ def new_pod_is_gated(clique: Clique) -> bool:
 
 
 def is_named_by_gang(pod: LivePod) -> bool:
-    """Tells whether the gang that exists refers to the pod, so that its scheduler knows it."""
+    """Tells whether the live gang refers to the pod, so that its scheduler knows it."""
     return pod.name in _named_pods(pod.clique)
 
 
 @remembered
 def base_gang_is_scheduled(replica: Replica) -> bool:
-    """Tells whether the base gang exists and each of its cliques has the pods that it needs on nodes."""
+    """Tells whether the base gang exists and each of its cliques has at least `minReplicas` scheduled pods."""
     snapshot = replica.set.snapshot
     gang = snapshot.live(base_gang(replica).ref)
     if gang is None:
@@ -43,7 +43,7 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
 
 @remembered
 def _named_pods(clique: Clique) -> set[str]:
-    """The pods to which the clique's gang refers; a set, since every pod of the clique is looked for."""
+    """Returns the names of the pods that the clique's gang refers to, as a set, since every pod of the clique is looked up."""
     gang = clique.set.snapshot.live(gang_of(clique).ref)
     references = next((one.get("podReferences") for one in _podgroups(gang or {}) if one.get("name") == clique.name), None)
     return {reference.get("name") or "" for reference in references or []}

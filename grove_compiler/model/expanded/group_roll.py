@@ -1,4 +1,4 @@
-"""How the replicas of a scaling group are replaced by newer ones: each as a whole, for its pods work together."""
+"""Rolls the replicas of a scaling group to newer templates, each as a whole, because its pods work together."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ HASH = "currentPodCliqueSetGenerationHash"
 
 @record(slots=False)
 class GroupRoll:
-    """What a scaling group's status should say of its update, given what it says already."""
+    """The update of a scaling group: what its `updateProgress` should be, given what it is (`old`)."""
 
     group: ScalingGroup = field(repr=False)
     old: Manifest = field(repr=False)
 
     @lazy
     def is_active(self) -> bool:
-        """Whether the update has come to this group, and its replicas are replaced one after the other."""
+        """Whether this group's replica of the set is the one being updated, and the group's replicas are replaced one after the other."""
         return self.group.set.is_rolled and replica_is_updating(self.group.replica)
 
     @lazy
     def is_old(self) -> bool:
-        """Whether the status tells of another update than that to what is declared now."""
+        """Whether the recorded progress is that of an update to an earlier generation."""
         return self.old.get("podCliqueSetGenerationHash") != self.group.set.generation_hash
 
     @lazy
     def starts(self) -> bool:
-        """Whether an update of the group begins now; what was counted for an earlier one counts no more (grove #400)."""
+        """Whether an update of the group begins now; counts of an earlier one are dropped (grove #400)."""
         if not self.group.set.is_rolled:
             return self.is_old
         is_late = bool(self.old.get("updateEndedAt")) and self._is_behind
@@ -44,14 +44,14 @@ class GroupRoll:
 
     @lazy
     def is_over(self) -> bool:
-        """Whether nothing is left to be replaced by us. Where pods are replaced by hand, nothing ever is."""
+        """Whether we have nothing left to replace; always true where people replace pods by hand (`OnDelete`)."""
         if not self.is_active:
             return not self.group.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
         return not self._is_behind and self.roll.serving >= self.group.min_available
 
     @lazy
     def old_hashes(self) -> Manifest:
-        """Which templates the status said that all replicas have, but what is known to be wrong (see `CliqueRoll.old_hashes`)."""
+        """The recorded hash of the templates that all replicas have, unless known to be wrong (see `CliqueRoll.old_hashes`)."""
         old = old_status(self.group).get(HASH)
         is_wrong = old == self.group.set.generation_hash and self._is_behind
         return {} if old is None or is_wrong else {HASH: old}
@@ -62,7 +62,7 @@ class GroupRoll:
 
     @lazy
     def selection(self) -> Selection:
-        """The indices of replicas that served when they were selected, with the next if it may go now."""
+        """The indices of the available replicas selected for replacement, with the next one if it may go now."""
         if not self.is_active:
             return Selection()
         old = Selection() if self.starts else selected(self.old.get("readyReplicaIndicesSelectedToUpdate") or {})
@@ -70,12 +70,12 @@ class GroupRoll:
 
     @lazy
     def updated_cliques(self) -> int:
-        """How many of its PodCliques, and all their pods, have the newest templates."""
+        """How many of its PodCliques have the newest template, and so do all their pods."""
         return sum(is_up_to_date(clique) for member in self.group.members for clique in member.cliques)
 
     @lazy
     def roll(self) -> Roll:
-        """Its replicas as things that are replaced one after the other."""
+        """Its replicas as a `Roll`."""
         serving = [member for member in self.group.members if is_available(member)]
         behind = [member.index for member in serving if is_outdated(member)]
         unplaced = sum(_has_no_room(member) for member in self.group.members)
@@ -84,15 +84,15 @@ class GroupRoll:
 
 @remembered
 def group_roll(group: ScalingGroup) -> GroupRoll:
-    """Returns how the update of a scaling group stands."""
+    """Returns the update of a scaling group."""
     return GroupRoll(group, old_status(group).get("updateProgress") or {})
 
 
 @remembered
 def member_is_updating(member: ScalingGroupReplica) -> bool:
-    """Tells whether this replica of a scaling group is to be replaced now: it serves nobody, or was selected and may still go.
+    """Tells whether this replica of a scaling group is to be replaced now: it is not available, or was selected and may still go.
 
-    The group's status has to say that the update has come to the group, and which replica was selected: what acts on it is made later.
+    Reads the recorded selection only: the status must name the replica before anything of it is deleted.
     """
     roll = group_roll(member.group)
     if not roll.is_active or roll.starts or roll.old.get("updateEndedAt"):
@@ -105,10 +105,10 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
 
 @remembered
 def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
-    """Returns the pods that have to go now because a replica of a scaling group is replaced, those of older templates last.
+    """Returns the pods to delete because their scaling-group replica is replaced, those of older templates last.
 
-    All of them go, for they work together; but nothing that was made anew since. While one of an older template is left, the others are
-    known to have to go as well: a crash in between changes nothing.
+    All of them go, because they work together, except those that were recreated since. Outdated pods go last: as long as one is left, the
+    others are known to have to go as well, so a crash in between changes nothing.
     """
     if not member_is_updating(member):
         return []
@@ -120,14 +120,14 @@ def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
 
 @remembered
 def is_available(member: ScalingGroupReplica) -> bool:
-    """Tells whether each clique of a scaling group's replica has as many ready pods as it cannot do without."""
-    # Counted here: to know which pods there should be takes the template that they are made from, which depends on this.
+    """Tells whether each clique of a scaling-group replica has at least `minAvailable` ready pods."""
+    # Counts live pods instead of using `pod_counts`: which pods there should be depends on their template, which depends on this.
     return all(clique.ref.uid and sum(pod.is_ready for pod in live_pods(clique)) >= clique.min_available for clique in member.cliques)
 
 
 @remembered
 def is_outdated(member: ScalingGroupReplica) -> bool:
-    """Tells whether a PodClique or a pod of a scaling group's replica is of an older template."""
+    """Tells whether a PodClique or a pod of a scaling-group replica has an older template."""
     return any(map(_is_behind, member.cliques))
 
 

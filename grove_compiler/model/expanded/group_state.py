@@ -1,7 +1,7 @@
-"""What can be seen of a scaling group that runs: how many of its replicas are in which state (shipped semantics §7.6, §7.9).
+"""Counts the replicas of a scaling group by state (shipped semantics §7.6, §7.9).
 
-It rests on what is counted of its cliques now, and not on what their statuses said before: so one step writes all of them, and the group
-never tells of a moment that its cliques have left behind.
+It uses the counts of its cliques in this step, not their recorded statuses: so one step writes all of them, and the group's status is never
+behind those of its cliques.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grove_compiler.record import record
 
 @record
 class ReplicaCounts:
-    """The replicas of a scaling group in some states. `holding` are those of which every clique exists and none is known to be breached."""
+    """The number of a scaling group's replicas by state. `holding` are those whose cliques all exist and none of which is breached."""
 
     scheduled: int = 0
     available: int = 0
@@ -24,7 +24,7 @@ class ReplicaCounts:
 
 @remembered
 def replica_counts(group: ScalingGroup) -> ReplicaCounts:
-    """Returns how many of the replicas that a group should have are in which state."""
+    """Counts the desired replicas of a group by state."""
     counts = ReplicaCounts()
     for member in group.members:
         if not _is_complete(member):
@@ -41,7 +41,7 @@ def replica_counts(group: ScalingGroup) -> ReplicaCounts:
 
 @remembered
 def group_is_up_to_date(group: ScalingGroup) -> bool:
-    """Tells whether all cliques that the group should have exist, and have the templates that are declared now."""
+    """Tells whether all desired cliques of the group exist and have the current templates."""
     return all(_is_complete(member) and all(map(is_up_to_date, member.cliques)) for member in group.members)
 
 

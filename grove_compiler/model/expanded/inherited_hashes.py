@@ -1,8 +1,8 @@
-"""Hashes that a set has although nothing is recorded of its templates: the shipped operator gave them, or another release of this one.
+"""Finds the hashes of a set without recorded templates, as assigned by the shipped operator or by another release of this one.
 
-The shipped operator records no templates, and its hashes change with the version of Kubernetes' types that it was built with. To compare
-them with ours would restart every pod once (grove #709). But for a set that was not edited since that operator has looked at it, its
-statuses and labels say which hashes belong to what is declared.
+The shipped operator records no templates, and its hashes change with the version of Kubernetes' types that it was built with. Comparing
+them with ours would restart every pod once (grove #709). But while a set has not been edited since that operator last observed it, its
+statuses and labels tell which hashes belong to the current spec.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SET, REPLICA = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index
 
 
 def knows_hashes(live: Manifest, generation: int | None) -> bool:
-    """Tells whether a set says of itself which hash this generation of it has."""
+    """Tells whether a set's status holds the hash of this generation."""
     status = status_of(live)
     return bool(status.get("currentGenerationHash")) and generation is not None and status.get("observedGeneration") == generation
 
@@ -29,9 +29,9 @@ def knows_hashes(live: Manifest, generation: int | None) -> bool:
 def inherited_hashes(
     cliques: Sequence[CliqueTemplate], live: Manifest, pod_cliques: Callable[[], Iterable[Manifest]], computed: Hashes
 ) -> Hashes | None:
-    """Returns the hashes that a set which knows its own was given; none where they are those that are `computed`.
+    """Returns the hashes in the statuses and labels of a set for which `knows_hashes` holds; none where they equal the `computed` ones.
 
-    A clique that has no PodClique, or of which none is known to be up to date, has what is computed: none of its pods bears another.
+    A clique without a PodClique that is known to be up to date gets its computed hash: no pod of it has another one.
     """
     status = live["status"]
     generation = status["currentGenerationHash"]
@@ -39,16 +39,16 @@ def inherited_hashes(
         return None
     progress = status.get("updateProgress") or {}
     is_rolling = bool(progress.get("updateStartedAt")) and not progress.get("updateEndedAt")
-    found = {}
-    for one in pod_cliques():
-        hash = "" if is_terminating(one) else _declared_hash(one, generation, is_rolling)
+    inherited = {}
+    for pod_clique in pod_cliques():
+        hash = "" if is_terminating(pod_clique) else _declared_hash(pod_clique, generation, is_rolling)
         if hash:
-            found[one["metadata"]["name"].removeprefix(_place(one))] = hash
-    return [found.get(clique.name, hash) for clique, hash in zip(cliques, computed[0], strict=True)], generation
+            inherited[pod_clique["metadata"]["name"].removeprefix(_place(pod_clique))] = hash
+    return [inherited.get(clique.name, hash) for clique, hash in zip(cliques, computed[0], strict=True)], generation
 
 
 def _declared_hash(pod_clique: Manifest, generation: str, is_rolling: bool) -> str:
-    """The hash that what is declared has, as far as a PodClique knows it: in a scaling group it may wait for its turn in an update."""
+    """Returns the hash of the current template by a PodClique; empty if it does not know, as in a group that waits for its update."""
     labels, status = pod_clique["metadata"].get("labels") or {}, status_of(pod_clique)
     if status.get("currentPodCliqueSetGenerationHash") == generation:
         return status.get("currentPodTemplateHash") or ""
@@ -56,7 +56,7 @@ def _declared_hash(pod_clique: Manifest, generation: str, is_rolling: bool) -> s
 
 
 def _place(pod_clique: Manifest) -> str:
-    """What stands before the name of its clique in the name of a PodClique."""
+    """Returns the prefix of a PodClique's name before the name of its clique."""
     labels = pod_clique["metadata"].get("labels") or {}
     owner, index = (labels.get(GROUP), labels.get(MEMBER)) if GROUP in labels else (labels.get(SET), labels.get(REPLICA))
     return part_of(part_of(owner or "", index or ""), "")

@@ -1,4 +1,4 @@
-"""Kueue's groups of plain pods: which pods of a replica wait in a queue together."""
+"""Counts the pods of a replica that form one of Kueue's pod groups."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 @remembered
 def queued_pods(replica: Replica) -> int:
-    """Returns how many pods of a replica name a queue of Kueue's."""
+    """Returns how many pods of a replica name a Kueue queue."""
     return sum(clique.replicas for clique in replica.all_cliques if clique.template.labels.get(QUEUE_LABEL))

@@ -1,4 +1,4 @@
-"""What a cluster has of a part of a set: the object as it is, and what was reported of it before."""
+"""Reads the live object of a part of a set, and its status and conditions."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Scaling
 from grove_compiler.model.lazy import remembered
 
 STALLED = "Stalled"
-"""The condition of what is held or refused: kstatus knows it by this name."""
+"""The condition of an object that is held or rejected, by the name that kstatus knows."""
 Part = Clique | ScalingGroup | Gang
 
 
 @remembered
 def live_object(part: Part) -> Manifest:
-    """Returns the object that stands for a PodClique, a scaling group or a gang; empty while there is none, or only one that goes."""
+    """Returns the live object of a PodClique, a scaling group or a gang; empty when there is none, or only a terminating one."""
     return part.set.snapshot.live(part.ref) or {}
 
 
 @remembered
 def old_status(part: Part) -> Manifest:
-    """Returns the status of a PodClique, a scaling group or a gang as it stands; empty before anything was reported."""
+    """Returns the live status of a PodClique, a scaling group or a gang; empty before there is one."""
     return status_of(live_object(part))
 
 
 def live_condition(part: Part, type: str) -> Manifest:
-    """Returns a condition of a PodClique, a scaling group or a gang as it stands; empty without one of that type."""
+    """Returns a live condition of a PodClique, a scaling group or a gang; empty without one of that type."""
     return condition_in(old_status(part), type)
 
 
 def set_condition(set: ExpandedSet, type: str) -> Manifest:
-    """Returns a condition of a set as it stands; empty without one of that type."""
+    """Returns a condition of a set; empty without one of that type."""
     return condition_in(set.status, type)
 
 
 def is_stalled(set: ExpandedSet) -> bool:
-    """Tells whether a set says that it is held, or that the server refuses what it needs."""
+    """Tells whether a set has the condition Stalled: it is held, or the API server rejects one of its objects."""
     return is_true_in(set.status, STALLED)
 
 
 def condition_since(part: Part, type: str) -> str:
-    """Returns since when a condition of it has the status that it has; empty without such a condition."""
+    """Returns the `lastTransitionTime` of a condition; empty without such a condition."""
     return live_condition(part, type).get("lastTransitionTime") or ""
 
 
 @remembered
 def is_updating(part: Part) -> bool:
-    """Tells whether pods or replicas of it are being replaced by newer ones: an update has begun by its status, and has not ended."""
+    """Tells whether an update of the part is in progress, by its status: it has begun and not ended."""
     progress = old_status(part).get("updateProgress") or {}
     return bool(progress.get("updateStartedAt")) and not progress.get("updateEndedAt")

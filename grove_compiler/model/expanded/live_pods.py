@@ -1,4 +1,4 @@
-"""Pods of a clique that exist: the facts by which rules decide which of them go first, and whose gate is lifted."""
+"""Models the live pods of a clique: the facts by which rules decide which are deleted first, and whose gate is lifted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 
 @record(slots=False)
 class LivePod:
-    """A pod that exists and that nobody has asked to go."""
+    """A pod that exists. (`live_pods` returns those that are not terminating.)"""
 
     clique: Clique = field(repr=False)
     manifest: Manifest = field(repr=False)
@@ -28,8 +28,8 @@ class LivePod:
     name = declared(str, "metadata.name")
     labels = declared(dict[str, str], "metadata.labels")
     _uid = declared(str, "metadata.uid")
-    created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when it is unknown.")
-    due = declared(str, "metadata.deletionTimestamp", "When it ought to be gone; empty while nobody has asked it to go.")
+    created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when unknown.")
+    due = declared(str, "metadata.deletionTimestamp", "When its grace period is over; empty while it is not being deleted.")
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")
@@ -43,18 +43,18 @@ class LivePod:
 
     @lazy
     def index(self) -> int:
-        """Its index in the clique, from the label, else from the hostname; -1 when neither tells."""
+        """Its index in the clique, from the label, else from the hostname; -1 when neither has it."""
         text = self.labels.get(POD_INDEX_LABEL) or self._hostname.rpartition("-")[2]
         return int(text) if text.isascii() and text.isdecimal() else -1
 
     @lazy
     def phase(self) -> str:
-        """`Pending` until something else is reported."""
+        """Its phase; `Pending` before one is reported."""
         return self._phase or "Pending"
 
     @lazy
     def is_finished(self) -> bool:
-        """Whether it has run to its end, well or badly."""
+        """Whether it has run to completion, successfully or not."""
         return is_finished(self.manifest)
 
     @lazy
@@ -63,39 +63,39 @@ class LivePod:
 
     @lazy
     def is_unschedulable(self) -> bool:
-        """Whether its scheduler says that there is no room for it."""
+        """Whether its scheduler has found no node for it."""
         return any(one.get("type") == "PodScheduled" and one.get("reason") == "Unschedulable" for one in self._conditions)
 
     @lazy
     def template_hash(self) -> str:
-        """The hash of the template that it was made from; empty when it does not say."""
+        """The hash of the template that it was made from; empty without the label."""
         return self.labels.get(POD_HASH_LABEL) or ""
 
     @lazy
     def has_crashed(self) -> bool:
-        """Whether it is not ready, and a container of it ended badly before. One that is ready again has got over its restarts (#697)."""
+        """Whether it is not ready and a container has failed before. One that is ready again has recovered from its restarts (#697)."""
         return not self.is_ready and any(
-            ((one.get("lastState") or {}).get("terminated") or {}).get("exitCode", 0) != 0 for one in self._containers
+            ((container.get("lastState") or {}).get("terminated") or {}).get("exitCode", 0) != 0 for container in self._containers
         )
 
     @property
     def tested(self) -> TestedPod:
-        """What its preflight checks came to."""
+        """The results of its preflight checks."""
         return TestedPod(self.manifest)
 
     @lazy
     def is_unhealthy(self) -> bool:
-        """Whether a container of it has started and is not ready: what has not started yet may still become so."""
-        return any(one.get("started") and not one.get("ready") for one in self._containers)
+        """Whether a container has started and is not ready; one that has not started may still become ready."""
+        return any(container.get("started") and not container.get("ready") for container in self._containers)
 
     @lazy
     def has_current_template(self) -> bool:
-        """Whether it was made from the clique's template as it is declared now."""
+        """Whether it was made from the clique's current template."""
         return self.template_hash == self.clique.pod_template_hash
 
     @lazy
     def is_gated(self) -> bool:
-        """Whether Grove keeps the scheduler off it."""
+        """Whether it has Grove's scheduling gate."""
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
 
@@ -107,21 +107,21 @@ class LeavingPod:
 
     name = declared(str, "metadata.name")
     uid = declared(str, "metadata.uid")
-    due = declared(str, "metadata.deletionTimestamp", "When its containers have had their time and it ought to be gone.")
-    finalizers = declared(list[str], "metadata.finalizers", "Who wants to do something before it goes.")
+    due = declared(str, "metadata.deletionTimestamp", "When its grace period is over.")
+    finalizers = declared(list[str], "metadata.finalizers", "They keep it from being removed.")
     node_name = declared(str, "spec.nodeName", "Empty when it never had one.")
 
 
 @remembered
 def live_pods(clique: Clique) -> list[LivePod]:
-    """Returns the pods of this very PodClique that exist and are not being deleted, the oldest first."""
+    """Returns the pods that this PodClique (by UID) owns and that are not being deleted, the oldest first."""
     pods = [LivePod(clique, manifest) for manifest in _manifests(clique) if not is_terminating(manifest)]
     return sorted(pods, key=lambda pod: (pod.created, pod.name))
 
 
 @remembered
 def leaving_pods(clique: Clique) -> list[LeavingPod]:
-    """Returns the pods of this very PodClique that are being deleted."""
+    """Returns the pods that this PodClique (by UID) owns and that are being deleted."""
     return [LeavingPod(manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
 
 

@@ -1,4 +1,4 @@
-"""What a pod reports of itself: conditions, gates of others, and containers that do not run."""
+"""Reads a pod's state: conditions, scheduling gates of others, and containers that do not run."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
 ON_THE_WAY = ("", "PodInitializing", "ContainerCreating")
-"""Reasons for which every container waits until it is its turn: they say nothing about what is wrong."""
+"""Waiting reasons of a normal start, which do not indicate a problem."""
 ORDER_CONTAINER = "grove-initc"
 
 
 @record
 class StuckContainer:
-    """A container that does not get to run: it waits, or has ended badly. `reason` and `message` are the kubelet's words."""
+    """A container that does not get to run: it waits, or has failed. `reason` and `message` are the kubelet's."""
 
     name: str
     reason: str
@@ -24,43 +24,44 @@ class StuckContainer:
 
     @property
     def is_check(self) -> bool:
-        """Whether it is a preflight check, of which more is known."""
+        """Whether it is a preflight check, for which more is known."""
         return self.name.startswith(PREFIX)
 
 
 def pod_condition(pod: LivePod, type: str) -> Manifest:
-    """Returns a condition of a pod as it stands; empty without one of that type."""
+    """Returns a condition of a pod; empty without one of that type."""
     return condition_of(pod.manifest, type)
 
 
 def foreign_gates(pod: LivePod) -> list[str]:
-    """Returns the scheduling gates of a pod that are not Grove's: whoever has set them takes them off."""
+    """Returns the scheduling gates of a pod that are not Grove's; whoever has set them removes them."""
     gates = pod.manifest["spec"].get("schedulingGates") or []
     return [str(gate.get("name")) for gate in gates if gate.get("name") != SCHEDULING_GATE]
 
 
 def is_up_to_scheduler(pod: LivePod) -> bool:
-    """Tells whether nobody keeps the scheduler off a pod that has no node yet."""
+    """Tells whether a pod only waits for its scheduler: it has no node and no gates."""
     return not pod.node_name and not pod.is_finished and not pod.is_gated and not foreign_gates(pod)
 
 
 def scheduler_has_spoken(pod: LivePod) -> bool:
-    """Tells whether a scheduler has said something of a pod since its last gate went: what it said of the gates is old news."""
+    """Tells whether a scheduler has reported on a pod since its last gate was removed; `SchedulingGated` is from before."""
     reason: str = pod_condition(pod, "PodScheduled").get("reason", "SchedulingGated")
     return reason != "SchedulingGated"
 
 
 def stuck_containers(pod: LivePod) -> list[StuckContainer]:
-    """Returns the containers of a pod that do not get to run, init containers first. What is just being made is not among them."""
+    """Returns the containers of a pod that do not get to run, init containers first, without those that are just being created."""
     status = status_of(pod.manifest)
     statuses = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-    return [stuck for one in statuses if (stuck := _stuck(one)) is not None]
+    return [stuck for container in statuses if (stuck := _stuck(container)) is not None]
 
 
 def waits_in_order(pod: LivePod) -> bool:
-    """Tells whether the pod's own init container still waits for the cliques that start before it."""
+    """Tells whether the pod's start-up init container still waits for the cliques that start before it."""
     statuses = status_of(pod.manifest).get("initContainerStatuses") or []
-    return any(one.get("name") == ORDER_CONTAINER and (one.get("state") or {}).get("running") is not None for one in statuses)
+    waiting = (container.get("state") or {} for container in statuses if container.get("name") == ORDER_CONTAINER)
+    return any(state.get("running") is not None for state in waiting)
 
 
 def _stuck(status: Manifest) -> StuckContainer | None:

@@ -1,4 +1,4 @@
-"""The pods of a clique: which indices they hold, how they are called, which of too many go (shipped semantics §3.10, §7.7)."""
+"""Computes the pods of a clique: their indices and names, and which go when there are too many (shipped semantics §3.10, §7.7)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from grove_compiler.record import record
 
 @record
 class Pod:
-    """A pod that should exist. `hostname` follows from its index, `name` does not change while it lives.
+    """A pod that should exist. `hostname` follows from its index; `name` does not change during its life.
 
-    `gated` says whether Grove still keeps the scheduler off it. `template` is what it was made from, or is to be, and `template_hash` its
-    label: one that exists stays what it is.
+    `gated` tells whether it has Grove's scheduling gate. `template` is what it was or will be made from, and `template_hash` its label; an
+    existing pod keeps both.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Pod:
 
 
 def scale_in_order(pod: LivePod) -> list[int]:
-    """Decides which of too many pods go: those with the lowest values, which are compared one after the other."""
+    """Decides which pods go when there are too many: those with the lowest lists of values, compared element by element."""
     raise NotImplementedError
 
 
@@ -40,9 +40,9 @@ def scale_in_order(pod: LivePod) -> list[int]:
 def pods(clique: Clique) -> list[Pod]:
     """Returns the pods that should exist, by index.
 
-    Pods that hold an index keep it and their name; the lowest free indices are filled. A pod that is being deleted or has finished
-    gives its index up, but its name stays taken while it exists; one whose check failed keeps it until a rule deletes it. In a training
-    workload only pods of the current attempt count, one that has finished keeps its index, and what is missing is made as the attempt says.
+    Pods that hold an index keep it and their name; the lowest free indices are filled. A terminating or finished pod gives up its index,
+    but its name stays taken while it exists; one whose check failed keeps its index until a rule deletes it. In a training workload only
+    pods of the current attempt count, a finished one keeps its index, and the attempt decides which missing ones are made.
     """
     holders = _holders(clique) if clique.set.snapshot else {}
     if clique.set.is_training:
@@ -55,28 +55,28 @@ def pods(clique: Clique) -> list[Pod]:
 
 
 def _given(clique: Clique, holders: dict[int, LivePod], free: list[int]) -> list[Pod]:
-    """The pods that there are, and new ones for the indices that are `free`."""
-    given: set[str] = set()
+    """Returns the existing pods, and new ones for the `free` indices, by index."""
+    new_names: set[str] = set()
     indices = sorted([*holders, *free])
-    return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, given) for i in indices]
+    return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, new_names) for i in indices]
 
 
 @remembered
 def kept_pods(clique: Clique) -> list[Pod]:
-    """Returns the pods of the attempt before that stay for their logs, and belong to no gang any more."""
+    """Returns the pods of the previous attempt that are kept for their logs and no longer belong to a gang."""
     is_kept_here = clique.set.is_training and clique.set.keeps_on_restart
     return [_existing_pod(clique, pod) for pod in live_pods(clique) if is_kept(pod)] if is_kept_here else []
 
 
 def pod_names(clique: Clique) -> list[str]:
-    """Returns the sorted names of a clique's pods: of those that should exist where this compilation makes them, else of those that do."""
+    """Returns the sorted names of a clique's pods: the desired ones where this compilation makes pods, else the live ones."""
     return sorted(pod.name for pod in (pods(clique) if clique.set.settings.pods else live_pods(clique)))
 
 
 def _holders(clique: Clique) -> dict[int, LivePod]:
-    """The live pods by index; of two that claim one index the older wins."""
+    """Returns the live pods by index; of two with the same index the older wins."""
     holders: dict[int, LivePod] = {}
-    failed = {} if clique.set.is_training else {one.pod.name for one in failed_checks(clique)}
+    failed = {} if clique.set.is_training else {check.pod.name for check in failed_checks(clique)}
     for pod in attempt_pods(clique):
         if pod.index >= 0 and (clique.set.is_training or not pod.is_finished or pod.name in failed):
             holders.setdefault(pod.index, pod)
@@ -84,12 +84,12 @@ def _holders(clique: Clique) -> dict[int, LivePod]:
 
 
 def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
-    """The lowest `count` indices that nobody holds; none when `count` is below 1."""
+    """Returns the lowest `count` free indices; empty when `count` is below 1."""
     return [index for index in range(len(taken) + count) if index not in taken][:count] if count > 0 else []
 
 
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
-    # Kubernetes lets gates be taken off a pod and never put on again, so a pod without one is not worth asking a rule about.
+    # Kubernetes lets gates be removed from a pod but never added, so the rule is only asked for a pod that has one.
     gated = pod.is_gated and not clique.set.decisions.of(gate_is_lifted)(pod)
     template, hash = clique.template, pod.template_hash or clique.template_hash
     if hash != clique.template_hash:
@@ -98,13 +98,15 @@ def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated, template, hash)
 
 
-def _new_pod(clique: Clique, index: int, given: set[str]) -> Pod:
-    """A pod whose name nobody in the namespace has, whosever it is, and which was not `given` to another one just now."""
+def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
+    """Returns a new pod with a name that no pod in the namespace has, and that is not in `new_names`, to which it adds the name."""
     snapshot, namespace = clique.set.snapshot, clique.set.namespace
-    # Without a cluster nothing is there to ask about, and to ask for each of ten thousand pods would be a tenth of a compilation.
-    is_taken = (lambda name: name in given or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else given.__contains__
+    # Offline there is no pod to look up, and ten thousand look-ups would be a tenth of a compilation.
+    is_taken = (
+        (lambda name: name in new_names or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else new_names.__contains__
+    )
     attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
     name = names.pod(clique.name, index, is_taken, attempt)
-    given.add(name)
+    new_names.add(name)
     gated = clique.set.decisions.of(new_pod_is_gated)(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)

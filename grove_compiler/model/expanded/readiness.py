@@ -1,4 +1,4 @@
-"""When objects of Grove's own kinds are ready: for whoever waits for them or shows them, no part of what is compiled."""
+"""Decides when objects of Grove's own kinds are ready, for commands that wait for them or show them; no part of a compilation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ READY_KINDS = {
     "PodClique": "grove.io",
     "PodGang": "scheduler.grove.io",
 }
-"""The kinds that are asked about, and their API groups."""
+"""The kinds with a readiness rule, and their API groups."""
 
 
 def ready_when(kind: str) -> list[Manifest]:
-    """Decides what has to be true: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
+    """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
     raise NotImplementedError

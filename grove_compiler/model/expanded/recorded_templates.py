@@ -1,4 +1,4 @@
-"""Pod templates that a set ran before: the ControllerRevisions in which a cluster keeps them, and the hashes that they were given there."""
+"""Reads the pod templates that a set has run, and their hashes, from the ControllerRevisions in which they are recorded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from grove_compiler.record import record
 POD_HASH_LABEL = "grove.io/pod-template-hash"
 
 Hashes = tuple[list[str], str]
-"""The hash of each clique's pod template, in the order of the set, and that of all together."""
+"""The hash of each clique's pod template, in the order of the set, and the generation hash over all of them."""
 
 
 @record(slots=False)
 class Revision:
-    """A generation of a set's pod templates, as it was recorded: `data` is written once and never changes, `number` says which is newer."""
+    """A recorded generation of a set's pod templates. `data` is immutable; the revision with the higher `number` is newer."""
 
     manifest: Manifest
 
@@ -41,12 +41,12 @@ class Revision:
         return {entry.get("name") or "": entry for entry in self._cliques}
 
     def template(self, name: str) -> Manifest | None:
-        """Returns what pods of a clique were made from: its `labels`, `annotations` and `podSpec`; none for a clique that was not there."""
+        """Returns a clique's recorded `labels`, `annotations` and `podSpec`; none for a clique that did not exist then."""
         entry = self._by_name.get(name)
         return None if entry is None else entry.get("template") or {}
 
     def has_template(self, clique: CliqueTemplate, priority_class: str) -> bool:
-        """Tells whether pods of a clique as it is declared now would mean the same as those of this revision."""
+        """Tells whether the recorded pod template of a clique means the same as the declared one, however either is spelt."""
         recorded = self.template(clique.name)
         if recorded is None:
             return False
@@ -60,18 +60,19 @@ class Revision:
 
 
 def revisions_of(snapshot: Snapshot, owner: ObjectRef) -> list[Revision]:
-    """Returns the revisions that a set has, the oldest first; none offline, for nothing is recorded there."""
+    """Returns the live revisions of a set, the oldest first; empty offline."""
     manifests = snapshot.owned("ControllerRevision", owner, "apps") if snapshot and owner.uid else []
-    return sorted((Revision(one) for one in manifests if not is_terminating(one)), key=lambda one: (one.number, one.name))
+    revisions = [Revision(manifest) for manifest in manifests if not is_terminating(manifest)]
+    return sorted(revisions, key=lambda revision: (revision.number, revision.name))
 
 
 def effective_hashes(
     cliques: Sequence[CliqueTemplate], priority_class: str, revisions: Sequence[Revision], computed: Callable[[], Hashes]
 ) -> Hashes:
-    """Returns the hashes by which pods are told to be up to date: those that were recorded wherever nothing has changed in meaning.
+    """Returns the hashes that tell whether pods are up to date: the recorded ones wherever the template means the same.
 
-    So neither another spelling of a template nor another version of the hash function, or of Kubernetes' types that go into it, makes
-    pods look old (grove #709). What is new, and a set of which nothing is recorded, has the `computed` ones.
+    So neither another spelling of a template nor another version of the hash function, or of Kubernetes' types in it, makes pods look
+    outdated (grove #709; design §6: roll on meaning, not on hashes). New templates, and sets without records, get the `computed` ones.
     """
     hashes = [_recorded_hash(clique, priority_class, revisions) for clique in cliques] if revisions else []
     if not all(hashes) or not hashes:
@@ -80,9 +81,10 @@ def effective_hashes(
     else:
         generation = ""
     by_name = {clique.name: hash for clique, hash in zip(cliques, hashes, strict=True)}
-    recorded = next((one.generation_hash for one in reversed(revisions) if one.hashes == by_name), "")
+    recorded = next((revision.generation_hash for revision in reversed(revisions) if revision.hashes == by_name), "")
     return hashes, recorded or generation or computed()[1]
 
 
 def _recorded_hash(clique: CliqueTemplate, priority_class: str, revisions: Sequence[Revision]) -> str:
-    return next((one.hashes[clique.name] for one in reversed(revisions) if one.has_template(clique, priority_class)), "")
+    same = (revision for revision in reversed(revisions) if revision.has_template(clique, priority_class))
+    return next((revision.hashes[clique.name] for revision in same), "")

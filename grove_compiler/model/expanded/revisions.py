@@ -1,4 +1,4 @@
-"""Revisions that a set should have: that of what is declared, those that still run, and some more to go back to."""
+"""Computes the ControllerRevisions that a set should have: the current one, those still in use, and a few spare ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from grove_compiler.model.names import part_of
 from grove_compiler.record import record
 
 SPARE_REVISIONS = 2
-"""How many revisions that nothing runs are kept, so that an edit that is taken back finds the hashes that its pods had."""
+"""How many unused revisions are kept, so that reverting an edit finds the hashes that its pods had."""
 
 
 @record
 class WantedRevision:
-    """A ControllerRevision that should exist. `data` is what was recorded when there is one: it may never be changed."""
+    """A ControllerRevision that should exist. `data` is immutable, so an existing one keeps its own."""
 
     name: str
     number: int
@@ -27,34 +27,34 @@ class WantedRevision:
 
 @remembered
 def wanted_revisions(set: ExpandedSet) -> list[WantedRevision]:
-    """Returns the revisions of a set that exists, the oldest first; none offline.
+    """Returns the revisions that a live set should have, the oldest first; empty offline.
 
-    That of what is declared has the highest number: when an edit is taken back, an old one becomes the newest.
+    The current one has the highest number: when an edit is reverted, an old revision becomes the newest.
     """
     if not set.ref.uid or not set.settings.pods or not set.snapshot.live(set.ref):
         return []
-    current = next((one for one in set.revisions if one.generation_hash == set.generation_hash), None)
-    others = [one for one in set.revisions if one is not current]
-    newest = max((one.number for one in others), default=0)
-    kept = [WantedRevision(one.name, one.number, one.data) for one in _kept(set, others)]
+    current = next((revision for revision in set.revisions if revision.generation_hash == set.generation_hash), None)
+    others = [revision for revision in set.revisions if revision is not current]
+    newest = max((revision.number for revision in others), default=0)
+    kept = [WantedRevision(revision.name, revision.number, revision.data) for revision in _kept(set, others)]
     if current is None:
         return [*kept, WantedRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set))]
     return [*kept, WantedRevision(current.name, max(current.number, newest + 1), current.data)]
 
 
 def _kept(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
-    """Those that something runs, and the newest of the rest. Nobody is asked what runs while there are few: there may be many pods."""
+    """Returns the revisions in use, and the newest of the others. With few revisions all are kept, which saves looking at all pods."""
     if len(others) <= SPARE_REVISIONS:
         return others
-    # A template that never changed stands in every revision. The newest that has it is enough to make its pods from.
+    # An unchanged template is in every revision; the newest one that has it is enough to recreate its pods.
     unrecorded = _running_hashes(set) - {*set.template_hashes[0]}
     used = []
-    for one in reversed(others):
-        if unrecorded & {*one.hashes.values()}:
-            used.append(one)
-            unrecorded -= {*one.hashes.values()}
-    spare = [one for one in others if one not in used][-SPARE_REVISIONS:]
-    return [one for one in others if one in used or one in spare]
+    for revision in reversed(others):
+        if unrecorded & {*revision.hashes.values()}:
+            used.append(revision)
+            unrecorded -= {*revision.hashes.values()}
+    spare = [revision for revision in others if revision not in used][-SPARE_REVISIONS:]
+    return [revision for revision in others if revision in used or revision in spare]
 
 
 def _running_hashes(set: ExpandedSet) -> builtins.set[str]:

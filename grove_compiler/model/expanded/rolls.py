@@ -1,11 +1,11 @@
-"""One after the other: how what serves is replaced without taking away what is needed (shipped semantics §7.5).
+"""Rolls pods or replicas one after the other, without going below what is needed (shipped semantics §7.5).
 
-Pods of a clique and replicas of a scaling group go the same way. What serves nobody is replaced at once. Of what serves, one is selected
-after the other. The selection stands in a status before anything is deleted, so that who starts anew goes on with it.
+Pods of a clique and replicas of a scaling group roll the same way. What is not ready is replaced at once; what serves is selected one by
+one. The selection is written to a status before anything is deleted, so that a restarted operator continues with it.
 
-The shipped operator counts how many it has selected and how many are ready in their place. A pod that was not ready to begin with, and
-is by now, counts there for one that is still missing, and an edit in between leaves nothing to count by: two are down then (grove #697).
-So nothing is counted here. The next one goes when all serve that can.
+The shipped operator counts how many it has selected and how many are ready in their place. There, a pod that becomes ready late counts for
+one that is still missing, and an edit in between resets the count, so that two are down at once (grove #697). So nothing is counted
+here: the next one goes when all that can serve do.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from grove_compiler.record import record
 
 @record
 class Roll:
-    """Pods or replicas that are replaced one after the other.
+    """A rolling replacement of pods or replicas.
 
-    `serving` of them serve now, of the `wanted` ones; for `unplaced` ones their scheduler finds no room. `behind` are those that serve
-    and are of an older template, in the order in which they go.
+    Of the `wanted` ones `serving` serve now, and `unplaced` are unschedulable. `behind` are those that serve and have an older template, in
+    the order in which they go.
     """
 
     wanted: int
@@ -34,7 +34,7 @@ class Roll:
 
     @property
     def possible(self) -> int:
-        """How many could serve at best. What has no room may wait for what is to be replaced, so that this may not wait for it."""
+        """How many can serve now. An unschedulable one may need the room of one to be replaced, which must not wait for it in turn."""
         return self.wanted - self.unplaced
 
 
@@ -44,19 +44,19 @@ def one_more_may_go(roll: Roll) -> bool:
 
 
 class Selection(NamedTuple):
-    """What was selected last, none while nothing was, and all that was before."""
+    """The item selected for replacement last, none at first, and all those selected before."""
 
     current: Any = None
     completed: Sequence[Any] = ()
 
 
 def selected(old: Manifest) -> Selection:
-    """Reads a selection as statuses have it."""
+    """Reads a selection from a status."""
     return Selection(old.get("current"), old.get("completed") or [])
 
 
 def next_selection(old: Selection, roll: Roll, may_go: Callable[[Roll], bool]) -> Selection:
-    """Returns the selection with one more, if the last one is gone and one more may go; else the same."""
+    """Returns the selection with the next item, if the last one has been replaced and one more may go; else the same selection."""
     if not roll.behind or old.current in roll.behind or not may_go(roll):
         return old
     return Selection(roll.behind[0], [*old.completed, *([] if old.current is None else [old.current])])

@@ -1,4 +1,4 @@
-"""Which cliques lack ready pods: not those of a training workload that have finished, nor those of which nothing will ever run again."""
+"""Finds cliques that are short of ready pods, leaving out cliques of training workloads that have succeeded or ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_compiler.model.expanded.structure import Clique, ScalingGroup
 
 
 def is_short(clique: Clique) -> bool:
-    """Tells whether a clique has fewer ready pods than its gang cannot do without."""
+    """Tells whether a clique has fewer ready pods than its `minAvailable`."""
     if clique.set.is_training and (replica_attempt(clique.replica).is_over or clique_attempt(clique).has_succeeded):
         return False
     return pod_counts(clique).ready < clique.min_available

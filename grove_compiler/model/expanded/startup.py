@@ -1,4 +1,4 @@
-"""What a clique waits for before its containers start (shipped semantics §5.1)."""
+"""Computes what a clique waits for before its containers start (shipped semantics §5.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPLICIT = "CliqueStartupTypeExplicit"
 
 @record
 class Wait:
-    """A clique that starts after another one. `path` is the field that says so."""
+    """A clique that starts after another one. `path` is the field that declares it."""
 
     clique: CliqueTemplate
     other: CliqueTemplate
@@ -34,10 +34,10 @@ class Dependency:
 
 @remembered
 def dependencies(clique: Clique) -> list[Dependency]:
-    """Returns what a clique waits for, in the order of its template.
+    """Returns the PodCliques that a clique waits for, in the order of its template.
 
-    A clique outside the base gang waits only for cliques of its own replica of the scaling group, for that one may come at any time.
-    A clique of the base gang does not wait for what is in other gangs, which its init container does not see.
+    A clique of a scaled gang waits only for cliques of its own scaling-group replica, since that may be added at any time. A clique of the
+    base gang does not wait for cliques in other gangs, which its init container does not see.
     """
     is_base = clique.gang_name == clique.replica.name
     return [
@@ -49,7 +49,7 @@ def dependencies(clique: Clique) -> list[Dependency]:
 
 @record
 class UnmetDependency:
-    """A PodClique that has too few ready pods yet for those that start after it."""
+    """A PodClique that has fewer ready pods than the cliques after it wait for."""
 
     name: str
     ref: ObjectRef
@@ -58,29 +58,29 @@ class UnmetDependency:
 
 
 def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
-    """Returns what a clique's pods wait for still, by what these PodCliques report."""
+    """Returns the dependencies that a clique's pods still wait for, by the statuses of those PodCliques."""
     unmet = []
-    for one in dependencies(clique):
-        ref = clique.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", clique.set.namespace, one.name))
+    for dependency in dependencies(clique):
+        ref = clique.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", clique.set.namespace, dependency.name))
         ready = status_of(clique.set.snapshot.live(ref)).get("readyReplicas") or 0
-        if ready < one.min_available:
-            unmet.append(UnmetDependency(one.name, ref, ready, one.min_available))
+        if ready < dependency.min_available:
+            unmet.append(UnmetDependency(dependency.name, ref, ready, dependency.min_available))
     return unmet
 
 
 def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
-    """Returns which cliques of the set start before this one, as declared. Names that no clique has are a mistake of their own."""
+    """Returns which cliques of the set start before this one, as declared. Unknown names are skipped; they have a finding of their own."""
     if set.startup_type == IN_ORDER and clique.index:
         return [Wait(clique, set.cliques[clique.index - 1], "spec.template.cliqueStartupType")]
     if set.startup_type != EXPLICIT:
         return []
-    named = {other.name: other for other in set.cliques}
+    by_name = {other.name: other for other in set.cliques}
     path = f"{clique.path}.spec.startsAfter"
-    return [Wait(clique, named[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in named]
+    return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
 
 
 def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
-    """The parent's PodCliques in the base gang: all of them, also those of other replicas of a scaling group."""
+    """Returns the parent's PodCliques in the base gang, including those of other replicas of a scaling group."""
     if parent.group is None:
         return [names.part_of(clique.replica.name, parent.name)]
     if clique.set.mnnvl.gang_per_replica(parent.group):

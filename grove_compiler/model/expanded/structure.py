@@ -1,8 +1,8 @@
-"""What a set consists of: replicas, scaling groups and cliques, with their names and indices.
+"""Expands a set into replicas, scaling groups and cliques, with their names and indices.
 
-Everything here follows from a valid set in its context, and is worked out when a rule first asks for it. What these parts become
-(gangs, pods, claims, domains, dependencies) are functions of them, in files of their own. The classes stand together since they
-know each other in both directions: a clique knows its replica, and a replica its cliques.
+Everything here follows from a valid set in its context, and is computed lazily. What these parts become (gangs, pods, claims, domains,
+dependencies) are functions of them, in files of their own. The classes are in one file because they refer to each other in both
+directions: a clique knows its replica, and a replica its cliques.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from grove_compiler.record import record
 
 
 def may_be_updated(clique: Clique) -> bool:
-    """Decides whether a PodClique of an older template, and its new pods, are made from the declared one now."""
+    """Decides whether a PodClique with an older template, and its new pods, switch to the declared template now."""
     raise NotImplementedError
 
 
 @record(slots=False)
 class ExpandedSet(SetInContext):
-    """A PodCliqueSet with everything that exists for it: what rules call `set`."""
+    """A PodCliqueSet with everything that exists for it (`set` in rules)."""
 
     @lazy
     def _kept_tally(self) -> Any:
-        """What earlier sets of the same declaration have left of their tally (`keep_tally`); none where nobody keeps it."""
+        """The tally kept from earlier steps of the same generation (`keep_tally`); none where none is kept."""
         return None
 
     @lazy
     def replicas(self) -> Sequence[Replica]:
-        """Each is made when it is asked for: a step for one of them does not pay for all."""
+        """The replicas, each made on demand, so that a step for one of them does not pay for all."""
         return MadeOnDemand(self.replica_count, partial(Replica, self))
 
 
 @record(slots=False)
 class Replica:
-    """One replica of the set: what is scheduled, updated and terminated together.
+    """One replica of the set, which is scheduled, updated and terminated as a whole.
 
     `name` is also that of its headless Service and of its base PodGang.
     """
@@ -98,7 +98,7 @@ class ScalingGroup:
 
     @lazy
     def replicas(self) -> int:
-        """How many replicas of the group there should be, by the rule `live_replicas`."""
+        """The desired number of replicas of the group, by the rule `live_replicas`."""
         return self.set.replicas_of(self.ref, self.template.replicas if self.template.replicas is not None else 1)
 
     @lazy
@@ -112,12 +112,12 @@ class ScalingGroup:
 
     @lazy
     def gang_per_replica(self) -> bool:
-        """Whether each of its replicas is a gang of its own, for the sake of its ComputeDomain (decisions §4)."""
+        """Whether each of its replicas is a gang of its own, because it has its own ComputeDomain (decisions §4)."""
         return self.set.mnnvl.gang_per_replica(self.template)
 
     @lazy
     def base_members(self) -> list[ScalingGroupReplica]:
-        """The replicas that the base gang cannot do without, also while the group is scaled in below them."""
+        """The first `minAvailable` replicas, which are in the base gang, even while the group is scaled in below that."""
         return [] if self.gang_per_replica else self._all_members[: self.min_available]
 
 
@@ -134,18 +134,21 @@ class ScalingGroupReplica:
 
     @lazy
     def is_scaled(self) -> bool:
-        """Whether it has a gang of its own, beyond the base gang."""
+        """Whether it has a gang of its own besides the base gang."""
         return self.index >= self.group.min_available or self.group.gang_per_replica
 
     @lazy
     def base_gang_name(self) -> str | None:
-        """The gang that must be scheduled before its own, which holds what the set cannot do without; none if there is none."""
+        """The base gang, which must be scheduled before its own gang; none for a replica that is needed itself."""
         is_needed = self.index < self.group.min_available or not self.group.set.mnnvl.has_base_gang
         return None if is_needed else self.group.replica.name
 
     @lazy
     def gang_name(self) -> str:
-        """With its own index where each replica is a gang (annotation design, Example 3), else from 0 beyond `minAvailable` (§14.2)."""
+        """The name of its gang.
+
+        Scaled gangs count from 0 beyond `minAvailable` (§14.2), by replica where each replica is a gang (annotation design, Example 3).
+        """
         if self.group.gang_per_replica:
             return self.name
         if not self.is_scaled:
@@ -154,7 +157,7 @@ class ScalingGroupReplica:
 
     @lazy
     def cliques(self) -> list[Clique]:
-        """In the order of the group's `cliqueNames`."""
+        """Its cliques, in the order of the group's `cliqueNames`."""
         group = self.group
         return [Clique(group.set, group.replica, template, self) for template in group.template.cliques]
 
@@ -163,9 +166,9 @@ class ScalingGroupReplica:
 class Clique:
     """A PodClique: one clique template in one replica of the set, or of a scaling group (`member`).
 
-    What every rule asks for is worked out at once: there may be thousands of cliques. `declared` is its template as the set has it now.
-    `base_gang_name` is the gang that must be scheduled before this clique's, if that is a scaled one. `replicas` is the number of its
-    pods, by the rule `live_replicas`.
+    What nearly every rule reads is computed eagerly, since there may be thousands of cliques. `declared` is the set's current template.
+    `base_gang_name` is the gang that must be scheduled before this clique's, if that is a scaled one. `replicas` is its number of pods,
+    by the rule `live_replicas`.
     """
 
     set: ExpandedSet = field(repr=False)
@@ -189,29 +192,29 @@ class Clique:
         self.ref = self.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", self.set.namespace, self.name))
         self.replicas = self.set.replicas_of(self.ref, self.declared.replicas)
         self.min_available = self.declared.min_available or 0
-        if not self.set.revisions:  # where nothing is recorded, there is only what is declared: 2 % of a compilation
+        if not self.set.revisions:  # without records only the declared template exists; skipping the lazy path saves 2 % of a compilation
             self.template = self.declared
 
     @lazy
     def template(self) -> CliqueTemplate:
-        """What its PodClique and its new pods are made from: what is declared, or what was before, until the rules let it be updated."""
+        """The template of its PodClique and its new pods: the declared one, or an older one until the rules let it be updated."""
         return self._waiting or self.declared
 
     @lazy
     def template_hash(self) -> str:
-        """The hash of that template: the label of its PodClique and of its new pods."""
+        """The hash of `template`, the label of its PodClique and its new pods."""
         return self.live_hash if self._waiting else self.pod_template_hash
 
     @lazy
     def live_hash(self) -> str:
-        """The hash of the template that its PodClique had last; empty while there is no PodClique."""
+        """The hash of the live PodClique's template; empty without a PodClique."""
         live = self.set.snapshot.live(self.ref)
         return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
 
     @lazy
     def _waiting(self) -> CliqueTemplate | None:
-        """The recorded template that it keeps for now; none where it runs what is declared, or may."""
-        # In this order: where nothing is recorded or there is no PodClique, no hash has to be worked out.
+        """The recorded template that it keeps for now; none where it has the declared one, or may switch to it."""
+        # The order matters: without records or a PodClique, no hash has to be computed.
         if not self.set.revisions or not self.live_hash or self.live_hash == self.pod_template_hash:
             return None
         recorded = self.set.recorded_template(self.declared, self.live_hash)
@@ -219,27 +222,27 @@ class Clique:
 
     @property
     def owner(self) -> ObjectRef:
-        """The set, or the scaling group that the clique belongs to."""
+        """The owner of its PodClique: the scaling group that it belongs to, else the set."""
         return self.set.ref if self.member is None else self.member.group.ref
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it should exist: false while its scaling group is scaled in below `minAvailable`, though its gang names it."""
+        """Whether it should exist: false while its scaling group is scaled in below it, although its gang still names it."""
         return self.member is None or self.member.index < self.member.group.replicas
 
     @property
     def gpu_containers(self) -> list[GpuContainer]:
-        """The containers and init containers of its pods that ask for GPUs."""
+        """The containers and init containers of its pods that request GPUs."""
         return self.template.gpu_containers
 
     @property
     def uses_gpu(self) -> bool:
-        """Whether its pods ask for GPUs."""
+        """Whether its pods request GPUs."""
         return self.template.uses_gpu
 
     @property
     def pod_template_hash(self) -> str:
-        """The hash of its template as it is declared, which changes when its pods have to be replaced (shipped semantics §7.3)."""
+        """The hash of its declared template, which changes when its pods have to be replaced (shipped semantics §7.3)."""
         return self.set.pod_template_hash(self.declared)
 
     @lazy
@@ -249,5 +252,5 @@ class Clique:
 
     @property
     def membership(self) -> Membership | None:
-        """The ComputeDomain that its pods join, as declared."""
+        """The declared membership of its pods in a ComputeDomain; none when they join none."""
         return self.set.mnnvl.membership(self.template)

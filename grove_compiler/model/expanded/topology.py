@@ -1,4 +1,4 @@
-"""Topologies as they are in a cluster: which others there are, which sets use them, what KAI knows of them."""
+"""Models topologies in a cluster: their peers, the sets that use them, and their KAI Topologies."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OPERATOR = "grove-operator"
 
 
 def topology_is_wanted(topology: ExpandedTopology, config: Configuration) -> bool:
-    """Decides whether a topology should be there, with its finalizer."""
+    """Decides whether a topology should exist, with its finalizer."""
     raise NotImplementedError
 
 
 @record
 class TopologyUse:
-    """A set that refers to a topology, and how many of its pods are placed by it."""
+    """A set that refers to a topology, and the number of its scheduled pods."""
 
     set_name: str
     scheduled: int
@@ -33,10 +33,10 @@ class TopologyUse:
 
 @record(slots=False)
 class ExpandedTopology(Topology):
-    """A topology in its cluster: what rules call `topology`.
+    """A topology in its cluster (`topology` in rules).
 
-    `is_default` marks the one that is made from the operator's configuration, `is_declared` those that stand in the input.
-    `peers` are all topologies that count in the cluster, itself among them; `find_sets` gives all sets that may refer to them.
+    `is_default` marks the one that is made from the operator's configuration, `is_declared` those in the input. `peers` are all topologies
+    in force in the cluster, itself included; `find_sets` returns all sets that may refer to them.
     """
 
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
@@ -52,12 +52,12 @@ class ExpandedTopology(Topology):
 
     @lazy
     def exists(self) -> bool:
-        """Whether the cluster has it already."""
+        """Whether it exists in the cluster."""
         return self._live is not None
 
     @lazy
     def is_terminating(self) -> bool:
-        """Whether somebody asked for its deletion."""
+        """Whether it is being deleted."""
         return self._live is not None and is_terminating(self._live)
 
     @lazy
@@ -66,30 +66,30 @@ class ExpandedTopology(Topology):
 
     @lazy
     def is_replaced(self) -> bool:
-        """Whether the default topology of the configuration takes its place: it has that one's name."""
+        """Whether the configuration's default topology, which has the same name, replaces it."""
         return bool(self.peers) and not any(peer is self for peer in self.peers)
 
     @lazy
     def is_retired(self) -> bool:
-        """Whether it is a default topology of the operator's that the configuration does not describe any more."""
+        """Whether it is the operator's default topology, and the configuration no longer defines one."""
         labels = (self.manifest.get("metadata") or {}).get("labels") or {}
         is_ours = self.kind == CLUSTER_TOPOLOGY and self.name == DEFAULT_TOPOLOGY and labels.get(MANAGED_BY) == OPERATOR
         return is_ours and not self.is_default and not self.is_declared
 
     @lazy
     def uses(self) -> list[TopologyUse]:
-        """Every set of the cluster or of the input that refers to it, by name (GREP-244).
+        """Every set of the cluster or the input that refers to it, sorted by name (GREP-244).
 
-        They keep its levels from changing, and it from being deleted. A set with constraints and no name refers to the default one.
+        They block changes of its levels and its deletion. A set with constraints and no topology name refers to the default one.
         """
         peers = self.peers or [self]
-        users = [one for one in self.find_sets() if one.placement.find(peers) is self]
-        scheduled = {f"{one.namespace}/{one.name}": self.snapshot.scheduled_pods(one.namespace, one.name) for one in users}
+        users = [set for set in self.find_sets() if set.placement.find(peers) is self]
+        scheduled = {f"{set.namespace}/{set.name}": self.snapshot.scheduled_pods(set.namespace, set.name) for set in users}
         return [TopologyUse(name, scheduled[name]) for name in sorted(scheduled)]
 
     @lazy
     def counterpart(self) -> ExpandedTopology | None:
-        """The topology of the other kind that needs a KAI Topology of the same name."""
+        """The topology of the same name and the other kind, which needs the same KAI Topology."""
         return None if KAI in self.bound_schedulers else next((peer for peer in self.peers if self._is_counterpart(peer)), None)
 
     def _is_counterpart(self, peer: ExpandedTopology) -> bool:
@@ -97,12 +97,12 @@ class ExpandedTopology(Topology):
 
     @lazy
     def is_served_by_counterpart(self) -> bool:
-        """Whether the KAI Topology of a ClusterTopology serves this binding of the same name, too."""
+        """Whether the KAI Topology of the ClusterTopology of the same name also serves this binding."""
         return self.kind == BINDING and self.counterpart is not None
 
     @lazy
     def foreign_kai_topology(self) -> Manifest | None:
-        """KAI's Topology of this name, if it exists and somebody else made it (shipped §8.1)."""
+        """The KAI Topology of this name, if it exists and was made by others (shipped §8.1)."""
         manifest = self.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", self.name))
         owner = controller_of(manifest) if manifest else None
         is_ours = owner is not None and owner.get("kind") in (CLUSTER_TOPOLOGY, BINDING) and owner.get("name") == self.name
@@ -110,9 +110,9 @@ class ExpandedTopology(Topology):
 
 
 def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopology:
-    """Returns `grove-topology`, from the levels of the operator's configuration (GREP-244, "Operator Startup behavior").
+    """Returns the topology `grove-topology` with the levels of the operator's configuration (GREP-244, "Operator Startup behavior").
 
-    They are put in the order of their domains, as the operator of that design did (shipped §8.2).
+    The levels are sorted by the order of their domains, as the operator of that design did (shipped §8.2).
     """
     ordered = sorted(levels, key=lambda level: DOMAINS.index(level["domain"]) if level.get("domain") in DOMAINS else len(DOMAINS))
     manifest = {"apiVersion": API_VERSION, "kind": CLUSTER_TOPOLOGY, "metadata": {"name": DEFAULT_TOPOLOGY}, "spec": {"levels": ordered}}

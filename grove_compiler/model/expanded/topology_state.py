@@ -1,4 +1,4 @@
-"""What schedulers know of a topology that runs: whether their own topology objects say the same (shipped semantics §8.1)."""
+"""Compares a topology with the schedulers' own topology objects (shipped semantics §8.1)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from grove_compiler.record import record
 
 @record
 class SchedulerTopology:
-    """What one scheduler knows of a topology. `reference` names its own object, `generation` is that of one which somebody else makes.
+    """A scheduler's topology object. `reference` is its name; `generation` is set for one that others make.
 
-    `is_available` tells whether the scheduler works here and schedules by topology; `message` says what is not in sync.
+    `is_available` tells whether the scheduler is enabled here and supports topologies; `message` tells what is not in sync.
     """
 
     scheduler: str
@@ -26,14 +26,14 @@ class SchedulerTopology:
 
 
 def scheduler_topologies(topology: ExpandedTopology, config: Configuration) -> list[SchedulerTopology]:
-    """Returns what each scheduler knows that places by topology, and then those that the topology names although they do not."""
-    known = [_of_kai(topology)] if config.makes_kai_topologies else []
-    others = [one for one in topology.bindings if not (config.makes_kai_topologies and one.get("schedulerName") == KAI)]
-    return known + [_unavailable(one) for one in others]
+    """Returns the topology of each scheduler that supports topologies, and then of those that the topology names but that do not."""
+    supported = [_of_kai(topology)] if config.makes_kai_topologies else []
+    others = [binding for binding in topology.bindings if not (config.makes_kai_topologies and binding.get("schedulerName") == KAI)]
+    return supported + [_unavailable(binding) for binding in others]
 
 
 def old_drift(topology: ExpandedTopology) -> str:
-    """Returns the status of its condition `SchedulerTopologyDrift` as it stands; empty without one."""
+    """Returns the live status of its condition `SchedulerTopologyDrift`; empty without one."""
     return condition_of(topology.manifest, "SchedulerTopologyDrift").get("status") or ""
 
 

@@ -1,4 +1,4 @@
-"""Keeps the status of a PodClique whole: of one that waits, by the rule `status_waits`, nothing is said at all."""
+"""Keeps the status of a PodClique whole: while it waits, by the rule `status_waits`, none of its parts is written."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from grove_compiler.model.expanded.clique_state import status_waits
 from grove_compiler.model.expanded.structure import Replica
 
 
-class Told(Protocol):
-    """Something that is said of an object: fields of its status, or a condition."""
+class StatusPart(Protocol):
+    """A part of an object's status: some of its fields, or a condition."""
 
     @property
     def of(self) -> ObjectRef: ...
 
 
-T = TypeVar("T", bound=Told)
+T = TypeVar("T", bound=StatusPart)
 
 
-def without_waiting(told: list[T], replicas: Sequence[Replica], now: float) -> list[T]:
-    """Returns what is said, without what is about cliques of these replicas whose status waits now.
+def without_waiting(parts: list[T], replicas: Sequence[Replica], now: float) -> list[T]:
+    """Returns the parts of statuses, without those of cliques of these replicas whose status waits now.
 
-    A server takes away what an apply no longer names: of a status of which only a condition is written, the counts would be gone.
+    Server-side apply removes fields that an apply no longer names: if only a condition of a status were written, its counts would be lost.
     """
-    about = {one.of for one in told if one.of.kind == CLIQUE_KIND}
-    if not about:
-        return told
-    cliques = (clique for replica in replicas for clique in replica.all_cliques if clique.ref in about)
+    refs = {part.of for part in parts if part.of.kind == CLIQUE_KIND}
+    if not refs:
+        return parts
+    cliques = (clique for replica in replicas for clique in replica.all_cliques if clique.ref in refs)
     waiting = {clique.ref for clique in cliques if clique.set.decisions.of(status_waits)(clique, now)}
-    return [one for one in told if one.of not in waiting]
+    return [part for part in parts if part.of not in waiting]

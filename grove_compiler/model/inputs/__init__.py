@@ -1,1 +1,1 @@
-"""What a compilation is given besides sets: configuration, settings, topologies, and what exists already."""
+"""Models the inputs of a compilation besides sets: configuration, settings, admission requests, and what exists already."""

@@ -1,4 +1,4 @@
-"""The operator's configuration as rules see it, with the defaults of shipped semantics §1.13."""
+"""Models the operator's configuration as rules see it, with the defaults of shipped semantics §1.13."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KAI = "kai-scheduler"
 
 @record
 class SchedulerProfile:
-    """A scheduler that pods may name; `config` is its own part of the configuration."""
+    """A scheduler that pods may name; `config` is its section of the configuration."""
 
     name: str
     config: Manifest
@@ -24,9 +24,9 @@ class SchedulerProfile:
 
 @record(slots=False)
 class Configuration:
-    """What of an OperatorConfiguration decides which objects exist and what they look like; without one, all its defaults.
+    """The part of an OperatorConfiguration that decides which objects exist and what they look like; all defaults without one.
 
-    Attributes are worked out when they are read, so that `explain` learns which fields of the manifest each of them rests on.
+    Attributes are computed lazily, so that `explain` learns which fields of the manifest each of them depends on.
     """
 
     manifest: Manifest = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Configuration:
 
     @lazy
     def profiles(self) -> list[SchedulerProfile]:
-        """The profiles; `default-scheduler` is one always, the last when the manifest does not list it."""
+        """The profiles; `default-scheduler` is always among them, as the last one when the manifest does not list it."""
         profiles = [SchedulerProfile(entry.get("name") or "", entry.get("config") or {}) for entry in self._entries]
         if all(profile.name != DEFAULT_SCHEDULER for profile in profiles):
             profiles.append(SchedulerProfile(DEFAULT_SCHEDULER, {}))
@@ -50,7 +50,7 @@ class Configuration:
 
     @lazy
     def default_scheduler(self) -> str:
-        """The profile that `defaultProfileName` names, or that is marked so (GREP-244)."""
+        """The name of the default profile: `defaultProfileName`, else the profile with `default: true` (GREP-244)."""
         if not self._entries:
             return DEFAULT_SCHEDULER
         marked = next((entry.get("name") for entry in self._entries if entry.get("default")), None)
@@ -62,7 +62,7 @@ class Configuration:
 
     @lazy
     def topology_levels(self) -> list[Manifest]:
-        """The levels of the default topology (GREP-244); without them there is none but those that are given."""
+        """The levels of the default topology (GREP-244); empty when the operator makes none."""
         return self._topology.get("levels") or []
 
     @lazy
@@ -71,7 +71,7 @@ class Configuration:
 
     @lazy
     def init_image(self) -> str:
-        """The whole reference of the start-up init container: one without tag or digest gets the program's version as its tag."""
+        """The image of the start-up init container; without tag or digest, the program's version is its tag."""
         image = (self.manifest.get("initContainer") or {}).get("image") or DEFAULT_INIT_IMAGE
         name = image.rpartition("/")[2]
         return image if ":" in name or "@" in name else f"{image}:v{__version__}"
@@ -82,7 +82,7 @@ class Configuration:
 
     @property
     def marked_defaults(self) -> list[int]:
-        """The indices of the profiles that say they are the default."""
+        """The indices of the profiles with `default: true`."""
         return [index for index, entry in enumerate(self._entries) if entry.get("default")]
 
     @property
@@ -92,5 +92,5 @@ class Configuration:
 
     @property
     def makes_kai_topologies(self) -> bool:
-        """Whether KAI is enabled and its Topology objects are ours to make: so unless `createTopologyResources` says no."""
+        """Whether KAI is enabled and we make its Topology objects, which `createTopologyResources: false` turns off."""
         return any(profile.name == KAI and profile.config.get("createTopologyResources") is not False for profile in self.profiles)

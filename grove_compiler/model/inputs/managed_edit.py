@@ -1,4 +1,4 @@
-"""What somebody wants to do with an object that the operator keeps, or with a number of replicas: what only admission is asked about."""
+"""Models requests that only admission sees: edits of objects that the operator manages, and changes of replicas."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from grove_compiler.record import record
 
 @record
 class ManagedEdit:
-    """A request about an object that the operator keeps.
+    """An admission request about an object that the operator manages.
 
-    `operation` is CREATE, UPDATE or DELETE; `user` is who asks, `operator` the user name of the operator, and `exempt` are those that the
-    configuration lets pass. `set_name` is the PodCliqueSet that the object's label names, empty without one; `has_set` says whether it
-    is there, `is_open` that it is being deleted or lets others change its objects.
+    `operation` is CREATE, UPDATE or DELETE; `user` is the requesting user, `operator` the operator's own user, and `exempt` are the users
+    that the configuration exempts. `set_name` is the PodCliqueSet that the object's label names, empty without one; `has_set` tells
+    whether it exists, `is_open` whether it is being deleted or allows others to change its objects.
     """
 
     operation: str
@@ -27,7 +27,7 @@ class ManagedEdit:
 
 @record
 class ScaleRequest:
-    """A request for another number of replicas, through a scale subresource. `minimum` is the object's `minAvailable`, 0 without one."""
+    """A request to change replicas through a scale subresource. `minimum` is the object's `minAvailable`, 0 without one."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""Which form ComputeDomains and their claims have: that of the designs, or that of NVIDIA's released driver (`docs/mnnvl.md`)."""
+"""Decides the form of ComputeDomains and their claims: that of the designs, or that of NVIDIA's released driver (`docs/mnnvl.md`)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ DOMAIN = "ComputeDomain"
 
 
 def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
-    """Returns the form that the caller chose, else the one that the cluster's driver wants, if the snapshot shows that.
+    """Returns the form that the caller chose, else that of the driver if the snapshot shows that it is installed.
 
-    A ComputeDomain that was read as v1beta1, or its CRD that serves v1beta1, is proof that the driver is there.
+    A ComputeDomain of version v1beta1, or its CRD that serves v1beta1, proves that the driver is installed.
     """
     if chosen:
         return chosen
@@ -23,7 +23,7 @@ def shape_of(chosen: str | None, snapshot: Snapshot) -> str:
 
 
 def domain_definition(snapshot: Snapshot) -> Manifest | None:
-    """Returns the definition of ComputeDomains, if the snapshot has it."""
+    """Returns the CustomResourceDefinition of ComputeDomains; None if the snapshot has none."""
     return snapshot.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "computedomains.resource.nvidia.com")
 
 

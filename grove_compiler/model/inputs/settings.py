@@ -1,4 +1,4 @@
-"""What the caller of a compilation chooses."""
+"""Defines the settings of a compilation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ OFFLINE_KUBE_VERSION = "1.32"
 
 @record
 class Settings:
-    """`namespace` is for manifests that name none; `pods` asks for Pods too, which another controller may own otherwise.
+    """The settings that the caller of a compilation chooses.
 
-    `kube_version` is the target's `major.minor`: which versions of APIs it serves follows from it. A set that would become more
-    than `max_objects` objects is an error. `mnnvl_shape` is the form of the designs' ComputeDomains and claims, `as-proposed` or
-    `driver`; none leaves it to what the snapshot shows. `is_operator` says that our operator asks, and so nobody else looks after the
-    objects.
+    `namespace` is that of manifests without one. With `pods`, Pods are generated too, which otherwise another controller makes.
+    `kube_version` is the target's `major.minor`, from which the served API versions follow. A set of more than `max_objects` objects is an
+    error. `mnnvl_shape` is the form of the designs' ComputeDomains and claims, `as-proposed` or `driver`; none derives it from the
+    snapshot. `is_operator` is set by our operator, so that no other controller manages the objects.
     """
 
     namespace: str = "default"
@@ -26,7 +26,7 @@ class Settings:
 
     @property
     def kube_minor(self) -> int:
-        """The number after the first dot: 32 for Kubernetes 1.32."""
+        """The minor version of the target: 32 for Kubernetes 1.32; 0 when unknown."""
         digits = self.kube_version.removeprefix("v").split(".")[1:2]
         number = "".join(digit for digit in "".join(digits) if digit.isdecimal())
         return int(number) if number else 0

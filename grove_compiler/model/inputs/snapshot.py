@@ -1,4 +1,4 @@
-"""What exists already, and the objects that a set refers to."""
+"""Answers what exists in the cluster, and holds the objects that a set refers to."""
 
 from __future__ import annotations
 
@@ -13,49 +13,44 @@ PART_OF = "app.kubernetes.io/part-of"
 
 
 class Unknown(Exception):
-    """A question that whoever answers cannot answer now, as a cache that has not listed a kind yet.
+    """Reports a question that a view cannot answer now, as a cache that has not listed a kind yet.
 
-    No rule is at fault, and nothing that was worked out meanwhile may be kept; so it is none of the errors that expressions may raise.
+    No rule is at fault, and nothing computed so far may be cached; so it is not among the `FAILURES` of expressions.
     """
 
 
 class Changes(NamedTuple):
-    """What has changed among objects since `Objects.changes` was last asked: their `names`, or none where it may be any of them.
-
-    `mark` is to be given with the next question.
-    """
+    """Holds the `names` of the objects that have changed since a mark, or None where any may have; `mark` is for the next call."""
 
     mark: object
     names: Iterable[str] | None
 
 
 class Objects(Protocol):
-    """Answers what exists: a watch cache in a cluster, a list of manifests offline.
+    """Answers what exists, from a watch cache in a cluster or a list of manifests offline.
 
-    Three questions are all that a compilation asks; who adds up what was answered asks a fourth, for what has changed since. Each is one
-    look into an index of whoever answers, so what a set costs does not depend on what else there is. Groups are API groups without
-    their version, for the versions of one group are one object.
-    Each raises `Unknown` rather than say that nothing is there.
+    A compilation asks the first three questions; `changes` serves those who keep sums over the answers (`tally`). Each is one look-up in an
+    index, so that the cost of a set does not depend on what else is in the cluster. Groups are API groups without a version, because all
+    versions of a group show the same object. Each method raises `Unknown` rather than report that nothing exists.
     """
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """Returns the object of that name, being deleted or not; `namespace` is empty for kinds without namespaces."""
+        """Returns the object of that name, terminating or not; None if there is none. `namespace` is empty for cluster-scoped kinds."""
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """Returns the objects of a kind whose controller is `owner` itself, not another object of its name."""
+        """Returns the objects of a kind whose controller is `owner` by UID, not another object of its name."""
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """Returns the objects of a kind with that label, or all of them; of every namespace when none is named."""
+        """Returns the objects of a kind with that label, or all without a key; of all namespaces when `namespace` is empty."""
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
-        """Returns which objects with that label were made, changed or lost since a mark; none where nobody takes that down."""
+        """Returns which objects with that label were added, changed or deleted since a mark; None where that is not recorded."""
 
 
 class ObjectList:
     """Answers from manifests that were read once, as `kubectl get -o yaml` prints them.
 
-    Names and owners are indexed at once and not when first asked for: an index that is made while a rule is traced would count as
-    something that the rule has read.
+    Names and owners are indexed eagerly: an index that is built while a rule is traced would count as something that the rule has read.
     """
 
     __slots__ = ("_by_kind", "_by_label", "_by_name", "_by_owner")
@@ -84,7 +79,7 @@ class ObjectList:
         return self._by_name.get((group, kind, namespace, name))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`. Manifests that people write may name owners without UIDs; then the name has to do."""
+        """See `Objects.by_owner`. Hand-written manifests may have owner references without UIDs; those match by name."""
         children = self._by_owner.get((group, kind, owner.namespace, owner.kind, owner.name), [])
         return [child for child in children if not owner.uid or (controller_of(child) or {}).get("uid") in (None, "", owner.uid)]
 
@@ -93,14 +88,14 @@ class ObjectList:
         manifests = self._by_kind.get((group, kind), [])
         if key:
             manifests = self._labelled(group, kind, key).get(value, [])
-        return [one for one in manifests if not namespace or _metadata(one).get("namespace") == namespace]
+        return [manifest for manifest in manifests if not namespace or _metadata(manifest).get("namespace") == namespace]
 
     def changes(self, *_: object) -> Changes | None:
-        """See `Objects.changes`. A list never changes, but it may be another list than the last time."""
+        """See `Objects.changes`. A list never changes, but the next call may get another list, so nothing is known."""
         return None
 
     def _labelled(self, group: str, kind: str, key: str) -> dict[str, list[Manifest]]:
-        """The objects of a kind by the value of a label; indexed by this label from the first question on."""
+        """Returns the objects of a kind by the value of a label, from an index that is built on first use."""
         values = self._by_label.get((group, kind, key))
         if values is None:
             values = self._by_label[group, kind, key] = {}
@@ -110,10 +105,10 @@ class ObjectList:
 
 
 class Snapshot:
-    """Asks what exists in the words of the model. False for a compilation that knows no cluster.
+    """Looks up what exists, in the terms of the model. It is false for a compilation without a cluster.
 
-    `objects` stand before what `view` knows: an input may bring objects that it refers to. An object that is being deleted still
-    takes its name, but its UID, its fields and its children count no longer.
+    `objects`, which the input brings along, take precedence over `view`. A terminating object still occupies its name, but its UID, its
+    fields and its children no longer count.
     """
 
     __slots__ = ("_given", "_is_known", "_view")
@@ -121,47 +116,47 @@ class Snapshot:
     def __init__(self, objects: Iterable[Manifest] = (), view: Objects | None = None) -> None:
         self._given = ObjectList(objects)
         self._view = view
-        # Asked for each object of a set, so it is worked out once. A cache that is empty is a cluster all the same, an empty list is none.
+        # Read for each object of a set, so it is computed once. An empty cache is still a cluster; an empty list is none.
         self._is_known = bool(self._given) or (view is not None and (not isinstance(view, ObjectList) or bool(view)))
 
     def __bool__(self) -> bool:
         return self._is_known
 
     def get(self, api_version: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """Returns the object of that name, being deleted or not. Versions of one API group are not told apart."""
+        """Returns the object of that name, terminating or not; None if there is none. The version of the API group does not matter."""
         group = group_of(api_version)
         given = self._given.get(group, kind, namespace, name)
         return self._view.get(group, kind, namespace, name) if given is None and self._view is not None else given
 
     def of_kind(self, api_version: str, kind: str) -> list[Manifest]:
-        """Returns all objects of a kind, being deleted or not."""
+        """Returns all objects of a kind, terminating or not."""
         return self.labelled(group_of(api_version), kind)
 
     def live(self, ref: ObjectRef) -> Manifest | None:
-        """Returns the object of that name, unless it is being deleted."""
-        if not self._is_known:  # asked five times for each clique, and a compilation without a cluster has nothing to say
+        """Returns the object of that name; None if there is none, or if it is terminating."""
+        if not self._is_known:  # called five times for each clique, and always None without a cluster
             return None
         manifest = self.get(ref.api_version, ref.kind, ref.namespace, ref.name)
         return None if manifest is None or is_terminating(manifest) else manifest
 
     def with_uid(self, ref: ObjectRef) -> ObjectRef:
-        """Returns the same reference with the UID of the object, when there is one."""
+        """Returns the same reference with the UID of the live object, if there is one."""
         manifest = self.live(ref)
         return ref if manifest is None else ref._replace(uid=(manifest.get("metadata") or {}).get("uid") or "")
 
     def owned(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
-        """Returns the objects of a kind whose controller is `owner` itself; those being deleted too."""
+        """Returns the objects of a kind whose controller is `owner` by UID, including terminating ones."""
         return [*self._given.by_owner(group, kind, owner), *(self._view.by_owner(group, kind, owner) if self._view is not None else ())]
 
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
-        """Returns how many pods of a set have a node: what the status of its PodCliques says."""
+        """Returns how many pods of a set are scheduled, by the statuses of its PodCliques."""
         cliques = self.labelled("grove.io", "PodClique", PART_OF, set_name, namespace)
         return sum(status_of(clique).get("scheduledReplicas") or 0 for clique in cliques)
 
     def labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """Returns the objects of a kind with that label, or all of them; of every namespace when none is named. Those being deleted too."""
-        seen = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
-        return [*self._given.by_label(group, kind, key, value, namespace), *seen]
+        """Returns the objects of a kind with that label, terminating or not; see `Objects.by_label`."""
+        in_view = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
+        return [*self._given.by_label(group, kind, key, value, namespace), *in_view]
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
         """Returns which of these objects have changed since a mark (see `Objects.changes`)."""
@@ -178,16 +173,16 @@ def group_of(api_version: str) -> str:
 
 
 def controller_of(manifest: Manifest) -> Manifest | None:
-    """Returns the owner reference whose `controller` is true."""
+    """Returns the owner reference whose `controller` is true; None without one."""
     references = (manifest.get("metadata") or {}).get("ownerReferences") or []
     return next((reference for reference in references if reference.get("controller")), None)
 
 
 def is_terminating(manifest: Manifest) -> bool:
-    """Tells whether somebody asked for its deletion."""
+    """Tells whether an object has a deletionTimestamp."""
     return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def is_finished(pod: Manifest) -> bool:
-    """Tells whether a pod has run to its end, well or badly."""
+    """Tells whether a pod has run to completion, successfully or not."""
     return status_of(pod).get("phase") in FINISHED_PHASES

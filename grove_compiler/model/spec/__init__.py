@@ -1,1 +1,1 @@
-"""What the user wrote: a set, its cliques and scaling groups, and what they ask for."""
+"""Models the spec as the user wrote it: a set, its cliques and scaling groups, and what they request."""

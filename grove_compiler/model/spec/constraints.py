@@ -1,4 +1,4 @@
-"""Topology constraints: what a set, a scaling group or a clique asks for, and what that means in a cluster's node labels."""
+"""Models topology constraints of a set, a scaling group or a clique, and translates them to a cluster's node labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grove_compiler.record import record
 
 @record
 class DomainUse:
-    """A domain that some constraint names, and where."""
+    """A topology domain that a constraint names, and the path of the field that names it."""
 
     domain: str
     path: str
@@ -18,7 +18,7 @@ class DomainUse:
 
 @record(slots=False)
 class Constraint:
-    """A `topologyConstraint` as declared, which stands at `path`. Domains that it does not name are empty."""
+    """A declared `topologyConstraint` at `path`. Domains that it does not name are empty."""
 
     manifest: Manifest
     path: str
@@ -30,7 +30,7 @@ class Constraint:
 
     @property
     def required(self) -> str:
-        """The required domain, however it is named."""
+        """The required domain, from `pack.required` or from `packDomain`."""
         return self.pack_required or self.pack_domain
 
     @property
@@ -44,7 +44,7 @@ class Constraint:
 
     @property
     def uses_pack(self) -> bool:
-        """Whether it has the shipped form."""
+        """Whether it has the shipped form (`pack`)."""
         return self.manifest.get("pack") is not None
 
     @property
@@ -69,9 +69,9 @@ def constraint_in(holder: Manifest, path: str) -> Constraint | None:
 
 
 def translate(constraint: Constraint | None, topology: Topology | None) -> Manifest | None:
-    """`packConstraint` in node label keys. Domains that the topology lacks are dropped; none when nothing is left (shipped §4.3)."""
+    """Returns the `packConstraint` in node label keys, without domains that the topology lacks; none if none is left (shipped §4.3)."""
     if constraint is None or topology is None:
         return None
     keys = {"required": topology.key_of(constraint.required), "preferred": topology.key_of(constraint.preferred)}
-    known = {name: key for name, key in keys.items() if key}
-    return {"packConstraint": known} if known else None
+    pack = {name: key for name, key in keys.items() if key}
+    return {"packConstraint": pack} if pack else None

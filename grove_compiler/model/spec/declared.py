@@ -1,4 +1,4 @@
-"""Fields of a manifest as attributes of the model: a class names the field and its type, and it is read when somebody asks."""
+"""Defines attributes of the model that read a field of a manifest lazily; a class gives the field's path and type."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 def declared(kind: type[T], path: str, doc: str = "") -> lazy[T]:
-    """Returns an attribute that reads a field of its instance's `manifest`; `path` has dots, `doc` is for the reference of rules.
+    """Returns an attribute that reads the field at `path` (with dots) of its instance's `manifest`; `doc` goes into the rules' reference.
 
-    A field that is absent has the empty value of its type (`""`, 0, `{}`, `[]`): rules ask for what is there far more often than whether
-    it is there, and Kubernetes takes the two for the same in nearly every field. Where they differ, say `optional`.
+    An absent field reads as the empty value of its type (`""`, 0, `{}`, `[]`), which Kubernetes takes for the same in nearly every field.
+    Use `optional` where they differ.
     """
     keys = path.split(".")
     return _attribute(lambda owner: _find(owner.manifest, keys) or kind(), kind, path, doc)
 
 
 def optional(kind: type[T], path: str, doc: str = "") -> lazy[T | None]:
-    """Returns an attribute as `declared` does, which is none where the field is absent: 0 is a number then, and no number is none."""
+    """Returns an attribute like `declared`, but None where the field is absent, so that 0 and no number can be told apart."""
     keys = path.split(".")
     return _attribute(lambda owner: _find(owner.manifest, keys), kind | None, path, doc)
 

@@ -1,4 +1,4 @@
-"""Who asks for multi-node NVLink, and how: in one of three modes, resolved for each clique (`docs/mnnvl.md`).
+"""Resolves for each clique whether and how it uses multi-node NVLink, in one of three modes (`docs/mnnvl.md`).
 
 | mode | declared by | domains |
 |---|---|---|
@@ -42,7 +42,7 @@ CONFIG_PATH = "spec.template.computeDomainConfig"
 
 @record
 class Membership:
-    """That the pods of a clique join a domain. `place` is the field that says so; `group` is empty but for the mode `mnnvl-group`."""
+    """The membership of a clique's pods in a domain. `place` is the field that declares it; `group` is only set in mode `mnnvl-group`."""
 
     mnnvl_mode: MnnvlMode
     scope: str
@@ -53,7 +53,7 @@ class Membership:
 
 @record(slots=False)
 class Mnnvl:
-    """Everything that a set says about multi-node NVLink. It can be read from any set, however wrong.
+    """Everything that a set declares about multi-node NVLink. It can be read from any set, however invalid.
 
     `set_name`, `set_annotations` and `manifest`, which is `spec.template`, are the set's own.
     """
@@ -85,7 +85,7 @@ class Mnnvl:
 
     @lazy
     def is_mentioned(self) -> bool:
-        """Whether the set says anything about MNNVL at all: if not, nothing else here is ever worked out."""
+        """Whether the set mentions MNNVL at all; if not, nothing else here is ever computed."""
         return self.config_enabled or bool(self.annotations)
 
     @lazy
@@ -95,7 +95,7 @@ class Mnnvl:
 
     @lazy
     def joined(self) -> list[tuple[CliqueTemplate, Membership]]:
-        """The cliques that join a domain, each with it."""
+        """The cliques that join a domain, each with its membership."""
         pairs = [(clique, self.membership(clique)) for clique in self.cliques if self.is_mentioned]
         return [(clique, membership) for clique, membership in pairs if membership]
 
@@ -110,14 +110,14 @@ class Mnnvl:
         return [membership for _, membership in self.joined if membership.mnnvl_mode != GROUP]
 
     def memberships(self, clique: CliqueTemplate) -> list[Membership]:
-        """Returns one for each mode that reaches a clique, whether it uses GPUs or not; in a valid set at most one."""
+        """Returns one membership for each mode that applies to a clique, whether it uses GPUs or not; at most one in a valid set."""
         return self._memberships[clique.index] if self.is_mentioned else []
 
     def membership(self, clique: CliqueTemplate) -> Membership | None:
-        """Returns the domain that the pods of a clique join; none for cliques that neither ask for GPUs nor name its claim."""
+        """Returns the membership of a clique; none for cliques that neither request GPUs nor name the domain's claim."""
         membership = next(iter(self.memberships(clique)), None)
-        # A claim of a pod binds it to the domain's nodes even if no container uses it, so whoever has no use for one is left alone. That
-        # a container which names the claim has one is the designs'; shipped Grove, whose objects we match, looks at GPUs alone.
+        # A claim binds a pod to the domain's nodes even if no container uses it, so cliques without a use for it get none. The designs also
+        # count a container that names the claim; shipped Grove, whose objects we match in its mode, only counts GPUs.
         if membership is not None and (clique.uses_gpu or (membership.mnnvl_mode != GROUP and clique.names_claim)):
             return membership
         return None
@@ -139,11 +139,11 @@ class Mnnvl:
         return memberships
 
     def reaches_enablement(self, layer: Layer) -> bool:
-        """Tells whether any clique of a layer is told whether MNNVL is enabled, so that its scope and device class matter."""
+        """Tells whether an `enabled` annotation applies to any clique of a layer, so that its scope and device class have an effect."""
         return any(self.layer_of(clique).effective(ENABLED) for clique in layer.cliques)
 
     def layer_of(self, clique: CliqueTemplate) -> Layer:
-        """Returns the layer of a clique: the last ones are the cliques'."""
+        """Returns the layer of a clique; cliques are the last layers, in their order."""
         return self.layers[len(self.layers) - len(self.cliques) + clique.index]
 
     @lazy
@@ -153,7 +153,7 @@ class Mnnvl:
 
     @lazy
     def gang_per_replica_groups(self) -> list[str]:
-        """The names of scaling groups each of whose replicas is a gang of its own, since it has a domain of its own (decisions §4)."""
+        """The names of scaling groups whose replicas are gangs of their own, because each has its own domain (decisions §4)."""
         groups = [clique.group for clique, membership in self.scoped if membership.scope == SCALING_GROUP_REPLICA]
         return list(dict.fromkeys(group.name for group in groups if group))
 
@@ -163,16 +163,16 @@ class Mnnvl:
 
     @lazy
     def has_base_gang(self) -> bool:
-        """Whether anything is left for the base gang of a replica."""
+        """Whether any clique is left for the base gang of a replica."""
         return any(not self.gang_per_replica(clique.group) for clique in self.cliques)
 
     @lazy
     def inherited(self) -> dict[str, str]:
-        """The annotations of the set that its scaling groups inherit, also those that switch MNNVL off."""
+        """The annotations of the set that its scaling groups inherit, including those that disable MNNVL."""
         return {key: self.set_annotations[key] for key in (*DESIGN_KEYS, GROUP_ANNOTATION) if key in self.set_annotations}
 
     def propagated(self, clique: CliqueTemplate) -> dict[str, str]:
-        """Returns the design's annotations that reach a clique, its own included, also those that switch MNNVL off."""
+        """Returns the design's annotations that apply to a clique, its own included, and those that disable MNNVL too."""
         return self._propagated[clique.index] if self.is_mentioned else {}
 
     @lazy

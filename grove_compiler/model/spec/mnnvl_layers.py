@@ -1,4 +1,4 @@
-"""Where annotations about MNNVL may stand: on the set, its scaling groups and its cliques, which inherit them in this order."""
+"""Models the layers that may carry MNNVL annotations: the set, its scaling groups and its cliques, which inherit in this order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PREFIX = "grove.io/mnnvl-"
 
 @record
 class MnnvlAnnotation:
-    """An annotation about MNNVL and the layer that has it. `path` is its field path."""
+    """An MNNVL annotation and the layer that carries it. `path` is its field path."""
 
     layer: Layer = field(repr=False)
     key: str
@@ -25,13 +25,13 @@ class MnnvlAnnotation:
 
 
 def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
-    """Decides which annotation holds for a layer, of those with one key on it and on the layers above it, the outermost first."""
+    """Decides which of the annotations with the same key on a layer and the layers above applies; they come outermost first."""
     raise NotImplementedError
 
 
 @record
 class Layer:
-    """A set, a scaling group or a clique. `origin` says in words which, `kind` is `set`, `group` or `clique`.
+    """A set, a scaling group or a clique, by `kind` (`set`, `group`, `clique`); `origin` names it in words.
 
     `scope` is the scope whose annotations belong here (design, Annotation Placement); `path` is that of its annotations, `cliques`
     are those that they reach, `above` is the layer that it inherits from.
@@ -49,16 +49,16 @@ class Layer:
 
     @property
     def mnnvl_annotations(self) -> list[MnnvlAnnotation]:
-        """Its own, in the manifest's order."""
+        """Its own MNNVL annotations, in the manifest's order."""
         return [MnnvlAnnotation(self, key, value) for key, value in self.annotations.items() if key.startswith(PREFIX)]
 
     @property
     def uses_gpu(self) -> bool:
-        """Whether any clique that it reaches asks for GPUs."""
+        """Whether any clique that it applies to requests GPUs."""
         return any(clique.uses_gpu for clique in self.cliques)
 
     def effective(self, key: str) -> MnnvlAnnotation | None:
-        """Returns the annotation that holds here, by the rule `mnnvl_annotation`; none where neither this layer nor one above has it."""
+        """Returns the annotation that applies here, by the rule `mnnvl_annotation`; none where no layer up to the set has it."""
         annotations: list[MnnvlAnnotation] = []
         layer: Layer | None = self
         while layer is not None:
@@ -68,7 +68,7 @@ class Layer:
         return self.decisions.of(mnnvl_annotation)(annotations) if annotations else None
 
     def value(self, key: str, default: str) -> str:
-        """Returns the value that holds here; an empty one says as little as none."""
+        """Returns the value that applies here; the default for an absent or empty one."""
         annotation = self.effective(key)
         return (annotation.value if annotation else "") or default
 
@@ -76,11 +76,16 @@ class Layer:
 def layers_of(
     name: str, annotations: dict[str, str], cliques: list[CliqueTemplate], groups: list[ScalingGroupTemplate], decisions: DecisionRules
 ) -> list[Layer]:
-    """Returns the set of that name and annotations, then its scaling groups, then its cliques. A clique of a group inherits from that."""
+    """Returns the layer of the set, then those of its scaling groups, then those of its cliques, which inherit from their group's."""
     top = Layer("set", name, "the set", "replica", "metadata.annotations", annotations, cliques, decisions)
-    of_groups = [_below(top, "group", "scaling group", group, [one for one in group.cliques if one.group is group]) for group in groups]
-    of_cliques = [_below(of_groups[one.group.index] if one.group else top, "clique", "clique", one, [one]) for one in cliques]
-    return [top, *of_groups, *of_cliques]
+    # `group.cliques` may list a clique that an earlier group has claimed (an error of its own): it inherits from that one only.
+    group_layers = [
+        _below(top, "group", "scaling group", group, [clique for clique in group.cliques if clique.group is group]) for group in groups
+    ]
+    clique_layers = [
+        _below(group_layers[clique.group.index] if clique.group else top, "clique", "clique", clique, [clique]) for clique in cliques
+    ]
+    return [top, *group_layers, *clique_layers]
 
 
 def _below(above: Layer, kind: str, words: str, template: CliqueTemplate | ScalingGroupTemplate, cliques: list[CliqueTemplate]) -> Layer:

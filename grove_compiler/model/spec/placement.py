@@ -1,4 +1,4 @@
-"""What a set asks of the cluster's topology: its constraints at every level, and the topology that gives their domains a meaning."""
+"""Models how a set is placed: its topology constraints at every level, and the topology that defines their domains."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Placement:
 
     @lazy
     def constraints(self) -> list[Constraint]:
-        """All of them in the order in which a topology's name is looked for: the set's, the groups', the cliques' (shipped §4.3)."""
+        """All constraints, in the order in which a topology's name is looked up: the set's, the groups', the cliques' (shipped §4.3)."""
         parts = [self.constraint, *(group.constraint for group in self.groups), *(clique.constraint for clique in self.cliques)]
         return [constraint for constraint in parts if constraint is not None]
 
     @lazy
     def names(self) -> list[NamedTopology]:
-        """Every explicit name of a topology."""
+        """Every topology that is named explicitly."""
         design = [NamedTopology(self.cluster_topology_name, CLUSTER_TOPOLOGY_NAME_PATH)] if self.cluster_topology_name else []
         return design + [
             NamedTopology(constraint.topology_name, f"{constraint.path}.topologyName")
@@ -63,24 +63,24 @@ class Placement:
 
     @lazy
     def name(self) -> str:
-        """The topology that the set is placed by: the first that is named, else the default; empty without any constraint."""
+        """The name of the set's topology: the first one given, else the default; empty without any constraint."""
         if not self.constraints:
             return ""
         return self.names[0].name if self.names else DEFAULT_TOPOLOGY
 
     @property
     def kind(self) -> str:
-        """The kind of topology that the set means by its name."""
+        """The kind of topology that is looked up first for the name."""
         return BINDING if self.names and not self.cluster_topology_name else CLUSTER_TOPOLOGY
 
     @property
     def choice(self) -> tuple[str, str]:
-        """Kind and name of the topology that the set means; both tell whether an update chooses another one."""
+        """Kind and name of the topology, which together tell whether an update refers to another one."""
         return self.kind, self.name
 
     @lazy
     def name_path(self) -> str:
-        """The field that decides the name."""
+        """The path of the field that determines the name."""
         return self.names[0].path if self.names else self.constraints[0].path if self.constraints else ""
 
     def find(self, topologies: Sequence[Known]) -> Known | None:
@@ -89,18 +89,18 @@ class Placement:
 
     @lazy
     def unnamed(self) -> list[Constraint]:
-        """Constraints in the shipped form (`pack`) for which no topology is named, neither there nor where they inherit from (§6.2)."""
+        """Constraints in the shipped form (`pack`) that neither name a topology nor inherit one (shipped §6.2)."""
         if self.cluster_topology_name:
             return []
         parts = [self.constraint]
         if self.constraint is None or not self.constraint.topology_name:
             parts += [group.constraint for group in self.groups]
             parts += [clique.constraint for clique in self.cliques if not _names_topology(clique.group)]
-        return [one for one in parts if one is not None and one.uses_pack and not one.topology_name]
+        return [constraint for constraint in parts if constraint is not None and constraint.uses_pack and not constraint.topology_name]
 
     @lazy
     def domain_uses(self) -> list[DomainUse]:
-        """Every domain that is asked for."""
+        """Every domain that a constraint names."""
         return [use for constraint in self.constraints for use in constraint.uses]
 
     @lazy

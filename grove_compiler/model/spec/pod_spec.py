@@ -1,4 +1,4 @@
-"""What counts in a pod's spec: which containers ask for GPUs, and where the spec stands in objects that carry one."""
+"""Reads pod specs: which containers request GPUs and claims, and where objects carry a pod spec."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_compiler.record import record
 
 GPU = "nvidia.com/gpu"
 DOMAIN_CLAIM = "mnnvl"
-"""What the designs call the claim of a ComputeDomain inside pods."""
+"""The designs' name for the claim of a ComputeDomain inside pods."""
 
 _SPEC_PATHS = {"PodClique": "/spec/podSpec", "Pod": "/spec"}
 _TEMPLATE_PATH = "/spec/template/spec"
@@ -17,10 +17,10 @@ _TEMPLATE_PATH = "/spec/template/spec"
 
 @record
 class GpuContainer:
-    """A container, init container or sidecar that asks for GPUs.
+    """A container, init container or sidecar that requests GPUs.
 
     `path` is its field path in the set, `pointer` its JSON pointer inside a pod's spec (`/containers/0`, `/initContainers/1`).
-    `claim_names` are the pod's claims that the template says it uses.
+    `claim_names` are the pod's claims that it uses already, by its template.
     """
 
     path: str
@@ -41,14 +41,14 @@ def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
 
 @record
 class ClaimUse:
-    """A claim that a container says it uses: `name` is the pod's word for it, `path` the field in the set that says so."""
+    """A claim that a container uses: `name` is its name in the pod, `path` the field in the set."""
 
     name: str
     path: str
 
 
 def claim_uses_of(pod_spec: Manifest, path: str) -> list[ClaimUse]:
-    """Returns what containers, then init containers name in `resources.claims`. `path` is the pod spec's."""
+    """Returns the claims that containers, then init containers, name in `resources.claims`. `path` is the pod spec's."""
     return [
         ClaimUse(name, f"{path}.{field}[{index}].resources.claims[{number}].name")
         for field in ("containers", "initContainers")
@@ -71,7 +71,7 @@ def _claim_names(container: Manifest) -> list[str]:
 
 
 def _is_some(amount: Any) -> bool:
-    """Whether a quantity is there and not zero. What is no quantity (an error of its own) is taken for one."""
+    """Tells whether a quantity is present and not zero. A malformed one, which has a finding of its own, counts."""
     if amount is None or isinstance(amount, int):
         return bool(amount)
     from grove_compiler.kube.quantity import QuantityError, is_zero  # only for amounts that are written as text

@@ -1,7 +1,7 @@
-"""What the user wrote: a PodCliqueSet after defaulting.
+"""Models a PodCliqueSet as the user wrote it, after defaulting.
 
-Validation rules run on these classes, so each can be read from any manifest that has the right structure, however wrong it is:
-names may be unknown, empty or double, numbers out of bounds. Field paths are Kubernetes' (`spec.template.cliques[0]`).
+Validation rules run on these classes, so each can be read from any manifest that has the right structure, however invalid:
+names may be unknown, empty or duplicate, numbers out of bounds. Field paths are Kubernetes' (`spec.template.cliques[0]`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 @record(slots=False)
 class PodCliqueSet:
-    """The set that is compiled (rules call it `set`), or what it was before (`old`).
+    """The set that is compiled (`set` in rules), or its previous state (`old`).
 
-    It is made from its manifest; `default_namespace` is where a manifest without a namespace goes, and `decisions` are the rules that
-    the model asks where behaviour is not its to decide.
+    `default_namespace` applies to a manifest without a namespace. `decisions` are the `decide` rules that the model calls where
+    behaviour is configurable.
     """
 
     manifest: Manifest
@@ -44,7 +44,7 @@ class PodCliqueSet:
     labels = declared(dict[str, str], "metadata.labels")
     annotations = declared(dict[str, str], "metadata.annotations")
     spec = declared(Manifest, "spec")
-    replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` are the replicas themselves.)")
+    replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` holds the replicas themselves.)")
     max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "A duration from the first start on, restarts included; none is no limit.")
     template = declared(Manifest, "spec.template")
     startup_type = declared(
@@ -56,12 +56,12 @@ class PodCliqueSet:
         str, "spec.template.priorityClassName", "For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."
     )
     update_strategy = declared(str, "spec.updateStrategy.type", "RollingRecreate or OnDelete; empty, which is the first, when absent.")
-    status = declared(Manifest, "status", "What was reported of it before.")
+    status = declared(Manifest, "status", "As last written by the operator.")
     termination_delay = optional(str, "spec.template.terminationDelay", "A duration as Go writes it (`4h0m0s`).")
     publish_not_ready = declared(
         bool,
         "spec.template.headlessServiceConfig.publishNotReadyAddresses",
-        "Whether headless Services tell addresses of pods that are not ready.",
+        "Whether headless Services publish addresses of pods that are not ready.",
     )
 
     @lazy
@@ -74,55 +74,55 @@ class PodCliqueSet:
 
     @lazy
     def foreign_labels(self) -> dict[str, str]:
-        """The labels that are not Grove's own; PodGangs carry them on."""
+        """The labels that are not Grove's own; PodGangs inherit them."""
         return _foreign(self.labels)
 
     @lazy
     def foreign_annotations(self) -> dict[str, str]:
-        """The annotations that are not Grove's own, nor kubectl's memory of the set; PodGangs carry them on."""
+        """The annotations except Grove's own and kubectl's last-applied-configuration; PodGangs inherit them."""
         return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
 
     @lazy
     def is_training(self) -> bool:
-        """Whether the workload comes to an end (GREP-0285); without a `workloadType` it does not."""
+        """Whether the workload runs to completion (`workloadType: Training`, GREP-0285)."""
         return self.spec.get("workloadType") == "Training"
 
     @lazy
     def is_suspended(self) -> bool:
-        """Whether it is a training workload that shall have no pods for now."""
+        """Whether it is a suspended training workload, which has no pods until it is resumed."""
         return self.is_training and self.spec.get("suspend") is True
 
     @lazy
     def training_limits(self) -> Manifest:
-        """The limits of a training workload, `spec.trainingSpec`; empty without any."""
+        """`spec.trainingSpec`, the limits of a training workload; empty when absent."""
         return self.spec.get("trainingSpec") or {}
 
     @lazy
     def clique_mentions(self) -> list[CliqueMention]:
-        """The cliques that its limits name, with the place of each."""
+        """The cliques that the limits name, each with its field path."""
         return clique_mentions(self.training_limits)
 
     @lazy
     def keeps_on_restart(self) -> bool:
-        """Whether pods that have finished stay while the next attempt runs."""
+        """Whether finished pods are kept while the next attempt runs."""
         return (self.training_limits.get("keepFinishedPods") or {}).get("onRestart") is True
 
     @lazy
     def is_rolled(self) -> bool:
-        """Whether pods of older templates are replaced by us, one after the other, and not as people delete them.
+        """Whether we replace pods of older templates one after the other (`OnDelete` leaves that to people).
 
-        Those of a training workload never are, whoever got an edit past admission (GREP-0285).
+        Pods of a training workload are never replaced, even if an edit got past admission (GREP-0285).
         """
         return self.update_strategy != "OnDelete" and not self.is_training
 
     @lazy
     def placement(self) -> Placement:
-        """What the set and its parts ask of the cluster's topology."""
+        """The topology constraints of the set and its parts."""
         return Placement(self.template, self.cliques, self.groups)
 
     @lazy
     def mnnvl(self) -> Mnnvl:
-        """What the set and its parts ask for of multi-node NVLink."""
+        """The multi-node NVLink settings of the set and its parts."""
         return Mnnvl(self.name, self.annotations, self.template, self.cliques, self.groups, self.decisions)
 
     @lazy
@@ -162,7 +162,7 @@ class PodCliqueSet:
 
     @lazy
     def structs(self) -> list[Struct]:
-        """Every struct below `spec.template`, of Grove's types and of Kubernetes' (pod specs, metrics, claims), outer ones first."""
+        """Every struct below `spec.template`, of Grove's and of Kubernetes' types (pod specs, metrics, claims), outer ones first."""
         return structs_in(self.template, "grove.io/v1alpha1.PodCliqueSetTemplateSpec", "spec.template")
 
     @lazy
@@ -177,34 +177,34 @@ class PodCliqueSet:
         return self._structs_by_type.get(type, [])
 
     def structs_among(self, types: Any) -> list[Struct]:
-        """Returns the structs whose type is in a list, or is a key of a map, in their order. Of most, few rules have to say anything."""
-        found = [type for type in self._structs_by_type if type in types]
-        if len(found) < 2:  # most ask for types that hardly any set has
-            return self._structs_by_type[found[0]] if found else []
+        """Returns the structs whose type is in a list, or is a key of a map, in their order."""
+        present = [type for type in self._structs_by_type if type in types]
+        if len(present) < 2:  # the common case: most rules are about types that hardly any set uses
+            return self._structs_by_type[present[0]] if present else []
         return [struct for struct in self.structs if struct.type in types]
 
     @lazy
     def kai_queues(self) -> list[str]:
-        """The different queues of KAI that the set and its cliques ask for, the set's first. KAI needs exactly one."""
-        asked = [kai_queue_in(self.labels, self.annotations), *(clique.kai_queue for clique in self.cliques)]
-        return [queue for queue in dict.fromkeys(asked) if queue]
+        """The distinct KAI queues that the set and its cliques name, the set's first. KAI needs exactly one."""
+        queues = [kai_queue_in(self.labels, self.annotations), *(clique.kai_queue for clique in self.cliques)]
+        return [queue for queue in dict.fromkeys(queues) if queue]
 
     @lazy
     def volcano_queues(self) -> list[str]:
-        """The different queues of Volcano that the set and its cliques ask for, the set's first."""
-        asked = [volcano_queue_in(self.annotations), *(clique.volcano_queue for clique in self.cliques)]
-        return [queue for queue in dict.fromkeys(asked) if queue]
+        """The distinct Volcano queues that the set and its cliques name, the set's first."""
+        queues = [volcano_queue_in(self.annotations), *(clique.volcano_queue for clique in self.cliques)]
+        return [queue for queue in dict.fromkeys(queues) if queue]
 
     @lazy
     def computed_hashes(self) -> tuple[list[str], str]:
-        """The hash of each clique's pod template, and that of all together (shipped semantics §7.3)."""
+        """The hash of each clique's pod template, and the set's generation hash over all of them (shipped semantics §7.3)."""
         from grove_compiler.kube.template_hash import generation_hash  # brings the pod API's field tables: not for validation
 
         return [clique.pod_template_hash for clique in self.cliques], generation_hash([clique._hashed for clique in self.cliques])
 
     @lazy
     def template_hashes(self) -> tuple[list[str], str]:
-        """The hashes by which pods are told to be up to date: those that are computed, as long as nothing is known of a cluster."""
+        """The hashes that tell whether a pod is up to date; without a cluster, the computed ones."""
         return self.computed_hashes
 
     @property
@@ -213,7 +213,7 @@ class PodCliqueSet:
 
 
 def share_templates(owner: PodCliqueSet, other: PodCliqueSet) -> None:
-    """Gives one set what is known of the templates of another with the same `spec`: above all the hashes, most of a small set's cost."""
+    """Shares the parsed templates of a set with another of the same `spec`, above all their hashes, most of a small set's cost."""
     # A function, since rules may call every public method of the model.
     owner._templates = other._templates
 

@@ -1,4 +1,4 @@
-"""Resource sharing as declared: templates of claims, and who shares one (shipped semantics §1.2, §3.11)."""
+"""Models declared resource sharing: claim templates, and the references to them (shipped semantics §1.2, §3.11)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClaimTemplate:
 
 @record(slots=False)
 class SharingRef:
-    """An entry of `resourceSharing` at any level: which template, in which scope, and for which children."""
+    """An entry of `resourceSharing` at any level: the claim template, the scope, and the filter of children."""
 
     manifest: Manifest
     index: int
@@ -53,9 +53,9 @@ def sharing_in(holder: Manifest, path: str) -> list[SharingRef]:
 
 
 def device_request_names(claim: Manifest) -> list[str]:
-    """Returns what constraints and configurations of a claim's `devices` may name: its requests, and `REQUEST/ALTERNATIVE` (KEP-4816)."""
+    """Returns the request names that constraints and configs of a claim's `devices` may use, and `REQUEST/ALTERNATIVE` (KEP-4816)."""
     names = []
     for request in claim.get("requests") or []:
         name = str(request.get("name") or "")
-        names += [name, *(f"{name}/{one.get('name') or ''}" for one in request.get("firstAvailable") or [])]
+        names += [name, *(f"{name}/{alternative.get('name') or ''}" for alternative in request.get("firstAvailable") or [])]
     return names

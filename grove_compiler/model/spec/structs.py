@@ -1,4 +1,4 @@
-"""The structs of Kubernetes' own types that a set holds, found by their type: what the rules of `rules/validation/pod` go through."""
+"""Collects the structs of Kubernetes' types in a set by type, for the rules in `rules/validation/pod`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from grove_compiler.record import record
 
 CONTAINERS = ("Container", "EphemeralContainer")
 GATED = ("ClusterTrustBundleProjection", "PodCertificateProjection")
-"""What Kubernetes 1.35 drops unread unless a feature gate is on: whether it is right is for a server to say that reads it."""
+"""Types that Kubernetes 1.35 drops unless a feature gate is on; a server that reads them validates them."""
 
 UNREAD = ("MetricIdentifier", "selector")
-"""An autoscaler hands a metric's selector on to whoever serves the metric, and the API server takes whatever it says."""
+"""A field that is not validated: an autoscaler passes a metric's selector on to the metrics server, and the API server accepts any."""
 
 
 @record
 class Struct:
     """A struct that a user wrote in a Kubernetes type: a pod spec, a container, a probe, a metric.
 
-    `type` is its name in that API, `field` the field that holds it, `index` its place where that is a list. `holder` is the struct around
-    it; outermost ones have none, and `field` is their whole path.
+    `type` is its name in that API, `field` the field that holds it, `index` its position where that is a list. `holder` is the enclosing
+    struct; outermost ones have none, and `field` is their whole path.
     """
 
     type: str
@@ -33,25 +33,25 @@ class Struct:
     @property
     def path(self) -> str:
         """Its field path in the set."""
-        # Put together for findings only: a template has a hundred structs, and one that is sound asks for no path.
+        # Built only for findings: a template has a hundred structs, and a valid one needs no path.
         step = self.field if self.index is None else f"{self.field}[{self.index}]"
         return f"{self.holder.path}.{step}" if self.holder is not None else step
 
     @property
     def pod(self) -> Manifest:
-        """The pod spec that it stands in, itself for a pod spec; empty outside of all."""
+        """The enclosing pod spec, itself for a pod spec; empty outside of any."""
         return self.manifest if self.type == "PodSpec" else self.holder.pod if self.holder is not None else {}
 
     @property
     def container(self) -> Struct | None:
-        """The container that it stands in, itself for a container; none outside of all."""
+        """The enclosing container, itself for a container; none outside of any."""
         return self if self.type in CONTAINERS else self.holder.container if self.holder is not None else None
 
 
 def structs_in(manifest: Manifest, type: str, path: str) -> list[Struct]:
-    """Returns every struct of a value of `type` (`core/v1.PodSpec`) that stands at `path`: itself first, each before those inside of it.
+    """Returns every struct in a value of `type` (`core/v1.PodSpec`) at `path`, depth first: itself, then those inside.
 
-    What the tables do not know, and what has another type than they say, is left out: both have findings of their own.
+    Unknown fields and values of the wrong type are left out: both have findings of their own.
     """
     structs: list[Struct] = []
     _collect(type, Struct(type.rpartition(".")[2], manifest, None, path, None), structs)
@@ -76,7 +76,7 @@ def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
 
 @cache
 def _structs_below(type: str) -> dict[str, tuple[str, str, bool]]:
-    """Returns the fields of a type that hold structs: the type of those, its short name, and whether they stand in a list."""
+    """Returns the fields of a type that hold structs, each with the struct's type, its short name, and whether the field is a list."""
     below = {}
     short = type.rpartition(".")[2]
     for name, schema in DEFINITIONS[type]["fields"].items():

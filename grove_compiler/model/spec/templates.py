@@ -1,6 +1,6 @@
-"""Templates that a set is made of, as the user wrote them: cliques and scaling groups, and how either is scaled by itself.
+"""Models the templates of a set as the user wrote them: cliques and scaling groups, and their autoscaling.
 
-Both classes stand here because they know each other: a group names its cliques, and a clique belongs to a group.
+Both classes are in one file because they refer to each other: a group names its cliques, and a clique belongs to a group.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 KAI_QUEUE = "kai.scheduler/queue"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 OUTSIDE_SPEC = ("labels", "annotations")
-"""What of a clique's template is hashed with its pod spec and does not stand in it."""
+"""Fields of a clique's template outside the pod spec that are hashed with it."""
 
 
 @record(slots=False)
 class AutoScaling:
-    """`autoScalingConfig` of a clique or `scaleConfig` of a scaling group. `path` is that field's."""
+    """The `autoScalingConfig` of a clique or the `scaleConfig` of a scaling group, at `path`."""
 
     manifest: Manifest
     path: str
@@ -39,7 +39,7 @@ class AutoScaling:
 
 @record(slots=False)
 class _Template:
-    """What templates of cliques and of scaling groups have in common: an entry of a list in `spec.template`, with a name."""
+    """The common base of clique and scaling-group templates: a named entry of a list in `spec.template`."""
 
     manifest: Manifest
     index: int
@@ -56,7 +56,7 @@ class _Template:
 
     @lazy
     def autoscaling(self) -> AutoScaling | None:
-        """How an autoscaler may scale it; none without one."""
+        """Its autoscaling configuration; none when it is not autoscaled."""
         manifest: Manifest | None = self.manifest
         for key in self._scaling_field.split("."):
             manifest = (manifest or {}).get(key)
@@ -74,7 +74,7 @@ class _Template:
 
 @record(slots=False)
 class CliqueTemplate(_Template):
-    """An entry of `spec.template.cliques`, as the manifest has it (shipped semantics §1.3)."""
+    """An entry of `spec.template.cliques` (shipped semantics §1.3)."""
 
     _set_template: Manifest = field(default_factory=dict, repr=False)
     _groups: list[ScalingGroupTemplate] = field(default_factory=list, repr=False)
@@ -85,7 +85,7 @@ class CliqueTemplate(_Template):
     labels = declared(dict[str, str], "labels")
     spec = declared(Manifest, "spec")
     role_name = declared(str, "spec.roleName")
-    replicas = declared(int, "spec.replicas", "Pods wanted at first; 0 when absent.")
+    replicas = declared(int, "spec.replicas", "The initial number of pods; 0 when absent.")
     min_available = optional(int, "spec.minAvailable")
     starts_after = declared(list[str], "spec.startsAfter", "Names of clique templates; used only when the start-up type is Explicit.")
     pod_spec = declared(Manifest, "spec.podSpec")
@@ -95,17 +95,17 @@ class CliqueTemplate(_Template):
 
     @lazy
     def group(self) -> ScalingGroupTemplate | None:
-        """The scaling group that names this clique, found by its exact name; of several (an error) the first."""
+        """The scaling group that names this clique; the first of several, which are an error."""
         return next((group for group in self._groups if self.name in group.clique_names), None)
 
     @lazy
     def gpu_containers(self) -> list[GpuContainer]:
-        """The containers and init containers that ask for GPUs."""
+        """The containers and init containers that request GPUs."""
         return gpu_containers_of(self.pod_spec, f"{self.path}.spec.podSpec")
 
     @property
     def uses_gpu(self) -> bool:
-        """Whether any container or init container asks for GPUs."""
+        """Whether any container or init container requests GPUs."""
         return bool(self.gpu_containers)
 
     @lazy
@@ -115,30 +115,30 @@ class CliqueTemplate(_Template):
 
     @property
     def names_claim(self) -> bool:
-        """Whether any container or init container names the claim of a ComputeDomain, by the word that the designs have for it."""
+        """Whether any container or init container names the claim of a ComputeDomain, by the designs' name for it (`mnnvl`)."""
         return any(use.name == DOMAIN_CLAIM for use in self.claim_uses)
 
     @lazy
     def kai_queue(self) -> str:
-        """KAI's queue by label, else by annotation; empty when neither names one."""
+        """The KAI queue from the label, else from the annotation; empty when neither names one."""
         return kai_queue_in(self.labels, self.annotations)
 
     @lazy
     def volcano_queue(self) -> str:
-        """Volcano's queue by annotation; empty when there is none."""
+        """The Volcano queue from the annotation; empty when there is none."""
         return volcano_queue_in(self.annotations)
 
     def hashed_template(self, priority_class: str) -> Manifest:
-        """Returns the core/v1 PodTemplateSpec that hashes are made of, with its set's class (shipped semantics §7.3).
+        """Returns the core/v1 PodTemplateSpec that is hashed, with the set's priority class (shipped semantics §7.3).
 
-        Maps that are absent here are nil there.
+        An absent map stands for Go's nil map.
         """
         metadata = {key: self.manifest[key] for key in OUTSIDE_SPEC if self.manifest.get(key) is not None}
         return {"metadata": metadata, "spec": {**self.pod_spec, "priorityClassName": priority_class}}
 
     @lazy
     def pod_parts(self) -> Manifest:
-        """What its pods are made from, and nothing else of it: `labels`, `annotations` and `podSpec`, as far as they are there."""
+        """The fields that its pods are made from: `labels`, `annotations` and `podSpec`, as far as they are present."""
         parts: Manifest = {key: self.manifest[key] for key in OUTSIDE_SPEC if self.manifest.get(key) is not None}
         return {**parts, "podSpec": self.pod_spec}
 
@@ -150,10 +150,10 @@ class CliqueTemplate(_Template):
             {**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._groups
         )
 
-    # Each clique has a hash of its own, and not a place in a list of all, so that `explain` names the lines of this clique alone.
+    # Each clique computes its own hash, instead of one list for all, so that `explain` attributes it to the lines of this clique alone.
     @lazy
     def _hashed(self) -> HashedTemplate:
-        """Its pod template with what hashes are made of."""
+        """Its pod template in the form that is hashed."""
         from grove_compiler.kube.template_hash import hashed  # brings the pod API's field tables: not for validation
 
         return hashed(self.hashed_template(self._set_template.get("priorityClassName") or ""))
@@ -179,19 +179,19 @@ class ScalingGroupTemplate(_Template):
 
     @lazy
     def cliques(self) -> list[CliqueTemplate]:
-        """The templates that `clique_names` names, in that order; names that nobody has are left out, of two of a name the first counts."""
-        named = {clique.name: clique for clique in reversed(self._cliques)}
-        return [named[name] for name in self.clique_names if name in named]
+        """The templates in `clique_names`, in that order; unknown names are left out, and the first of duplicate names counts."""
+        by_name = {clique.name: clique for clique in reversed(self._cliques)}
+        return [by_name[name] for name in self.clique_names if name in by_name]
 
     @lazy
     def pods_per_replica(self) -> int:
-        """Pods of one replica of the group by the templates' counts, as `GROVE_PCSG_TEMPLATE_NUM_PODS` tells them."""
+        """The pods of one replica of the group by the templates' counts, the value of `GROVE_PCSG_TEMPLATE_NUM_PODS`."""
         return sum(clique.replicas for clique in self.cliques)
 
 
 def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
-    """Returns the cliques and scaling groups of `spec.template` in the manifest's order, knowing each other."""
-    # Who is whose is found when somebody asks, so that `explain` does not take an index to rest on the names of all.
+    """Returns the cliques and scaling groups of `spec.template` in the manifest's order, with references to each other."""
+    # Which clique belongs to which group is resolved lazily, so that `explain` does not make an index depend on the names of all.
     cliques: list[CliqueTemplate] = []
     groups: list[ScalingGroupTemplate] = []
     cliques += [CliqueTemplate(entry, index, template, groups) for index, entry in enumerate(template.get("cliques") or [])]
@@ -200,10 +200,10 @@ def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[Scaling
 
 
 def kai_queue_in(labels: dict[str, str], annotations: dict[str, str]) -> str:
-    """Returns the queue of KAI that metadata names, by label, else by annotation; empty when neither does."""
+    """Returns the KAI queue from the label, else from the annotation; empty when neither names one."""
     return labels.get(KAI_QUEUE) or annotations.get(KAI_QUEUE) or ""
 
 
 def volcano_queue_in(annotations: dict[str, str]) -> str:
-    """Returns the queue of Volcano that annotations name; empty when they name none."""
+    """Returns the Volcano queue that the annotations name; empty when they name none."""
     return (annotations.get(VOLCANO_QUEUE) or "").strip()

@@ -1,4 +1,4 @@
-"""What topology objects say: levels from the broadest to the narrowest, each a domain's name and the node label that tells it.
+"""Models topology objects: levels from the broadest to the narrowest, each with a domain's name and its node label.
 
 Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `ClusterTopologyBinding` of the shipped operator.
 """
@@ -27,7 +27,7 @@ Known = TypeVar("Known", bound="Topology")
 
 @record
 class Level:
-    """One level: `domain` is the word that workloads use (`rack`), `key` the node label whose values tell one domain from another."""
+    """One level: `domain` is the word that workloads use (`rack`), `key` the node label whose value identifies a domain."""
 
     domain: str
     key: str
@@ -36,12 +36,12 @@ class Level:
 
 @record(slots=False)
 class Topology:
-    """One topology object as it is written."""
+    """One topology object as the user wrote it."""
 
     manifest: Manifest
 
     name = declared(str, "metadata.name")
-    bindings = declared(list[Manifest], "spec.schedulerTopologyBindings", "The schedulers whose own topology object somebody else makes.")
+    bindings = declared(list[Manifest], "spec.schedulerTopologyBindings", "The schedulers whose own topology object is made by others.")
 
     @lazy
     def kind(self) -> str:
@@ -49,7 +49,7 @@ class Topology:
 
     @lazy
     def levels(self) -> list[Level]:
-        """From the broadest to the narrowest, as written."""
+        """The levels from the broadest to the narrowest, as written."""
         entries = (self.manifest.get("spec") or {}).get("levels") or []
         return [Level(entry.get("domain") or "", entry.get("key") or "", f"spec.levels[{index}]") for index, entry in enumerate(entries)]
 
@@ -67,7 +67,7 @@ class Topology:
 
     @lazy
     def misplaced(self) -> list[Level]:
-        """Levels of the design's domains that stand below one which is narrower by its name; a domain counts where it stands first."""
+        """Levels whose domain is broader than that of a level above, by the design's order; a domain counts where it is first named."""
         first = {level.domain: level for level in reversed(self.levels) if level.domain in DOMAINS}
         known = [level for level in self.levels if first.get(level.domain) is level]
         ranks = [DOMAINS.index(level.domain) for level in known]
@@ -75,24 +75,24 @@ class Topology:
 
     @lazy
     def kai_name(self) -> str:
-        """KAI's name for it: that of the object which somebody else makes for KAI, else its own."""
-        bound = (one.get("topologyReference") for one in self.bindings if one.get("schedulerName") == KAI)
+        """The name of its KAI Topology: that of the object which others make for KAI, else its own."""
+        bound = (binding.get("topologyReference") for binding in self.bindings if binding.get("schedulerName") == KAI)
         return next((name for name in bound if name), self.name)
 
     def lacks(self, domains: list[str]) -> list[str]:
-        """Returns those of the domains that it does not have, each once."""
+        """Returns the domains that the topology does not have, each once."""
         return list(dict.fromkeys(domain for domain in domains if domain not in self.domains))
 
     def key_of(self, domain: str | None) -> str | None:
-        """Returns the node label of a domain; none for a domain that the topology does not have."""
+        """Returns the node label key of a domain; none for a domain that the topology does not have."""
         return next((level.key for level in self.levels if level.domain == domain), None) if domain else None
 
     def rank(self, domain: str | None) -> int | None:
-        """Returns how narrow a domain is: 0 is the broadest; none for a domain that the topology does not have."""
+        """Returns the position of a domain's level, 0 for the broadest; none for a domain that the topology does not have."""
         return self.domains.index(domain) if domain in self.domains else None
 
 
 def find_topology(topologies: Sequence[Known], name: str, first: str) -> Known | None:
-    """Returns the topology of that name, of the kind `first` if there is one, else of the other kind."""
+    """Returns the topology of that name, preferably of the kind `first`, else of the other kind."""
     named = [topology for topology in topologies if topology.name == name]
     return next((topology for topology in named if topology.kind == first), named[0] if named else None)

@@ -1,4 +1,4 @@
-"""What a training workload says of its life, where it names parts of the set."""
+"""Finds the cliques that the limits of a training workload name."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ LIMITS = "spec.trainingSpec"
 
 @record
 class CliqueMention:
-    """A clique that the limits of a training workload name, which may not be there; `path` is where."""
+    """A clique that the limits of a training workload name, which may not exist; `path` is the field that names it."""
 
     name: str
     path: str
 
 
 def clique_mentions(limits: Manifest) -> list[CliqueMention]:
-    """Returns the cliques that limits name: in rules about failures, and as those whose success counts."""
+    """Returns the cliques named in `failureRules`, then those in `successCliques`."""
     rules = limits.get("failureRules") or []
-    of_rules = [
-        CliqueMention(one["clique"], f"{LIMITS}.failureRules[{index}].clique")
-        for index, one in enumerate(rules)
-        if isinstance(one.get("clique"), str)
+    in_rules = [
+        CliqueMention(rule["clique"], f"{LIMITS}.failureRules[{index}].clique")
+        for index, rule in enumerate(rules)
+        if isinstance(rule.get("clique"), str)
     ]
     names = limits.get("successCliques") or []
-    return [*of_rules, *(CliqueMention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]
+    return [*in_rules, *(CliqueMention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]

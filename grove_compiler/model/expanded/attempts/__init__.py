@@ -1,1 +1,1 @@
-"""Attempts of a training workload's replicas, and what became of their pods (GREP-0285): what pods and gangs rest on."""
+"""Models the attempts of a training workload's replicas and how their pods ended (GREP-0285); pods and gangs depend on it."""

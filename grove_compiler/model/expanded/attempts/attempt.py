@@ -1,7 +1,7 @@
-"""Attempts of a replica of a training workload: which one runs, and which pods belong to it.
+"""Finds the current attempt of a training workload's replica, and the pods that belong to it.
 
-The set's status says which attempt of each replica is the current one, and each pod bears the number of its own. So a failure that was
-counted is never counted again, whoever forgets what between two writes: it is one of an older attempt by then.
+The set's status records the current attempt of each replica, and each pod is labelled with the number of its own. So a counted failure is
+never counted again, even after a crash between two writes: by then it belongs to an older attempt.
 """
 
 from __future__ import annotations
@@ -18,62 +18,64 @@ from grove_compiler.record import record
 
 ATTEMPT_LABEL = "grove.io/attempt"
 ENDS = ("Succeeded", "Failed")
-"""The phases of a set that never change any more."""
+"""The final phases of a set."""
 
 
 @record(slots=False)
 class ReplicaAttempt:
-    """What the set's status says of a replica. `entry` is its own part of it, empty for the first attempt before it has begun."""
+    """The current attempt of a replica. `entry` is its entry in the set's status; empty until the first attempt has begun."""
 
     replica: Replica = field(repr=False)
     entry: Manifest
 
     @lazy
     def number(self) -> int:
-        """Which attempt is the current one, from 1."""
+        """The number of the current attempt, from 1."""
         number = self.entry.get("attempt")
         return number if isinstance(number, int) and number > 0 else 1
 
     @lazy
     def has_started(self) -> bool:
-        """Whether it is on record that all pods of this attempt which start together had started."""
+        """Whether the status records that the pods of this attempt which start together have all started."""
         return bool(self.entry.get("startTime"))
 
     @lazy
     def has_succeeded(self) -> bool:
-        """Whether it is on record that the replica is done."""
+        """Whether the status records that the replica has succeeded."""
         return self.entry.get("phase") == "Succeeded"
 
     @lazy
     def is_over(self) -> bool:
-        """Whether nothing of the replica will ever run again."""
+        """Whether the replica will never run again."""
         return self.has_succeeded or has_ended(self.replica.set)
 
     @lazy
     def older_pods(self) -> list[LivePod]:
-        """The pods of other attempts that have to go, and that nobody has asked to yet."""
+        """The pods of other attempts that are to be deleted and are not being deleted yet."""
         others = (pod for clique in self.replica.all_cliques for pod in live_pods(clique) if attempt_number(pod) != self.number)
         return [pod for pod in others if not is_kept(pod)]
 
     @lazy
     def waits_for(self) -> list[LivePod]:
-        """The pods of other attempts that are on their way out: the next attempt begins when the last of them is gone.
+        """The terminating pods of other attempts: the next attempt begins when the last of them is gone.
 
-        One that has ended, or never had a node, holds nothing any more, though somebody's finalizer keeps its object, as a queue's does.
+        One that has finished, or never had a node, holds no resources, even if a finalizer (as Kueue's) keeps its object.
         """
         others = (pod for clique in self.replica.all_cliques for pod in leaving(clique) if attempt_number(pod) != self.number)
         return [pod for pod in others if pod.node_name and not pod.is_finished]
 
     @lazy
     def failure(self) -> Manifest | None:
-        """Why this attempt has failed, as the first PodClique that failed reports it; none while it has not."""
+        """The failure of this attempt, as reported by the PodClique that failed first; none while none has failed."""
         reports = (recorded_attempt(clique).get("failure") for clique in self.replica.all_cliques)
-        return min((one for one in reports if one), key=lambda one: str(one.get("time") or ""), default=None)
+        return min((report for report in reports if report), key=lambda report: str(report.get("time") or ""), default=None)
 
     @lazy
     def may_run(self) -> bool:
-        """Whether pods of it may be made and may start: it has not ended, nothing is left of an older one, it is not
-        suspended, and there is time; and whoever failed has waited for long enough.
+        """Whether its pods may be made and may start.
+
+        That is: it has neither ended nor failed, no pod of an older attempt is left, the set is not suspended and within its deadline, and
+        the back-off after a failure is over.
         """
         is_free = not self.older_pods and not self.waits_for
         set = self.replica.set
@@ -83,33 +85,33 @@ class ReplicaAttempt:
 
 @remembered
 def replica_attempt(replica: Replica) -> ReplicaAttempt:
-    """Returns which attempt of a replica is the current one."""
+    """Returns the current attempt of a replica."""
     entries = recorded_job(replica.set).get("trainingReplicas") or []
-    return ReplicaAttempt(replica, next((one for one in entries if one.get("index") == replica.index), {}))
+    return ReplicaAttempt(replica, next((entry for entry in entries if entry.get("index") == replica.index), {}))
 
 
 @remembered
 def recorded_job(set: ExpandedSet) -> Manifest:
-    """Returns the status of a set as it stands: its own, else, for an input that has none, that of the set in the snapshot."""
+    """Returns the status of a set: its own, or for an input without one, that of the set in the snapshot."""
     live = None if set.status else set.snapshot.live(set.ref)
     return set.status or status_of(live)
 
 
 def has_ended(set: ExpandedSet) -> bool:
-    """Tells whether it is on record that a training workload has succeeded or failed."""
+    """Tells whether the status records that a training workload has succeeded or failed."""
     return set.is_training and recorded_job(set).get("phase") in ENDS
 
 
 @remembered
 def recorded_attempt(clique: Clique) -> dict[str, Any]:
-    """Returns what a PodClique has reported of the current attempt; empty while it reports of an older one, or of none."""
+    """Returns the status of a PodClique if it is about the current attempt; empty while it is about an older one, or none."""
     status = status_of(clique.set.snapshot.live(clique.ref))
     return status if status.get("attempt") == replica_attempt(clique.replica).number else {}
 
 
 @remembered
 def attempt_pods(clique: Clique) -> list[LivePod]:
-    """Returns the pods of a clique that count: all that live, and for a training workload those of the current attempt alone."""
+    """Returns the live pods of a clique; for a training workload only those of the current attempt."""
     if not clique.set.is_training:
         return live_pods(clique)
     number = replica_attempt(clique.replica).number
@@ -117,18 +119,18 @@ def attempt_pods(clique: Clique) -> list[LivePod]:
 
 
 def is_kept(pod: LivePod) -> bool:
-    """Tells whether a pod of the attempt before stays, for its logs, beside those of the current one."""
+    """Tells whether a finished pod of the previous attempt is kept for its logs."""
     set = pod.clique.set
     return pod.is_finished and set.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
 
 
 @remembered
 def leaving(clique: Clique) -> list[LivePod]:
-    """Returns the pods of a clique that are being deleted, as what they were."""
+    """Returns the pods of a clique that are being deleted, as `LivePod`s, so that their facts can be read."""
     return [LivePod(clique, pod.manifest) for pod in leaving_pods(clique)]
 
 
 def attempt_number(pod: LivePod) -> int:
-    """Returns which attempt a pod was made for: the first, if it does not say, as pods did that were made before attempts were counted."""
+    """Returns the attempt that a pod was made for; 1 without the label, as on pods made before attempts were counted."""
     text = pod.labels.get(ATTEMPT_LABEL) or ""
     return int(text) if text.isascii() and text.isdecimal() else 1

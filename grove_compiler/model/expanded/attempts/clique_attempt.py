@@ -1,4 +1,4 @@
-"""What becomes of the pods of a clique in the current attempt: which have finished, which are there, which have to be made."""
+"""Tells how the pods of a clique stand in the current attempt: which have finished, which exist, which have to be made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grove_compiler.record import record
 
 @record(slots=False)
 class CliqueAttempt:
-    """A clique in the current attempt of its replica. `old` is what its status says of this attempt already."""
+    """A clique in the current attempt of its replica. `old` is its status about this attempt, empty before there is one."""
 
     clique: Clique = field(repr=False)
     attempt: ReplicaAttempt = field(repr=False)
@@ -38,19 +38,19 @@ class CliqueAttempt:
 
     @lazy
     def succeeded(self) -> list[int]:
-        """The indices of pods that have finished well: those on record, and those that can be seen."""
+        """The indices of pods that have succeeded: those recorded in the status, and those observed now."""
         recorded = indices.read(self.old.get("succeededIndexes") or "", self.clique.replicas)
-        seen = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving) if has_finished_well(pod)}
-        return sorted(recorded | {index for index in seen if 0 <= index < self.clique.replicas})
+        observed = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving) if has_finished_well(pod)}
+        return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
     @lazy
     def succeeded_indexes(self) -> str:
-        """The same as text: `0-2,5`."""
+        """The indices of pods that have succeeded, as text: `0-2,5`."""
         return indices.written(self.succeeded)
 
     @lazy
     def has_succeeded(self) -> bool:
-        """Whether all its pods have finished well."""
+        """Whether all its pods have succeeded."""
         return len(self.succeeded) >= self.clique.replicas
 
     @lazy
@@ -60,54 +60,54 @@ class CliqueAttempt:
 
     @lazy
     def missing(self) -> list[int]:
-        """The indices that nobody holds and that have not finished. A pod that is being deleted holds none."""
+        """The indices without a pod that have not succeeded either. A pod that is being deleted does not hold its index."""
         held = {pod.index for pod in attempt_pods(self.clique)}
         return [index for index in range(self.clique.replicas) if index not in held and index not in self.succeeded]
 
     @lazy
     def has_started(self) -> bool:
-        """Whether all its pods have come to run at once in this attempt, or have finished."""
+        """Whether in this attempt all its pods have run at the same time, or have finished."""
         return bool(self.old.get("startTime")) or (not self.missing and not any(map(is_held_up, attempt_pods(self.clique))))
 
     def start_time(self, now: float) -> str:
-        """Returns since when all its pods run: what is on record, else what their nodes say. A clock that is ahead does not count."""
+        """Returns since when all its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
         starts = [at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None]
         recorded: str = self.old.get("startTime") or ""
         return recorded or timestamp(min(max(starts, default=now), now))
 
     @lazy
     def is_held_up(self) -> bool:
-        """Whether a pod of it has not come to run yet, and all of them have not done so before."""
+        """Whether one of its pods does not run yet, in an attempt in which they have not all run before."""
         return not self.old.get("startTime") and not self.has_started
 
     @lazy
     def holding(self) -> int:
-        """How many of its pods have finished well, or are on nodes with nothing known to be wrong with them."""
-        good = (pod.node_name and not (pod.is_finished or pod.has_crashed or pod.is_unhealthy) for pod in attempt_pods(self.clique))
-        return len(self.succeeded) + sum(map(bool, good))
+        """How many of its pods have succeeded, or are on nodes and healthy as far as known."""
+        healthy = (pod.node_name and not (pod.is_finished or pod.has_crashed or pod.is_unhealthy) for pod in attempt_pods(self.clique))
+        return len(self.succeeded) + sum(map(bool, healthy))
 
     @lazy
     def delay(self) -> float:
-        """How long it may be short of pods, in seconds."""
+        """The terminationDelay, in seconds: how long it may be short of pods; 0 when not set."""
         return float(seconds(self.clique.set.termination_delay)) if self.clique.set.termination_delay else 0.0
 
     @lazy
     def replaces_pods(self) -> bool:
-        """Whether a pod that fails or goes is replaced by itself: where enough others are left, or where there is time to do so."""
+        """Whether a lost pod is replaced alone: where there is a terminationDelay, or while `minAvailable` others are left."""
         return self.delay > 0 or self.holding >= self.clique.min_available
 
     @lazy
     def was_forgotten(self) -> bool:
-        """Whether the PodClique is another one than that which ran: somebody has deleted it, and with it what it had reported."""
+        """Whether the PodClique that ran was deleted, and its recorded status with it, so that this is a new one."""
         starts_together = self.clique.base_gang_name is None and self.clique.gang_name == self.clique.replica.name
         return starts_together and self.attempt.has_started and not self.old
 
     @lazy
     def wanted(self) -> list[int]:
-        """The indices of pods that have to be made now.
+        """The indices of pods to create now.
 
-        What is missing before all have run at once has not been made yet, or has done no harm by going. Later it was somebody's deed,
-        which is no reason to make a pod among others that have run without it, unless these can do without it.
+        Before all pods have run together, a missing pod was not created yet, or its loss did no harm. Later it was deleted: a new pod
+        cannot join others that have run without it, unless pods are replaced one by one.
         """
         if not self.attempt.may_run or self.was_forgotten or (self.old.get("startTime") and not self.replaces_pods):
             return []
@@ -116,5 +116,5 @@ class CliqueAttempt:
 
 @remembered
 def clique_attempt(clique: Clique) -> CliqueAttempt:
-    """Returns how the pods of a clique of a training workload stand."""
+    """Returns the state of a training workload's clique in the current attempt."""
     return CliqueAttempt(clique, replica_attempt(clique.replica), recorded_attempt(clique))

@@ -1,4 +1,4 @@
-"""Indices of pods as a status has them: `0-2,5`, as `status.completedIndexes` of Kubernetes' Job."""
+"""Reads and writes indices of pods as `0-2,5`, the form of `status.completedIndexes` of Kubernetes' Job."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def written(indices: Iterable[int]) -> str:
-    """Returns indices as text: ranges, the lowest first; empty for none."""
+    """Renders indices as ranges, the lowest first; empty for none."""
     ranges: list[list[int]] = []
     for index in sorted(set(indices)):
         if ranges and ranges[-1][1] == index - 1:
@@ -17,11 +17,11 @@ def written(indices: Iterable[int]) -> str:
 
 
 def read(text: str, count: int) -> set[int]:
-    """Returns the indices below `count` that a text names. What it cannot mean is left out: a status may have been edited by anybody."""
-    found: set[int] = set()
+    """Parses the indices below `count` from text. Malformed parts are ignored: anybody may have edited the status."""
+    parsed: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
         ends = [int(end) for end in (first, last or first) if end.isascii() and end.isdecimal()]
         if len(ends) == 2:
-            found.update(range(ends[0], min(ends[1] + 1, count)))
-    return found
+            parsed.update(range(ends[0], min(ends[1] + 1, count)))
+    return parsed

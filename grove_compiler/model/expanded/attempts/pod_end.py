@@ -1,4 +1,4 @@
-"""How a pod of a training workload came to its end: when it started, when and why it failed, and who asked it to go."""
+"""Reads how a pod of a training workload ended: when it started, when and why it failed, and who deleted it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
 DELETION_REASON = "grove.io/deletion-reason"
-"""The annotation that says why we delete something; what goes without it was deleted by somebody else."""
+"""The annotation with the reason for our own deletes; an object that is deleted without it was deleted by others."""
 DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated", "UnexpectedAdmissionError")
-"""Reasons of failed pods that say the node, and not the program, was at fault, where no condition `DisruptionTarget` does."""
+"""Reasons of failed pods that blame the node and not the program, for pods without the condition `DisruptionTarget`."""
 DISRUPTED_BY = ("DisruptionTarget", "TerminationTarget")
-"""Conditions of pods that the cluster takes away: Kubernetes' own, and that of a queue which gives their place to others (Kueue)."""
+"""Conditions of disrupted pods: Kubernetes' own, and Kueue's for pods that it preempts."""
 INIT_CONTAINER = "init container "
-"""What stands before the name of one."""
+"""The prefix of an init container's name in failures."""
 MESSAGE_LINES, MESSAGE_LENGTH = 5, 400
 
 
 @record
 class Failure:
-    """Why a pod counts as failed, or a clique without one of its pods.
+    """Why a pod, or a clique, has failed.
 
-    `cause` is one of PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached and PodCliqueDeleted; `at` is when, in seconds
-    since the epoch, none where nobody knows.
+    `cause` is one of PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached and PodCliqueDeleted; `at` is the time in seconds
+    since the epoch, none when unknown.
     """
 
     cause: str
@@ -45,62 +45,65 @@ class Failure:
 
     @property
     def is_disruption(self) -> bool:
-        """Whether the cluster took the pod away, and not the program, nor somebody who deleted it."""
+        """Whether the cluster disrupted the pod (eviction, preemption, lost node), in contrast to a failed program or a delete."""
         return self.cause == "PodDisrupted"
 
 
 def failure_of(pod: LivePod) -> Failure:
-    """Returns how a pod failed, or who took it away before it had finished."""
-    asked, disruption = _requested(pod), _disruption(pod)
+    """Returns why a pod failed, or who deleted it before it had finished."""
+    requested, disruption = _requested(pod), _disruption(pod)
     name, ended = _failed_container(pod)
     end = time(ended.get("finishedAt") or None) or finished_at(pod)
-    if pod.phase != "Failed" or (asked is not None and (end is None or end > asked)):
-        # One that stops because it is asked to fails as well, with the exit code of the signal, which tells nobody anything.
-        return Failure("PodDisrupted" if disruption else "PodDeleted", pod.name, at=asked, message=disruption)
+    if pod.phase != "Failed" or (requested is not None and (end is None or end > requested)):
+        # A pod that is stopped by a delete fails as well, but its exit code is only that of the signal.
+        return Failure("PodDisrupted" if disruption else "PodDeleted", pod.name, at=requested, message=disruption)
     message = _last_lines(ended.get("message") or "") or ended.get("reason") or status_of(pod.manifest).get("reason") or ""
     return Failure("PodDisrupted" if disruption else "PodFailed", pod.name, name, ended.get("exitCode"), disruption or message, end)
 
 
 def is_ours(pod: LivePod) -> bool:
-    """Tells whether we have asked a pod to go."""
+    """Tells whether we deleted the pod."""
     return bool((pod.manifest["metadata"].get("annotations") or {}).get(DELETION_REASON))
 
 
 def has_finished_well(pod: LivePod) -> bool:
-    """Tells whether a pod ran to its end and succeeded. One that stopped because it was asked to go has not finished, whatever it says."""
+    """Tells whether a pod ran to completion and succeeded. One that stopped because it was deleted has not, whatever its phase."""
     if pod.phase != "Succeeded":
         return False
-    asked, ended = _requested(pod), finished_at(pod)
-    return asked is None or (ended is not None and ended <= asked)
+    requested, ended = _requested(pod), finished_at(pod)
+    return requested is None or (ended is not None and ended <= requested)
 
 
 def is_held_up(pod: LivePod) -> bool:
-    """Tells whether a pod has not come to run anything yet: it waits for a node or an image. One that waits in an init container runs."""
-    running = any("running" in (one.get("state") or {}) for one in _containers(pod))
+    """Tells whether no container of a pod runs yet: it waits for a node or an image. A pod whose init container runs is not held up."""
+    running = any("running" in (container.get("state") or {}) for container in _containers(pod))
     return pod.phase == "Pending" and not running
 
 
 def started_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod started; none where its node does not say."""
+    """Returns when the last container of a pod started; none when its status does not tell."""
     states = [state for one in status_of(pod.manifest).get("containerStatuses") or [] for state in (one.get("state") or {}).values()]
     return max((at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None), default=None)
 
 
 def finished_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod ended; none where its node does not say."""
+    """Returns when the last container of a pod ended; none when its status does not tell."""
     ends = (time(ended.get("finishedAt") or None) for _, ended in _endings(pod))
     return max((end for end in ends if end is not None), default=None)
 
 
 def _requested(pod: LivePod) -> float | None:
-    """When somebody asked a pod to go; none while nobody has."""
+    """Returns when a pod's deletion was requested; none while it is not.
+
+    `deletionTimestamp` is when it is due, after the grace period.
+    """
     metadata = pod.manifest["metadata"]
     due = time(metadata.get("deletionTimestamp") or None)
     return None if due is None else due - (metadata.get("deletionGracePeriodSeconds") or 0)
 
 
 def _disruption(pod: LivePod) -> str:
-    """What took a pod away, in the words of whoever did; empty where nothing says so."""
+    """Returns the reason of a pod's disruption, in the words of its conditions or status; empty when it was not disrupted."""
     status = status_of(pod.manifest)
     for type in DISRUPTED_BY:
         if is_true_in(status, type):
@@ -109,9 +112,9 @@ def _disruption(pod: LivePod) -> str:
 
 
 def _failed_container(pod: LivePod) -> tuple[str, Manifest]:
-    """The container that failed first, and how it ended; an init container is named as such."""
+    """Returns the container that failed first, with its `terminated` state; an init container's name has the prefix `INIT_CONTAINER`."""
     failed = [(name, ended) for name, ended in _endings(pod) if ended.get("exitCode")]
-    return min(failed, key=lambda one: str(one[1].get("finishedAt") or ""), default=("", {}))
+    return min(failed, key=lambda entry: str(entry[1].get("finishedAt") or ""), default=("", {}))
 
 
 def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:

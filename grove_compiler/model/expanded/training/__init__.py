@@ -1,1 +1,1 @@
-"""What follows from how the pods of a training workload ended: failures, restarts, and the end of the whole (GREP-0285)."""
+"""Models the life of a training workload: failures, restarts, and its end (GREP-0285)."""

@@ -1,4 +1,4 @@
-"""Says in a few words what happened to a PodClique of a training workload, from what it reports."""
+"""Describes the reported failure of a training workload's PodClique in a few words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
 
 
 def failure_words(clique: str, report: Manifest) -> str:
-    """Returns what happened to a PodClique in a few words."""
+    """Returns a short description of a PodClique's failure, from its `report` (the `failure` field of its status)."""
     cause, pod, message = report.get("cause"), report.get("pod") or clique, report.get("message")
     if cause == "PodFailed":
         container = f", {_named(report['container'])}," if report.get("container") else ""

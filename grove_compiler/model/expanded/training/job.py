@@ -1,7 +1,7 @@
-"""A training workload as a whole: which replicas have failed or are done, what is left of the budget and of the time (GREP-0285).
+"""Models a training workload as a whole: failed and finished replicas, the restart budget and the deadline (GREP-0285).
 
-It rests on what PodCliques report of the current attempts, and not on their pods. What it comes to stands in the status of the set before
-any replica acts on it. What follows from which fact is decided by rules (`rules/training/outcome.yaml`).
+It reads the statuses of PodCliques about the current attempts, not their pods. Its outcome is written to the set's status before any
+replica acts on it. Rules decide what follows from which fact (`rules/training/outcome.yaml`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from grove_compiler.record import record
 
 
 def job_outcome(job: Job, at: float) -> str:
-    """Decides how a training workload has ended at a time: Succeeded, or the reason why it has failed; empty while it has not."""
+    """Decides how a training workload has ended by the time `at`: Succeeded, or the reason of its failure; empty while it has not."""
     raise NotImplementedError
 
 
 def restart_wait(failure: ReplicaFailure) -> float:
-    """Decides for how many seconds a replica waits before its next attempt begins."""
+    """Decides for how many seconds a replica waits before its next attempt."""
     raise NotImplementedError
 
 
 def failure_is_counted(failure: ReplicaFailure) -> bool:
-    """Decides whether the restart that a failure asks for is one of those that `maxRestarts` allows."""
+    """Decides whether the restart after a failure counts against `maxRestarts`."""
     raise NotImplementedError
 
 
 @record(slots=False)
 class ReplicaFailure:
-    """Why a replica has failed in its current attempt, as its PodClique `clique` reports it in `report`."""
+    """The failure of a replica in its current attempt, as reported by its PodClique `clique` in `report`."""
 
     job: Job = field(repr=False)
     attempt: ReplicaAttempt
@@ -53,57 +53,57 @@ class ReplicaFailure:
 
     @lazy
     def is_disruption(self) -> bool:
-        """Whether the cluster took a pod away: it was evicted or preempted, or its node is gone."""
+        """Whether the cluster disrupted a pod: it was evicted or preempted, or its node was lost."""
         return bool(self.report.get("disruption"))
 
     @lazy
     def is_early(self) -> bool:
-        """Whether a pod gave up long before others of its gang had started."""
+        """Whether a pod failed long before others of its gang had started."""
         return bool(self.report.get("early"))
 
     @lazy
     def action(self) -> str:
-        """What follows by the first of the set's failure rules that fits: Restart, Fail or Ignore. They are about programs that fail."""
+        """The action of the first matching failure rule of the set: Restart (default), Fail or Ignore. They only match cause PodFailed."""
         rules = self.job.limits.get("failureRules") or [] if self.report.get("cause") == "PodFailed" else []
-        return next((str(one.get("action")) for one in rules if self._fits(one)), "Restart")
+        return next((str(rule.get("action")) for rule in rules if self._matches(rule)), "Restart")
 
-    def _fits(self, rule: Manifest) -> bool:
+    def _matches(self, rule: Manifest) -> bool:
         container = str(self.report.get("container") or "").removeprefix(INIT_CONTAINER)
-        clique = next((one.template.name for one in self.attempt.replica.all_cliques if one.name == self.clique), "")
+        clique = next((clique.template.name for clique in self.attempt.replica.all_cliques if clique.name == self.clique), "")
         is_about = rule.get("clique") in (None, clique) and rule.get("container") in (None, container)
         return is_about and self.report.get("exitCode") in (rule.get("exitCodes") or [])
 
     @lazy
     def in_a_row(self) -> int:
-        """How many attempts of the replica have failed one after the other, this one included. A long one begins the count anew."""
+        """How many consecutive attempts of the replica have failed, this one included. An attempt longer than `longest_wait` resets it."""
         start, end = start_of(self.attempt), time(self.report.get("time") or None)
         is_long = start is not None and end is not None and end - start > self.job.longest_wait
         return 1 if is_long else (self.attempt.entry.get("failuresInARow") or 0) + 1
 
     @lazy
     def doublings(self) -> int:
-        """How often the first wait has doubled, up to 30 times."""
+        """How often the first wait has doubled, at most 30 times."""
         return min(self.in_a_row - 1, 30)
 
     @lazy
     def wait(self) -> float:
-        """For how many seconds the replica waits before its next attempt begins, by the rule `restart_wait`."""
+        """For how many seconds the replica waits before its next attempt, by the rule `restart_wait`."""
         return self.job.set.decisions.of(restart_wait)(self)
 
     @lazy
     def is_counted(self) -> bool:
-        """Whether the restart burns budget, by the rule `failure_is_counted`."""
+        """Whether the restart counts against the budget, by the rule `failure_is_counted`."""
         return self.job.set.decisions.of(failure_is_counted)(self)
 
     @lazy
     def words(self) -> str:
-        """What happened, in a few words: `pod demo-0-a-xyz, container main, exited with 1`."""
+        """A short description of the failure: `pod demo-0-a-xyz, container main, exited with 1`."""
         return failure_words(self.clique, self.report)
 
 
 @record(slots=False)
 class Job:
-    """A training workload. `old` is the status of its set as it stands."""
+    """A training workload. `old` is the recorded status of its set."""
 
     set: ExpandedSet = field(repr=False)
     old: Manifest = field(repr=False)
@@ -115,7 +115,7 @@ class Job:
 
     @lazy
     def recorded_outcome(self) -> str:
-        """How it has ended, as its status says already: that never changes any more."""
+        """The outcome recorded in its status, which is final; empty before there is one."""
         if not has_ended(self.set):
             return ""
         if self.old.get("phase") == "Succeeded":
@@ -124,74 +124,74 @@ class Job:
 
     @lazy
     def has_succeeded(self) -> bool:
-        """Whether all pods of all replicas have finished well."""
-        return bool(self.attempts) and all(is_done(one.replica) for one in self.attempts)
+        """Whether all replicas have succeeded, by the statuses of their PodCliques."""
+        return bool(self.attempts) and all(is_done(attempt.replica) for attempt in self.attempts)
 
     @lazy
     def all_pods_have_succeeded(self) -> bool:
-        """Whether all pods have finished well, though not all PodCliques may have said so yet. It looks at pods: for when that decides."""
-        cliques = [clique for one in self.attempts if not one.has_succeeded for clique in deciding_cliques(one.replica)]
+        """Whether all pods have succeeded, even if their PodCliques have not reported it yet. Reads pods: use it where that decides."""
+        cliques = [clique for attempt in self.attempts if not attempt.has_succeeded for clique in deciding_cliques(attempt.replica)]
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
 
     @lazy
     def has_to_fail(self) -> bool:
-        """Whether a replica has failed in a way after which the set wants no restart."""
+        """Whether a failure has the action Fail, so that the set is not restarted."""
         return any(failure.action == "Fail" for failure in self.failures)
 
     @lazy
     def started(self) -> float | None:
-        """When its first replica ran for the first time; none before."""
+        """When its first replica first ran; none before."""
         recorded = time(self.old.get("startTime") or None)
         if recorded is not None:
             return recorded
-        return min((start for one in self.attempts if (start := start_of(one)) is not None), default=None)
+        return min((start for attempt in self.attempts if (start := start_of(attempt)) is not None), default=None)
 
     @lazy
     def deadline(self) -> float | None:
-        """When its time is up, restarts and all; none before its start, without a limit, and while it is suspended."""
+        """When `maxRuntime` is over, restarts included; none before its start, without a limit, and while it is suspended."""
         if self.started is None or self.set.max_runtime is None or self.is_suspended:
             return None
         return self.started + parse(self.set.max_runtime) / SECOND + self.suspended_seconds
 
     @lazy
     def expires(self) -> float | None:
-        """When it is to be deleted; none while it has not ended, and where it is to stay."""
+        """When `ttlSecondsAfterFinished` is over and it is to be deleted; none before its end, and without a limit."""
         ended, ttl = time(self.old.get("completionTime") or None), self.set.spec.get("ttlSecondsAfterFinished")
         return None if ended is None or ttl is None else ended + ttl
 
     @lazy
     def suspended(self) -> float | None:
-        """Since when it is suspended, as its status says; none while it is not."""
+        """Since when it is suspended, by its status; none while it is not."""
         return time(self.old.get("suspendTime") or None)
 
     @lazy
     def is_suspended(self) -> bool:
-        """Whether it is on record that its pods have to go until it is resumed."""
+        """Whether its status records that it is suspended."""
         return self.suspended is not None
 
     @lazy
     def suspended_seconds(self) -> float:
-        """For how long it was suspended before."""
+        """For how many seconds it has been suspended in total before."""
         return float(self.old.get("suspendedSeconds") or 0)
 
     @lazy
     def max_restarts(self) -> int:
-        """How many restarts its budget allows."""
+        """Its restart budget (`maxRestarts`)."""
         return self.limits.get("maxRestarts") or 0
 
     @lazy
     def backs_off(self) -> bool:
-        """Whether a replica waits before it is restarted."""
+        """Whether replicas wait before a restart (`restartBackoff`)."""
         return self._backoff is not None
 
     @lazy
     def first_wait(self) -> float:
-        """How long a replica waits after its first failure, in seconds."""
+        """The wait after a first failure, in seconds."""
         return _seconds((self._backoff or {}).get("initial"))
 
     @lazy
     def longest_wait(self) -> float:
-        """How long a replica waits at most, in seconds."""
+        """The longest wait, in seconds; 10 minutes by default."""
         return _seconds((self._backoff or {}).get("maximum") or "10m")
 
     @lazy
@@ -200,59 +200,61 @@ class Job:
 
     @lazy
     def ignores_disruptions(self) -> bool:
-        """Whether what the cluster takes away burns no budget."""
+        """Whether disruptions do not count against the budget."""
         return bool(self.limits.get("ignoreDisruptions"))
 
     @lazy
     def restart_request(self) -> str:
-        """When somebody asked for new attempts last, as the set says; empty if nobody has."""
+        """The time of the last requested restart (`restartedAt` of the limits); empty without one."""
         return self.limits.get("restartedAt") or ""
 
     @lazy
     def restart_count(self) -> int:
-        """How many restarts of its budget are spent, as its status says."""
+        """The recorded number of restarts that count against the budget."""
         return self.old.get("restartCount") or 0
 
     @lazy
     def failures(self) -> list[ReplicaFailure]:
-        """The replicas that have failed in their current attempts, the first to fail first."""
-        found = [
-            ReplicaFailure(self, one, *report) for one in self.attempts if not is_done(one.replica) and (report := _first_failure(one))
+        """The failures of replicas in their current attempts, the earliest first."""
+        failures = [
+            ReplicaFailure(self, attempt, *report)
+            for attempt in self.attempts
+            if not is_done(attempt.replica) and (report := _first_failure(attempt))
         ]
-        return sorted(found, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
+        return sorted(failures, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
 
     @lazy
     def burnt(self) -> int:
-        """How much of the budget these failures take."""
+        """How many of the current failures count against the budget."""
         return sum(failure.is_counted for failure in self.failures)
 
     @lazy
     def is_exhausted(self) -> bool:
-        """Whether the failures of now ask for more restarts than are left."""
+        """Whether the current failures need more restarts than the budget has left."""
         return self.burnt > max(self.max_restarts - self.restart_count, 0)
 
     def outcome(self, now: float) -> str:
-        """Returns how it has ended, by the rule `job_outcome`; empty while it has not."""
+        """Returns how it has ended by `now`, by the rule `job_outcome`; empty while it has not."""
         return self.set.decisions.of(job_outcome)(self, now)
 
     def restarted(self, now: float) -> list[ReplicaFailure]:
-        """Returns the failures for which a replica is restarted now; none once the whole has ended."""
+        """Returns the failures whose replicas are restarted now; empty once the workload has ended."""
         return [] if self.outcome(now) else self.failures
 
     @lazy
     def limits(self) -> Manifest:
-        """Its limits as the set declares them."""
+        """Its declared limits, `spec.trainingSpec`."""
         return self.set.training_limits
 
 
 @remembered
 def training_job(set: ExpandedSet) -> Job:
-    """Returns a training workload as a whole."""
+    """Returns the training workload of a set."""
     return Job(set, recorded_job(set))
 
 
 def time_is_up(set: ExpandedSet, now: float) -> bool:
-    """Tells whether the deadline of a training workload that has begun is over, by what its status says."""
+    """Tells whether the deadline of a training workload is over, by the recorded start; false before it, and while suspended."""
     status = recorded_job(set) if set.is_training and set.max_runtime else {}
     start = time(status.get("startTime") or None)
     if start is None or status.get("suspendTime"):
@@ -261,7 +263,7 @@ def time_is_up(set: ExpandedSet, now: float) -> bool:
 
 
 def backing_off(set: ExpandedSet, now: float) -> frozenset[int]:
-    """Returns the replicas that have to wait before their next attempt begins, by what the status of the set says."""
+    """Returns the indices of the replicas that still wait before their next attempt, by the set's status."""
     entries = recorded_job(set).get("trainingReplicas") or [] if set.is_training else []
     return frozenset(one["index"] for one in entries if (until := time(one.get("backoffUntil") or None)) is not None and now < until)
 
@@ -272,5 +274,5 @@ def _seconds(duration: str | None) -> float:
 
 def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
     reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in attempt.replica.all_cliques)
-    found = [(name, report) for name, report in reports if report]
-    return min(found, key=lambda one: (str(one[1].get("time") or ""), not one[1].get("disruption"), one[0]), default=None)
+    failed = [(name, report) for name, report in reports if report]
+    return min(failed, key=lambda entry: (str(entry[1].get("time") or ""), not entry[1].get("disruption"), entry[0]), default=None)

@@ -1,4 +1,4 @@
-"""What the status of a training workload says next: its replicas' attempts, the budget that is spent, and how the last attempts ended."""
+"""Computes the status of a training workload: its replicas' attempts, the spent budget, and how the last attempts ended."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from grove_compiler.record import record
 
 KEPT_ATTEMPTS = 10
 ENDED_BY_FAILURE = ("MaxRestartsExceeded", "FailureRule")
-"""How a workload ends because a replica has failed, and not because its time is over or all is done."""
+"""The outcomes that are caused by a failed replica, in contrast to a deadline or success."""
 
 
 @record(slots=False)
 class JobStatus:
-    """The status of a training workload at a time. Once it has ended, all of it stays as it is."""
+    """The status of a training workload at the time `now`. Once it has ended, its status no longer changes."""
 
     job: Job = field(repr=False)
     now: float
@@ -33,11 +33,11 @@ class JobStatus:
         """Pending, Running, Succeeded or Failed."""
         if self.outcome:
             return "Succeeded" if self.outcome == "Succeeded" else "Failed"
-        return "Running" if any(one["phase"] != "Pending" for one in self.replicas) else "Pending"
+        return "Running" if any(replica["phase"] != "Pending" for replica in self.replicas) else "Pending"
 
     @lazy
     def start_time(self) -> str:
-        """When it ran for the first time; empty before."""
+        """When it first ran; empty before."""
         return "" if self.job.started is None else timestamp(self.job.started)
 
     @lazy
@@ -48,64 +48,65 @@ class JobStatus:
 
     @lazy
     def is_suspended(self) -> bool:
-        """Whether it has no pods for now. What has ended is not suspended any more."""
+        """Whether it is suspended; false once it has ended."""
         return self.job.set.is_suspended and not self.outcome
 
     @lazy
     def is_suspended_now(self) -> bool:
-        """Whether that begins now. One that was made so has no pods that would have to go."""
+        """Whether the suspension begins now. A set that was created suspended has no pods to delete, so nothing begins."""
         return self.is_suspended and not self.job.is_suspended and (self.job.set.metadata.get("generation") or 0) > 1
 
     @lazy
     def restarted_at(self) -> str:
-        """The request for a restart that has been carried out last; empty without one."""
+        """The last restart request that was carried out; empty without one."""
         recorded: str = self.job.old.get("restartedAt") or ""
         return recorded if self.outcome else self.job.restart_request or recorded
 
     @lazy
     def is_restarted_now(self) -> bool:
-        """Whether somebody has asked for new attempts. What has not begun, or is suspended, has none that would have to end."""
+        """Whether a restart was requested and begins now. A workload that has not begun, or is suspended, has no attempts to end."""
         has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and not self.job.is_suspended
         return has_begun and self.restarted_at != (self.job.old.get("restartedAt") or "")
 
     @lazy
     def interruption(self) -> str:
-        """Why all attempts that run end now, without a failure: Suspended or Restarted; empty where they go on."""
+        """Why all running attempts end now without a failure: Suspended or Restarted; empty where they continue."""
         return "Suspended" if self.is_suspended_now else "Restarted" if self.is_restarted_now else ""
 
     @lazy
     def suspend_time(self) -> str:
-        """Since when it is suspended; empty while it is not."""
+        """When its suspension began; empty while it is not suspended."""
         return timestamp(self.now if self.job.suspended is None else self.job.suspended) if self.is_suspended else ""
 
     @lazy
     def suspended_seconds(self) -> int:
-        """For how long it was suspended before."""
+        """For how many seconds it has been suspended in total; the time before its start does not count."""
         over = self.job.suspended if self.job.suspended is not None and not self.is_suspended else self.now
         began = self.job.started is not None
         return int(self.job.suspended_seconds + (max(self.now - over, 0.0) if began else 0.0))
 
     @lazy
     def restart_count(self) -> int:
-        """How many restarts of the budget are spent."""
-        return self.job.restart_count + sum(one.is_counted for one in self._restarted)
+        """The number of restarts that count against the budget."""
+        return self.job.restart_count + sum(failure.is_counted for failure in self._restarted)
 
     @lazy
     def disruption_count(self) -> int:
-        """How many restarts there were because the cluster took a pod away, counted or not."""
-        return (self.job.old.get("disruptionCount") or 0) + sum(one.is_disruption for one in self._restarted)
+        """The number of restarts because of disruptions, whether they count against the budget or not."""
+        return (self.job.old.get("disruptionCount") or 0) + sum(failure.is_disruption for failure in self._restarted)
 
     @lazy
     def replicas(self) -> list[Manifest]:
-        """Each replica's attempt; none of what has not begun its first."""
+        """`trainingReplicas` of the status: each replica's attempt; without replicas that have not begun their first."""
         if self.job.recorded_outcome:
             return self.job.old.get("trainingReplicas") or []
-        entries = (self._entry(one) for one in self.job.attempts)
-        return [one for one in entries if len(one) > 3 or one["attempt"] > 1 or one["phase"] != "Pending"]
+        entries = (self._entry(attempt) for attempt in self.job.attempts)
+        # An entry with only index, attempt 1 and phase Pending says nothing.
+        return [entry for entry in entries if len(entry) > 3 or entry["attempt"] > 1 or entry["phase"] != "Pending"]
 
     @lazy
     def attempts(self) -> list[Manifest]:
-        """How the last attempts ended, the oldest first."""
+        """The last `KEPT_ATTEMPTS` ended attempts, the oldest first."""
         return [*(self.job.old.get("attempts") or []), *self._ended][-KEPT_ATTEMPTS:]
 
     @lazy
@@ -117,16 +118,17 @@ class JobStatus:
         """The attempts that end now."""
         if self.job.recorded_outcome:
             return []
-        done = [one for one in self.job.attempts if self._is_done(one) and not one.has_succeeded]
-        ended = [ended_attempt(one, "Succeeded", self.now) for one in done]
+        done = [attempt for attempt in self.job.attempts if self._is_done(attempt) and not attempt.has_succeeded]
+        ended = [ended_attempt(attempt, "Succeeded", self.now) for attempt in done]
+        unfinished = [attempt for attempt in self.job.attempts if not self._is_done(attempt)]
         if self.outcome in ("", *ENDED_BY_FAILURE):
-            ended += [ended_attempt(one.attempt, self.outcome, self.now, one) for one in self.job.failures]
+            ended += [ended_attempt(failure.attempt, self.outcome, self.now, failure) for failure in self.job.failures]
         elif self.outcome != "Succeeded":
-            ended += [ended_attempt(one, self.outcome, self.now) for one in self.job.attempts if not self._is_done(one)]
+            ended += [ended_attempt(attempt, self.outcome, self.now) for attempt in unfinished]
         if self.interruption:
             failed = {failure.index for failure in self.job.failures}
-            left = [one for one in self.job.attempts if not self._is_done(one) and one.replica.index not in failed]
-            ended += [ended_attempt(one, self.interruption, self.now) for one in left if start_of(one) is not None]
+            running = [attempt for attempt in unfinished if attempt.replica.index not in failed and start_of(attempt) is not None]
+            ended += [ended_attempt(attempt, self.interruption, self.now) for attempt in running]
         return ended
 
     def _is_done(self, attempt: ReplicaAttempt) -> bool:
@@ -135,7 +137,7 @@ class JobStatus:
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
         is_over = bool(self.interruption) and not self._is_done(attempt)
-        failure = next((one for one in self._restarted if one.index == index), None)
+        failure = next((failure for failure in self._restarted if failure.index == index), None)
         if is_over or failure is not None:
             waits = {} if is_over or failure is None else self._backoff(failure)
             return {"index": index, "attempt": attempt.number + 1, "phase": "Pending", **waits}
@@ -152,12 +154,12 @@ class JobStatus:
 
 
 def job_status(job: Job, now: float) -> JobStatus:
-    """Returns what the status of a training workload says at a time."""
+    """Returns the status of a training workload at the time `now`."""
     return JobStatus(job, now)
 
 
 def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
-    """Returns what the status keeps of an attempt that is over: its pods, and what they wrote, go with it."""
+    """Returns the status entry of an ended attempt, which is all that is kept of it: its pods and their logs are deleted."""
     start = start_of(attempt)
     report = failure.report if failure else {}
     body = {

@@ -1,4 +1,4 @@
-"""How an attempt of one replica of a training workload goes: since when all of it runs, and whether it is done."""
+"""Tells when an attempt of a training workload's replica started, and whether the replica is done."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grove_compiler.model.lazy import remembered
 
 
 def start_of(attempt: ReplicaAttempt) -> float | None:
-    """Returns when all pods of a replica that start together ran in this attempt; none while they do not, and once it has failed."""
+    """Returns when the pods of a replica that start together all ran in this attempt; none before, and once it has failed."""
     recorded = time(attempt.entry.get("startTime") or None)
     if recorded is not None:
         return recorded
@@ -20,14 +20,14 @@ def start_of(attempt: ReplicaAttempt) -> float | None:
 
 
 def deciding_cliques(replica: Replica) -> list[Clique]:
-    """Returns the cliques with whose success a replica is done: all of them, unless the set names some."""
-    named = replica.set.training_limits.get("successCliques")
-    return [one for one in replica.all_cliques if not named or one.template.name in named]
+    """Returns the cliques whose success completes a replica: those in `successCliques`, or all."""
+    names = replica.set.training_limits.get("successCliques")
+    return [clique for clique in replica.all_cliques if not names or clique.template.name in names]
 
 
 @remembered
 def is_done(replica: Replica) -> bool:
-    """Tells whether all pods of a replica have finished well."""
+    """Tells whether a replica has succeeded: by its status, or because all deciding cliques report success."""
     if replica_attempt(replica).has_succeeded:
         return True
     cliques = deciding_cliques(replica)
@@ -39,5 +39,5 @@ def _has_succeeded(clique: Clique) -> bool:
 
 
 def _starting_together(replica: Replica) -> list[Clique]:
-    """The cliques of the base gang; all of them where each replica of a scaling group is a gang of its own."""
+    """Returns the cliques of the base gang; all cliques if it has none, as where each scaling-group replica is its own gang."""
     return [clique for clique in replica.all_cliques if clique.gang_name == replica.name] or replica.all_cliques
