@@ -56,10 +56,10 @@ def test_a_namespace_that_no_server_could_have_is_refused(kubeconfig: str) -> No
     assert (ended.code, "Bad_NS" in ended.err) == (2, True)
 
 
-def told_of(configuration: dict[str, Any]) -> str:
+def told_of(configuration: dict[str, Any], *, with_webhooks: bool = True) -> str:
     """The line of the log about fields without effect."""
     stream = io.StringIO()
-    tell_unused(Document(configuration), Log(stream, {"logFormat": "json"}))
+    tell_unused(Document(configuration), Log(stream, {"logFormat": "json"}), with_webhooks=with_webhooks)
     return stream.getvalue()
 
 
@@ -71,3 +71,9 @@ def test_fields_that_have_no_effect_are_named_in_the_log() -> None:
 
 def test_of_fields_that_have_one_nothing_is_said() -> None:
     assert told_of({"logLevel": "info", "scheduler": {"profiles": [{"name": "kai-scheduler"}]}}) == ""
+
+
+def test_an_operator_without_webhooks_names_what_only_they_would_do() -> None:
+    given = {"authorizer": {"enabled": True}, "admission": {"mnnvlWebhooks": False}}
+    assert json.loads(told_of(given, with_webhooks=False))["fields"] == "authorizer.enabled"
+    assert told_of(given) == ""

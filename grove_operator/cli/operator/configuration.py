@@ -29,6 +29,10 @@ UNUSED = (
 """Fields of the shipped operator that are checked and have no effect here; `docs/configuration.md` says what there is instead."""
 
 
+OF_WEBHOOKS = ("authorizer.enabled", "admission.mnnvlWebhooks")
+"""Switches of what webhooks do, so that they have no effect where none are served."""
+
+
 def with_defaults(context: Context) -> Configuration:
     """Returns the configuration; the defaults alone where none was given."""
     from grove_compiler.source.document import Document
@@ -40,19 +44,23 @@ def with_defaults(context: Context) -> Configuration:
     return Context(context.program, context.settings, Document(empty)).config
 
 
-def tell_unused(document: Document | None, log: Log) -> None:
-    """Writes to the log which fields of the file have no effect."""
-    given = [path for path in UNUSED if document is not None and _has(document.value, path.split("."))]
+def tell_unused(document: Document | None, log: Log, *, with_webhooks: bool) -> None:
+    """Writes to the log which fields of the file have no effect, in this operator or in this process."""
+    value = document.value if document is not None else {}
+    given = [path for path in UNUSED if _has(value, path.split("."))]
     if given:
         log.line("passed over", fields=", ".join(given), why="they have no effect in this operator")
+    switched_on = [] if with_webhooks else [path for path in OF_WEBHOOKS if _has(value, path.split("."), wanted=True)]
+    if switched_on:
+        log.line("passed over", fields=", ".join(switched_on), why="this process serves no webhooks (server.webhooks.enabled)")
 
 
-def _has(value: object, path: list[str]) -> bool:
-    """Whether there is something at a path; `profiles[]` stands for each item of a list."""
+def _has(value: object, path: list[str], *, wanted: bool | None = None) -> bool:
+    """Whether there is something at a path, or what is `wanted`; `profiles[]` stands for each item of a list."""
     if not path:
-        return True
+        return wanted is None or value is wanted
     name, more = path[0].removesuffix("[]"), path[1:]
     if not isinstance(value, dict) or name not in value:
         return False
     items = value[name] if path[0].endswith("[]") else [value[name]]
-    return any(_has(item, more) for item in items or ())
+    return any(_has(item, more, wanted=wanted) for item in items or ())

@@ -56,7 +56,7 @@ async def operate(session: Session, files: StartFiles, context: Context, heard: 
     spare_what_is_there()
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
-    tell_unused(files.document, log)
+    tell_unused(files.document, log, with_webhooks=serves_webhooks(context))
     webhooks = partial(serve_beside, session, context, files.document, operator.cache, log) if serves_webhooks(context) else None
     told = Announcements(session.cluster, own_namespace(session), _lease_name(session, context), heard)
     reload = Reload(Files(files.folders, files.path), context, files.document, operator, log, telemetry.reloaded, announce=told.tell)
