@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from applier.cache.objects import Objects
 from applier.cache.snapshot import Wanted
-from applier.cache.source import Source
+from applier.cache.source import Silent, Source
 from applier.ref import DEFINITION_KIND, Manifest, Ref
 
 SETTLING = 30.0
@@ -31,10 +31,11 @@ class Definitions:
     async def change(self, group: str, seconds: float) -> bool:
         """Returns true when a definition of a group changes. Returns false after so many seconds, if one may have changed unheard.
 
-        A watch that was begun anew may be one of a newer server, which serves more kinds by itself.
+        A watch that was broken may go on with a newer server, which serves more kinds by itself. One that was silent goes on where it
+        stopped: definitions change so seldom that a server has nothing to tell of them for ten minutes.
         """
         source = self._source or self._follow()
-        news, streams = self._news.setdefault(group, asyncio.Event()), source.streams
+        news, breaks = self._news.setdefault(group, asyncio.Event()), source.breaks
         while True:
             try:
                 # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the news, and then nothing ends.
@@ -42,7 +43,7 @@ class Definitions:
                     await news.wait()
                 return True
             except TimeoutError:
-                if source.streams != streams or not self._all_is_heard(source, group):
+                if source.breaks != breaks or not self._all_is_heard(source, group):
                     return False
 
     async def stop(self) -> None:
@@ -62,7 +63,7 @@ class Definitions:
 
     def _all_is_heard(self, source: Source, group: str) -> bool:
         is_settled = asyncio.get_running_loop().time() - self._changed.get(group, float("-inf")) > SETTLING
-        return is_settled and source.complete and not source.doubt()
+        return is_settled and source.complete and (source.trouble is None or isinstance(source.trouble, Silent))
 
     def _note(self, ref: Ref, *_: Manifest | None) -> None:
         group = ref.name.partition(".")[2]

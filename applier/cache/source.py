@@ -27,6 +27,10 @@ BREATHER = 256  # events; a busy stream lets others run after so many
 LONG = 30.0  # seconds after which a stream that ends has been one, whatever it told: nobody is hammered by who comes back then
 
 
+class Silent(Unreachable):
+    """A stream told nothing for too long, so that the connection may be dead. Most often nothing has happened."""
+
+
 class Source:
     """Keeps the objects of one kind, in one namespace or in all, as the server has them.
 
@@ -47,6 +51,7 @@ class Source:
         self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
         self.version = ""  # everything up to it was told; empty while a list is needed
         self.lists = self.streams = self.events = 0
+        self.breaks = 0  # how often a stream has ended otherwise than by silence: whoever answers now may be another server
         self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # waits for a definition of a group: see `Definitions`
         self._is_served: bool | None = None  # none until the server was heard
         self._deadline: asyncio.Timeout | None = None  # of the stream that is open
@@ -113,6 +118,7 @@ class Source:
     def _ended(self) -> float:
         """Returns how long to wait after a stream has ended as streams do: not at all, unless it was short and told nothing unasked."""
         self._note_end()
+        self.breaks += 1
         if self._is_asked:
             return 0.0
         if self._backoff.failures == 0:
@@ -129,6 +135,7 @@ class Source:
     def _failed(self, error: Exception) -> float:
         self._note_end()
         self.trouble = error
+        self.breaks += not isinstance(error, Silent)
         if isinstance(error, UnknownKind):
             self._note_served(False)
         if isinstance(error, FATAL):
@@ -156,7 +163,7 @@ class Source:
             self._listed([self._kept(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
-        """Takes over what a watch says, until it ends or the state is asked for. Raises `Unreachable` when it falls silent."""
+        """Takes over what a watch says, until it ends or the state is asked for. Raises `Silent` when it tells nothing for too long."""
         self.streams += 1
         self._is_asked = False
         stream = self._cluster.watch(
@@ -170,7 +177,7 @@ class Source:
                 await self._changes(events, deadline)
         except TimeoutError:
             if not self._is_asked:
-                raise Unreachable(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
+                raise Silent(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
         finally:
             self._deadline = None
 

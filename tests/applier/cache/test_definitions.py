@@ -74,6 +74,22 @@ async def test_at_rest_it_is_not_asked_for_but_when_the_watch_of_definitions_beg
 
 
 @in_virtual_time
+async def test_nor_is_it_asked_for_while_the_server_has_nothing_to_tell_of_definitions() -> None:
+    memory = MemoryCluster()
+    memory.store.has_progress = False
+    cluster = Asked(memory)
+    async with optional(cluster) as cache:
+        await asyncio.sleep(60)
+        before = len(cluster.times), len(cluster.watched)
+        await asyncio.sleep(HOUR)
+        assert len(cluster.times) == before[0]
+        assert len(cluster.watched) > before[1], "a silent watch is begun anew, for its connection may be dead"
+        memory.seed(definition())
+        await asyncio.sleep(0.1)
+        assert cache.unserved() == set()
+
+
+@in_virtual_time
 async def test_it_is_noticed_as_soon_as_it_is_defined() -> None:
     memory = MemoryCluster()
     async with optional(Asked(memory)) as cache:
