@@ -20,6 +20,7 @@ from .world import complete, context
 
 KEY = Key("PodCliqueSet", "default", "demo")
 OPERATOR = Settings(pods=True, is_operator=True)
+NOT_SCHEDULED = "PodCliqueScheduled", "False"
 
 
 class Cluster:
@@ -227,6 +228,25 @@ def test_a_change_of_one_replica_costs_a_look_at_no_other() -> None:
     taken(cluster, kept)
     ref = next(ref for ref in cluster.objects if ref.name == "demo-7-a")
     cluster.put(ref, {**cluster.objects[ref], "status": {"readyReplicas": 2}})
+    cluster.looked_at = 0
+    taken(cluster, kept)
+    assert 0 < cluster.looked_at < 10
+
+
+def test_nor_where_all_replicas_lack_pods_that_they_never_had() -> None:
+    """As when a large set waits for nodes."""
+    kept = context(OPERATOR)
+    cluster = Cluster(running(the_set(40), {}, {}, kept))
+    made = "2026-01-01T00:00:00Z"
+    lacks = [
+        {"type": type, "status": status, "lastTransitionTime": made} for type, status in (("MinAvailableBreached", "True"), NOT_SCHEDULED)
+    ]
+    for ref in [ref for ref in cluster.objects if ref.kind == "PodClique"]:
+        clique = cluster.objects[ref]
+        cluster.put(ref, {**clique, "metadata": {**clique["metadata"], "creationTimestamp": made}, "status": {"conditions": lacks}})
+    taken(cluster, kept)
+    ref = next(ref for ref in cluster.objects if ref.name == "demo-7-a")
+    cluster.put(ref, {**cluster.objects[ref], "status": {"readyReplicas": 1, "conditions": lacks}})
     cluster.looked_at = 0
     taken(cluster, kept)
     assert 0 < cluster.looked_at < 10

@@ -12,13 +12,13 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.model import names
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
+from grove_compiler.model.expanded.reported_breach import BREACHED, ReportedBreach, first_reported_breach
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
 
 CLIQUE_KIND, GROUP_KIND = "PodClique", "PodCliqueScalingGroup"
-BREACHED = "MinAvailableBreached"
 HASH = "currentPodCliqueSetGenerationHash"
 
 Find = Callable[[str, str], Manifest | None]
@@ -32,7 +32,7 @@ class ReplicaState:
     It `is_available` when none of them is short of what it cannot do without, and `is_updated` when it can serve with the newest templates
     alone; `updated_cliques` and `updated_groups` say how many have these. It `is_outdated` when one of them was up to date once, and is not
     with what is declared now, and `is_breached` when one says that it is short of what it cannot do without. That it
-    `has_scheduled_pods` is known as far as they report it.
+    `has_scheduled_pods` is known as far as they report it. The `breach` is the first that one reports of what it once had.
     """
 
     index: int
@@ -43,6 +43,7 @@ class ReplicaState:
     is_outdated: bool = False
     has_scheduled_pods: bool = False
     is_breached: bool = False
+    breach: ReportedBreach | None = None
 
 
 def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
@@ -62,6 +63,7 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
         any(hash != set.generation_hash for hash in told),
         any(status_of(one).get("scheduledReplicas") for one in parts),
         any(is_true(one, BREACHED) for one in parts),
+        first_reported_breach(cliques, groups),
     )
 
 

@@ -15,6 +15,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, ReplicaState, is_part_of, replica_state
 from grove_compiler.model.expanded.recorded_templates import Hashes
+from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
 from grove_compiler.model.lazy import remembered
@@ -32,7 +33,7 @@ class Tally:
     """How many replicas of a set can serve (`available`) and have the newest templates (`updated`), and how many parts of them have these.
 
     `behind` are the replicas that are not up to date, `outdated` those that were so with what was declared before, `breached` those that
-    are short of what they cannot do without. `waiting` are the names of the PodCliques that say that their pods wait for claim templates.
+    report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for claim templates.
     """
 
     states: list[ReplicaState] = field(default_factory=list, repr=False)
@@ -42,7 +43,7 @@ class Tally:
     updated_groups: int = 0
     behind: set[int] = field(default_factory=set)
     outdated: set[int] = field(default_factory=set)
-    breached: set[int] = field(default_factory=set)
+    breached: dict[int, ReportedBreach] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
 
     def add(self, state: ReplicaState) -> None:
@@ -55,7 +56,9 @@ class Tally:
         self._count(state, 1)
         _sort(self.behind, state.index, not state.is_updated)
         _sort(self.outdated, state.index, state.is_outdated)
-        _sort(self.breached, state.index, state.is_breached)
+        self.breached.pop(state.index, None)
+        if state.breach is not None:
+            self.breached[state.index] = state.breach
 
     def note_waiting(self, name: str, clique: Manifest | None) -> None:
         """Takes down whether a PodClique of the set, if there is one of that name, says that its pods wait for claim templates."""

@@ -7,26 +7,20 @@ became short of pods, or when its oldest pod was made, whichever is later. So no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 
-from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.conditions import condition_of
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.availability import BREACHED, parts_of_replica
 from grove_compiler.model.expanded.check_failures import check_back_off, failing_since
 from grove_compiler.model.expanded.live_object import condition_since, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.reported_breach import BREACHED, SCHEDULED, STARTING_SECONDS, ReportedBreach, earliest, reported_breaches
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, remembered
-from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.record import record
-
-STARTING_SECONDS = 5.0
-"""A condition that changed later than this after its object was made tells of something that was different before (shipped §7.6)."""
 
 
 def replica_is_terminated(set: ExpandedSet, breach: Breach, at: float) -> bool:
@@ -101,12 +95,7 @@ def replica_breaches(set: ExpandedSet) -> list[Breach]:
     delay = _delay(set)
     if delay is None:
         return []
-    found = []
-    for index in sorted(tally(set).breached):
-        reports = list(_reports_of(set, index))
-        if reports:
-            since, name, was_whole = min(reports)
-            found.append(_breach(set.replicas[index].all_cliques, (index, name, since, was_whole, delay)))
+    found = [_breach(set.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(set).breached.items()]
     return sorted(found, key=lambda breach: (breach.deadline, breach.index))
 
 
@@ -118,17 +107,17 @@ def member_breaches(group: ScalingGroup) -> list[Breach]:
         return []
     found = []
     for member in group.members:
-        reports = [report for clique in member.cliques for report in _reports([live_object(clique)], "PodCliqueScheduled")]
-        if reports:
-            since, name, was_whole = min(reports)
-            found.append(_breach(member.cliques, (member.index, name, since, was_whole, delay)))
+        reported = earliest(reported_breaches(map(live_object, member.cliques), SCHEDULED))
+        if reported is not None:
+            found.append(_breach(member.cliques, member.index, reported, delay))
     return found
 
 
-def _breach(cliques: Sequence[Clique], told: tuple[int, str, float, bool, float]) -> Breach:
+def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
     pods = [pod for clique in cliques for pod in live_pods(clique)]
     failing = min((since for clique in cliques if (since := failing_since(clique)) is not None), default=None)
-    return Breach(*told, pods, failing, cliques[0].set.decisions if cliques else None)
+    decisions = cliques[0].set.decisions if cliques else None
+    return Breach(index, reported.name, reported.since, reported.was_whole, delay, pods, failing, decisions)
 
 
 def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
@@ -142,9 +131,9 @@ def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
 def is_restarting(group: ScalingGroup) -> bool:
     """Tells whether the replica of the set was restarted because of this scaling group, which has not recovered since."""
     delay = _delay(group.set)
-    reports = list(_reports([live_object(group)], BREACHED)) if delay is not None else []
+    found = list(reported_breaches([live_object(group)], BREACHED)) if delay is not None else []
     pods = [pod for clique in group.replica.all_cliques for pod in live_pods(clique)]
-    return any(Breach(group.replica.index, name, since, True, delay or 0.0, pods).is_restarted for since, name, _ in reports)
+    return any(Breach(group.replica.index, one.name, one.since, True, delay or 0.0, pods).is_restarted for one in found)
 
 
 def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
@@ -161,42 +150,12 @@ def _went_with_gang(clique: Clique, at: float) -> bool:
     if delay is None:
         return False
     together = [*clique.replica.cliques, *(clique.member.cliques if clique.member else ())]
-    reports = [
-        *_reports(map(live_object, together), "PodCliqueScheduled"),
-        *_reports(map(live_object, clique.replica.scaling_groups), BREACHED),
+    found = [
+        *reported_breaches(map(live_object, together), SCHEDULED),
+        *reported_breaches(map(live_object, clique.replica.scaling_groups), BREACHED),
     ]
-    came = time(condition_since(clique, "PodCliqueScheduled") or None) or 0.0
-    return any(came <= since + delay <= at for since, _, _ in reports)
-
-
-Report = tuple[float, str, bool]
-"""Since when an object says that it is short of pods, its name, and whether it ever said otherwise."""
-
-
-def _reports_of(set: ExpandedSet, index: int) -> Iterable[Report]:
-    """What the objects of a replica report; nothing where it lacks a PodClique."""
-    cliques, groups = parts_of_replica(set, index, lambda kind, name: set.snapshot.get(API_VERSION, kind, set.namespace, name))
-    if None not in cliques:
-        yield from _reports(cliques, "PodCliqueScheduled")
-        yield from _reports(groups, BREACHED)
-
-
-def _reports(manifests: Iterable[Manifest | None], sign: str) -> Iterable[Report]:
-    """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out."""
-    for manifest in manifests:
-        breach = condition_of(manifest, BREACHED)
-        since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
-        if manifest is None or since is None:
-            continue
-        was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, sign)
-        if was_whole or (sign != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
-            yield since, manifest["metadata"]["name"], was_whole
-
-
-def _has_changed(manifest: Manifest, condition: Manifest) -> bool:
-    """Whether a condition is another than it was at first."""
-    changed, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
-    return changed is not None and (created is None or changed > created + STARTING_SECONDS)
+    came = time(condition_since(clique, SCHEDULED) or None) or 0.0
+    return any(came <= one.since + delay <= at for one in found)
 
 
 def _delay(set: ExpandedSet) -> float | None:
