@@ -16,12 +16,13 @@
 
 {{- define "grove.preflightNamespaces" -}}
 {{- $preflight := index .Values "preflight-injector" -}}
-{{- if $preflight.namespaceSelector -}}
-{{- $preflight.namespaceSelector | toJson -}}
-{{- else -}}
 {{- $key := "kubernetes.io/metadata.name" -}}
-{{- $chosen := dict "key" $key "operator" "In" "values" ($preflight.namespaces | default (list "")) -}}
 {{- $excluded := dict "key" $key "operator" "NotIn" "values" (append ($preflight.excludeNamespaces | default list) .Release.Namespace) -}}
+{{- $selector := $preflight.namespaceSelector -}}
+{{- if kindIs "map" $selector -}}
+{{- merge (dict "matchExpressions" (append ($selector.matchExpressions | default list) $excluded)) $selector | toJson -}}
+{{- else -}}
+{{- $chosen := dict "key" $key "operator" "In" "values" ($preflight.namespaces | default (list "")) -}}
 {{- dict "matchExpressions" (list $chosen $excluded) | toJson -}}
 {{- end -}}
 {{- end -}}

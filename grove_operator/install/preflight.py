@@ -28,10 +28,11 @@ def chosen_namespaces(values: Manifest, namespace: str) -> Manifest:
 
     Never the injector's own: with the policy Fail its pods would wait for themselves.
     """
-    if values.get("namespaceSelector"):
-        return dict(values["namespaceSelector"])
-    chosen = {"key": NAMESPACE, "operator": "In", "values": values.get("namespaces") or [""]}  # an empty list is refused, and "" is no name
     excluded = {"key": NAMESPACE, "operator": "NotIn", "values": [*(values.get("excludeNamespaces") or []), namespace]}
+    selector = values.get("namespaceSelector")
+    if selector is not None:  # one that is empty chooses all
+        return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), excluded]}
+    chosen = {"key": NAMESPACE, "operator": "In", "values": values.get("namespaces") or [""]}  # an empty list is refused, and "" is no name
     return {"matchExpressions": [chosen, excluded]}
 
 

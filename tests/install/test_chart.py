@@ -60,6 +60,7 @@ CHOICES: dict[str, Manifest] = {
         "podDisruptionBudget": {"enabled": False},
         "networkPolicy": {"enabled": False},
     },
+    "preflight checks of all namespaces": {"preflight-injector": {"enabled": True, "namespaceSelector": {}}},
     "preflight checks of no namespace": {"preflight-injector": {"enabled": True, "namespaces": [], "excludeNamespaces": []}},
     "as little as possible": {
         "crds": {"enabled": False},

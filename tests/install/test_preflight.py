@@ -57,8 +57,21 @@ def test_namespaces_are_chosen_as_the_design_chooses_them_and_its_own_never_is()
 
 
 def test_a_selector_takes_the_place_of_names() -> None:
-    selector = {"matchLabels": {"nvsentinel.nvidia.com/preflight": "enabled"}}
-    assert hook(namespaceSelector=selector)["namespaceSelector"] == selector
+    labels = {"nvsentinel.nvidia.com/preflight": "enabled"}
+    found = hook(namespaceSelector={"matchLabels": labels, "matchExpressions": [{"key": "team", "operator": "Exists"}]})[
+        "namespaceSelector"
+    ]
+    assert found["matchLabels"] == labels
+    assert found["matchExpressions"][0] == {"key": "team", "operator": "Exists"}
+
+
+@pytest.mark.parametrize("selector", [{}, {"matchLabels": {"team": "a"}}])
+def test_its_own_namespace_and_excluded_ones_are_never_chosen_by_labels_either(selector: dict[str, Any]) -> None:
+    found = hook(namespaceSelector=selector)["namespaceSelector"]
+    assert found.get("matchLabels") == selector.get("matchLabels")
+    (expression,) = found["matchExpressions"]
+    assert (expression["key"], expression["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+    assert {"grove-system", "kube-system"} <= set(expression["values"])
 
 
 def test_an_empty_list_of_namespaces_chooses_none() -> None:

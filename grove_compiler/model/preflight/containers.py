@@ -39,6 +39,12 @@ class Container:
         """`resources.claims`."""
         return (self.manifest.get("resources") or {}).get("claims") or []
 
+    @property
+    def resource_names(self) -> set[str]:
+        """The resources that it limits or requests."""
+        resources = self.manifest.get("resources") or {}
+        return {str(name) for part in ("limits", "requests") for name in resources.get(part) or {}}
+
     def asks_for(self, resource: str) -> int:
         """Returns how much of a resource it asks for: its limit or its request, whichever is more. What is no quantity counts as none."""
         resources = self.manifest.get("resources") or {}

@@ -8,7 +8,7 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, containers_of
-from grove_compiler.model.preflight.devices import Claim, DeviceRequest, claims_of, classes_behind, extended_resources
+from grove_compiler.model.preflight.devices import IMPLICIT_PREFIX, Claim, DeviceRequest, claims_of, classes_behind, extended_resources
 from grove_compiler.model.preflight.gang import GangReference, find_gang
 from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.placement import instance_type
@@ -62,12 +62,12 @@ class CheckedPod:
     @lazy
     def gpus(self) -> dict[str, int]:
         """The most that any container asks for, by the extended resource; resources that none asks for are left out."""
-        return self._most([*self.preflight.gpu_resources, *self._resources_of(self.preflight.gpu_classes)])
+        return self._most([*self.preflight.gpu_resources, *self._resources_of(self.gpu_classes)])
 
     @lazy
     def network_devices(self) -> dict[str, int]:
         """The same of network devices."""
-        return self._most([*self.preflight.network_resources, *self._resources_of(self.preflight.network_classes)])
+        return self._most([*self.preflight.network_resources, *self._resources_of(self.network_classes)])
 
     @lazy
     def claims(self) -> list[Claim]:
@@ -135,7 +135,13 @@ class CheckedPod:
         return {resource: number for resource, number in most.items() if number}
 
     def _behind(self, resources: list[str]) -> list[str]:
-        return classes_behind(self.snapshot, resources) if self.snapshot and self.spec.get("resourceClaims") else []
+        return classes_behind(self.snapshot, resources) if self.snapshot and self._names_classes else []
+
+    @lazy
+    def _names_classes(self) -> bool:
+        """Whether it asks for devices by their class: through claims, or as for an extended resource (KEP-5004)."""
+        by_name = (name for one in self.containers for name in one.resource_names)
+        return bool(self.spec.get("resourceClaims")) or any(name.startswith(IMPLICIT_PREFIX) for name in by_name)
 
     def _resources_of(self, classes: list[str]) -> list[str]:
         return extended_resources(self.snapshot, classes) if classes else []
