@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from grove_compiler.engine.runtime.program import Program
@@ -9,14 +10,12 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot
+from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_finished, is_terminating
 from grove_compiler.model.preflight.forming_gang import FormingGang, Peer
-from grove_compiler.model.preflight.gang import PREFIX, find_gang
+from grove_compiler.model.preflight.gang import LABEL, PREFIX, find_gang
 from grove_compiler.model.preflight.values import Preflight
 
 SUBJECT = "PreflightGang"
-LABEL = "preflight.grove.io/gang"
-"""A label of injected pods: its value leads to all pods of a gang with one look into an index."""
 VOLUME = "preflight-gang-config"
 
 
@@ -45,8 +44,14 @@ def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: D
     """Returns a gang as its pods in the cluster show it; without pods it is over."""
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
-    reference = find_gang(pods[0], key.namespace, preflight, snapshot, decisions) if pods else None
-    return FormingGang(key.namespace, key.name, [Peer(pod) for pod in pods], reference, decisions)
+    reference = find_gang(_spokesman(pods), key.namespace, preflight, snapshot, decisions) if pods else None
+    return FormingGang(key.namespace, key.name, key.label, [Peer(pod) for pod in pods], reference, decisions)
+
+
+def _spokesman(pods: Sequence[Manifest]) -> Manifest:
+    """The pod that says which gang it is: the youngest that stays, for those of a gang that is over may say another size."""
+    staying = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
+    return max(staying or pods, key=lambda pod: (str(pod["metadata"].get("creationTimestamp") or ""), str(pod["metadata"].get("name"))))
 
 
 def gang_objects(key: GangKey, view: Objects, preflight: Preflight, program: Program) -> list[Node]:

@@ -95,7 +95,7 @@ from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.preflight.forming_gang import FormingGang, is_registered
+from grove_compiler.model.preflight.forming_gang import FormingGang, is_expected, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.pod import (
@@ -158,6 +158,7 @@ DECISIONS = _by_name(
     is_gpu_request,
     is_mnnvl_claim,
     is_network_request,
+    is_expected,
     is_registered,
     kai_queue,
     live_replicas,

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
-from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectReference
+from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectReference, Policy
 from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
-from grove_compiler.model.preflight.gang import PREFIX
+from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
 from grove_compiler.preflight_result import LABEL as CHECKED
@@ -35,6 +35,8 @@ WATCHED = (
     Wanted(Kind("grove.io", "v1alpha1", "PodClique"), managed=False, optional=True),
 )
 """Only pods with checks, only our ConfigMaps, and what stands for gangs; schedulers' kinds need not be installed."""
+OURS_ALONE = Policy(adopt=False)
+"""A ConfigMap that somebody else made is not ours, whatever its name: with our owners it would even be deleted with the gang."""
 
 
 class PodKey(NamedTuple):
@@ -97,7 +99,7 @@ class GangController:
             return Hold(str(error))
         if objects.not_synced is not None:
             raise objects.not_synced
-        return Graph([Desired(node.object, source=node.rule) for node in nodes]) if nodes else Gone()
+        return Graph([Desired(node.object, policy=OURS_ALONE, source=node.rule) for node in nodes]) if nodes else Gone()
 
 
 def _members(view: View, key: Key) -> list[Manifest]:
@@ -109,7 +111,11 @@ def _members(view: View, key: Key) -> list[Manifest]:
 
 
 def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-    """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended."""
+    """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended. A ConfigMap's gang may be over."""
+    if ref[:2] == ("", "ConfigMap") and new is not None:
+        label = (new["metadata"].get("labels") or {}).get(LABEL)
+        if label and ref.name.startswith(PREFIX):
+            yield GangKey(ref.namespace, label, ref.name)
     if ref[:2] != ("", "Pod"):
         return
     yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)

@@ -239,6 +239,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "runs_in_gang": [("true", lambda program: program.decisions.runs_in_gang(DCGM), False, True)],
     "uses_network": [("true", lambda program: program.decisions.uses_network(DCGM), False, True)],
     "skip_reason": [("'not today'", checks, None, [])],
+    "is_expected": [("true", lambda program: program.decisions.is_expected(Peer({"metadata": {"name": "p"}})), False, True)],
     "is_registered": [("true", lambda program: program.decisions.is_registered(Peer({"metadata": {"name": "p"}})), False, True)],
     "gang_methods": [("['volcano']", lambda program: program.decisions.gang_methods(PREFLIGHT), ["workloadRef", "grove"], ["volcano"])],
     "gang_reference": [("{'parts': ['g']}", lambda program: program.decisions.gang_reference(MEMBER, "grove"), None, {"parts": ["g"]})],

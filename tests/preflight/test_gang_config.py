@@ -96,6 +96,39 @@ def test_a_gang_that_is_larger_than_it_needs_to_be_waits_for_all_that_are_there(
     assert config_map(WORKLOAD, *pods)["data"]["expected_count"] == "3"
 
 
+def test_a_gang_waits_for_pods_that_have_a_node_and_no_address_yet() -> None:
+    coming = pod("pod-2")
+    coming["spec"]["nodeName"] = "node-1"
+    there = [pod(f"pod-{number}", f"10.0.1.{number}") for number in range(2)]
+    assert [config_map(WORKLOAD, *there, *more)["data"]["expected_count"] for more in ([], [coming], [pod("pod-2")])] == ["2", "3", "2"]
+
+
+def sized(name: str, size: str, **more: Any) -> Manifest:
+    """A pod of a gang that is known by labels, which says how many pods that has."""
+    labels = {"app.kubernetes.io/gang-id": "g", "app.kubernetes.io/gang-size": size, "preflight.grove.io/gang": "preflight-g"}
+    spec = {"volumes": [{"name": "preflight-gang-config", "configMap": {"name": "preflight-g"}}]}
+    made = pod_of(spec, labels=labels)
+    return {**made, "metadata": {**made["metadata"], "name": name, **more}, "status": {"podIP": "10.0.1.9"}}
+
+
+LEFT = {"deletionTimestamp": "2026-01-01T01:00:00Z", "creationTimestamp": "2026-01-01T02:00:00Z"}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gang_has_the_size_that_its_youngest_pod_says_and_none_that_leaves(order: int) -> None:
+    old, left = sized("old", "2", creationTimestamp="2026-01-01T00:00:00Z"), sized("left", "9", **LEFT)
+    pods = [old, sized("new", "4", creationTimestamp="2026-01-01T01:00:00Z"), left][::order]
+    values = values_of({**VALUES, "gangDiscovery": {"method": "labels"}})
+    (node,) = gang_objects(GangKey("training", "preflight-g", "preflight-g"), ObjectList(pods), values, program())
+    assert node.object["data"]["expected_count"] == "4"
+
+
+def test_while_all_of_its_pods_leave_a_config_map_goes_with_them_all_the_same() -> None:
+    leaving = [pod(name, deletionTimestamp="2026-01-01T00:00:00Z") for name in ("pod-0", "pod-1")]
+    owners = config_map(*leaving)["metadata"]["ownerReferences"]
+    assert [owner["uid"] for owner in owners] == ["uid-of-pod-0", "uid-of-pod-1"]
+
+
 def test_nothing_is_left_of_a_gang_without_pods() -> None:
     assert gang_objects(KEY, ObjectList([WORKLOAD]), values_of(VALUES), program()) == []
 

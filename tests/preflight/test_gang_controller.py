@@ -109,6 +109,27 @@ async def test_the_config_map_goes_with_the_last_pod() -> None:
 
 
 @in_virtual_time
+async def test_a_config_map_whose_pods_went_while_nobody_looked_goes_as_well() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
+    async with running(cluster):
+        assert found(cluster) is not None
+    cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
+    async with running(cluster):
+        assert found(cluster) is None
+
+
+@in_virtual_time
+async def test_a_config_map_of_somebody_else_s_is_not_the_gang_s_whatever_its_name() -> None:
+    cluster = world()
+    theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": "training"}, "data": {"a": "b"}}
+    cluster.seed(WORKLOAD, theirs, pod("pod-0", "10.0.1.5"))
+    async with running(cluster):
+        config = found(cluster) or {}
+        assert (config["data"], config["metadata"].get("ownerReferences")) == ({"a": "b"}, None)
+
+
+@in_virtual_time
 async def test_other_config_maps_stay_what_they_are() -> None:
     cluster = world()
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "training"}, "data": {"a": "b"}}

@@ -35,6 +35,11 @@ class Peer:
         return str(status_of(self.manifest).get("podIP") or "")
 
     @property
+    def node_name(self) -> str:
+        """Where it is; empty until it is scheduled."""
+        return str((self.manifest.get("spec") or {}).get("nodeName") or "")
+
+    @property
     def is_leaving(self) -> bool:
         """Whether somebody has deleted it."""
         return is_terminating(self.manifest)
@@ -47,10 +52,14 @@ class Peer:
 
 @record(slots=False)
 class FormingGang:
-    """A gang, its pods and what they name. `name` is that of its ConfigMap; `reference` is none where no pod says which gang it is."""
+    """A gang, its pods and what they name. `name` is that of its ConfigMap; `reference` is none where no pod says which gang it is.
+
+    `label` is what its pods and its ConfigMap bear.
+    """
 
     namespace: str
     name: str
+    label: str
     pods: list[Peer]
     reference: GangReference | None
     decisions: DecisionRules
@@ -73,23 +82,30 @@ class FormingGang:
 
     @lazy
     def expected(self) -> int:
-        """How many pods have to be there, and never fewer than there are; 0 while nobody knows."""
+        """How many pods have to be there, and never fewer than are there or on their way; 0 while nobody knows."""
         size = self.reference.size if self.reference is not None else 0
-        return max(size, len(self.peers)) if size else 0
+        expected = self.decisions.of(is_expected)
+        return max(size, sum(map(expected, self.pods))) if size else 0
 
     @lazy
     def owners(self) -> list[dict[str, Any]]:
-        """What the ConfigMap disappears with: the object that stands for the gang, else all of its pods."""
+        """What the ConfigMap disappears with: the object that stands for the gang, else those of its pods that stay, else all of them."""
         group = self.reference.manifest if self.reference is not None else {}
         uid = (group.get("metadata") or {}).get("uid")
         if self.reference is not None and uid:
             of: ObjectRef = self.reference.object
             version = str(group.get("apiVersion") or of.api_version)  # as it is served, which may be newer than what we ask for
             return [{"apiVersion": version, "kind": of.kind, "name": of.name, "uid": uid}]
-        living = sorted((pod for pod in self.pods if not pod.is_leaving), key=lambda pod: pod.name)
-        return [{"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid} for pod in living if pod.uid]
+        staying = [pod for pod in self.pods if not pod.is_leaving] or self.pods
+        pods = sorted(staying, key=lambda pod: pod.name)
+        return [{"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid} for pod in pods if pod.uid]
 
 
 def is_registered(pod: Peer) -> bool:
     """Decides whether a pod counts among the peers of its gang."""
+    raise NotImplementedError
+
+
+def is_expected(pod: Peer) -> bool:
+    """Decides whether a gang waits for a pod, however few pods it needs."""
     raise NotImplementedError

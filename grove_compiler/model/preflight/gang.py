@@ -15,6 +15,8 @@ from grove_compiler.record import record
 
 PREFIX = "preflight-"
 """What every ConfigMap of a gang begins with; nothing else is ever written."""
+LABEL = "preflight.grove.io/gang"
+"""A label of a gang's pods and of its ConfigMap: its value leads to all of them with one look into an index."""
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 HASH_LENGTH = 8
