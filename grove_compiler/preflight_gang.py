@@ -44,11 +44,11 @@ def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: D
     """Returns a gang as its pods in the cluster show it; without pods it is over."""
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
-    reference = find_gang(_spokesman(pods), key.namespace, preflight, snapshot, decisions) if pods else None
+    reference = find_gang(_youngest(pods), key.namespace, preflight, snapshot, decisions) if pods else None
     return FormingGang(key.namespace, key.name, key.label, [Peer(pod) for pod in pods], reference, decisions)
 
 
-def _spokesman(pods: Sequence[Manifest]) -> Manifest:
+def _youngest(pods: Sequence[Manifest]) -> Manifest:
     """The pod that says which gang it is: the youngest that stays, for those of a gang that is over may say another size."""
     staying = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return max(staying or pods, key=lambda pod: (str(pod["metadata"].get("creationTimestamp") or ""), str(pod["metadata"].get("name"))))

@@ -107,6 +107,7 @@ from grove_compiler.model.preflight.pod import (
     is_network_request,
     runs_in_gang,
     skip_reason,
+    unmet_need,
     uses_network,
 )
 from grove_compiler.model.preflight.values import Preflight
@@ -178,6 +179,7 @@ DECISIONS = _by_name(
     status_waits,
     skip_reason,
     topology_is_wanted,
+    unmet_need,
     update_order,
     uses_network,
     volcano_queue,

@@ -238,6 +238,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "is_copied_mount": [("true", lambda program: program.decisions.is_copied_mount({"mountPath": "/data"}, PREFLIGHT), False, True)],
     "runs_in_gang": [("true", lambda program: program.decisions.runs_in_gang(DCGM), False, True)],
     "uses_network": [("true", lambda program: program.decisions.uses_network(DCGM), False, True)],
+    "unmet_need": [("'a key'", checks, None, [])],
     "skip_reason": [("'not today'", checks, None, [])],
     "is_expected": [("true", lambda program: program.decisions.is_expected(Peer({"metadata": {"name": "p"}})), False, True)],
     "is_registered": [("true", lambda program: program.decisions.is_registered(Peer({"metadata": {"name": "p"}})), False, True)],

@@ -163,8 +163,15 @@ class TestedPod:
     @lazy
     def has_passed(self) -> bool:
         """Whether all of its checks have passed."""
-        ends = {one["name"]: ((one.get("state") or {}).get("terminated") or {}).get("exitCode") for one in self._statuses}
-        return bool(self._checks) and all(ends.get(name) == 0 for name in self._checks)
+        return bool(self._checks) and all(map(self.passed, self._checks))
+
+    def passed(self, container: str) -> bool:
+        """Returns whether a check has passed, and does not run again."""
+        return self._exit_codes.get(container) == 0
+
+    @lazy
+    def _exit_codes(self) -> dict[str, object]:
+        return {one["name"]: ((one.get("state") or {}).get("terminated") or {}).get("exitCode") for one in self._statuses}
 
     @property
     def _checks(self) -> set[str]:

@@ -7,9 +7,9 @@ from typing import Any
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.names import dns1123_subdomain
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
+from grove_compiler.model.inputs.check_run import TestedPod
+from grove_compiler.model.inputs.snapshot import Snapshot, Unknown, is_finished, is_terminating
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.preflight.containers import containers_of
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.record import record
 
@@ -62,6 +62,7 @@ class GangReference:
     parts: list[str]
     object: ObjectRef
     declared_size: int
+    preflight: Preflight
     snapshot: Snapshot
     decisions: DecisionRules
 
@@ -105,8 +106,25 @@ class GangReference:
         return next((group for group in groups if group.get("name") == named or not named), {})
 
     @lazy
+    def kueue_pods(self) -> int:
+        """The pods of Kueue's Workload that wait for the gang: of each set as many as are admitted, or all of them before that."""
+        admission = ((self.manifest.get("status") or {}).get("admission") or {}).get("podSetAssignments") or []
+        admitted = {one.get("name"): one.get("count") for one in admission}
+        sets = (self.manifest.get("spec") or {}).get("podSets") or []
+        counts = (admitted.get(one.get("name")) or one.get("count") or 0 for one in sets if self._waits(one.get("template") or {}))
+        return sum(counts)
+
+    def has_passed(self, container: str) -> bool:
+        """Returns whether a pod of the gang that stays has passed a check and does not run it again: nobody would wait for another in it."""
+        try:
+            pods = self.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
+        except Unknown:
+            return False
+        return any(TestedPod(pod).passed(container) for pod in pods if not is_terminating(pod) and not is_finished(pod))
+
+    @lazy
     def grove_pods(self) -> int:
-        """The pods of a PodGang that ask for devices: replicas of its PodCliques, or what the gang needs where those are not known."""
+        """The pods of a PodGang that wait for it: replicas of its PodCliques, or what the gang needs where those are not known."""
         groups = (self.manifest.get("spec") or {}).get("podgroups") or []
         return sum(self._pods_of(group) for group in groups)
 
@@ -118,7 +136,16 @@ class GangReference:
         spec = (clique or {}).get("spec") or {}
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0
-        return (spec.get("replicas") or 0) if _asks_for_devices(spec["podSpec"]) else 0
+        template = {"metadata": clique.get("metadata"), "spec": spec["podSpec"]}
+        return (spec.get("replicas") or 0) if self._waits(template) else 0
+
+    def _waits(self, template: Manifest) -> bool:
+        """Whether pods of a template have a check in which they wait for the gang; those of a template that nobody knows count."""
+        from grove_compiler.model.preflight.pod import CheckedPod  # which asks for gangs itself
+
+        return (
+            not template.get("spec") or CheckedPod(template, self.namespace, self.preflight, self.snapshot, self.decisions).suits_gang_check
+        )
 
 
 def gang_methods(preflight: Preflight) -> list[str]:
@@ -145,7 +172,7 @@ def find_gang(
         found = decisions.of(gang_reference)(pod, method)
         if found and all(found["parts"]):
             reference = ObjectRef(found.get("apiVersion") or "", found.get("kind") or "", namespace, found.get("name") or "")
-            return GangReference(method, namespace, found["parts"], reference, _number(found.get("size")), snapshot, decisions)
+            return GangReference(method, namespace, found["parts"], reference, _number(found.get("size")), preflight, snapshot, decisions)
     return None
 
 
@@ -171,8 +198,3 @@ def _hash(parts: list[str]) -> str:
 def _number(value: Any) -> int:
     text = str(value or "")
     return int(text) if text.isascii() and text.isdigit() else 0
-
-
-def _asks_for_devices(pod_spec: Manifest) -> bool:
-    containers = [one.manifest.get("resources") or {} for one in containers_of(pod_spec)]
-    return any(resources.get("claims") or any("/" in name for name in (resources.get("limits") or {})) for resources in containers)

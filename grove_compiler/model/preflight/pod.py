@@ -180,6 +180,12 @@ class CheckedPod:
         return any(self.decisions.of(runs_in_gang)(check) for check in self.checks)
 
     @lazy
+    def suits_gang_check(self) -> bool:
+        """Whether it would have a check that runs across its gang, however large that is."""
+        runs, unmet = self.decisions.of(runs_in_gang), self.decisions.of(unmet_need)
+        return self.decisions.of(is_checked)(self) and any(runs(check) and not unmet(check, self) for check in self.chosen)
+
+    @lazy
     def has_network_check(self) -> bool:
         """Whether any of its checks needs the network's devices and settings."""
         return any(self.decisions.of(uses_network)(check) for check in self.checks)
@@ -304,6 +310,11 @@ def runs_in_gang(check: Check) -> bool:
 
 def uses_network(check: Check) -> bool:
     """Decides whether a check needs network devices, NCCL's settings and a topology file."""
+    raise NotImplementedError
+
+
+def unmet_need(check: Check, pod: CheckedPod) -> str:
+    """Decides what a check needs that a pod has not, in words; empty when it has all."""
     raise NotImplementedError
 
 
