@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure
 from preflight_images.shared.outcome import PASSED, Outcome, Report
 
 CHECK_NAME = "NCCLAllReduceTest"
+OF_THE_STORE = re.compile(r"Dist(Store|Network)Error\b")
+"""What PyTorch's store raises, by which ranks find one another over TCP: it tells of the first pod and of pods' network, not of NCCL."""
 
 
 def gang_timeout(message: str) -> Outcome:
@@ -39,10 +42,14 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
 
 def _failed(errors: Sequence[dict[str, Any]]) -> Outcome:
     """The error of the rank that knows most: one of hardware rather than the timeout of a rank that waited for it."""
-    ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL, rank["rank"]))
+    ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL or _is_of_the_store(rank), rank["rank"]))
     first = ordered[0]
     code = error_of(first["error"])
     while_doing = "while the ranks found one another" if first["phase"] == "init" else "in the collective"
-    if first["phase"] == "init" and code == "NCCL_TIMEOUT":
+    if _is_of_the_store(first) or (first["phase"] == "init" and code == "NCCL_TIMEOUT"):
         code = "NCCL_INIT_TIMEOUT"
     return failure(CHECK_NAME, code, f"rank {first['rank']} failed {while_doing}: {first['error']}")
+
+
+def _is_of_the_store(rank: dict[str, Any]) -> bool:
+    return rank["phase"] == "init" and OF_THE_STORE.match(rank["error"]) is not None

@@ -24,23 +24,35 @@ FATAL = {"NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_REMOTE_ERROR"}
 BANDWIDTH = "NCCL_BW_DEGRADED"
 """Our own beside the design's: a link that works and is slow. It stops the pod and blames no hardware for sure, so nothing is remedied."""
 
+TEST_ERROR = "NCCL_TEST_ERROR"
+"""Our own: the test did not get as far as to say anything of the hardware."""
+
 SHARED_MEMORY = "NCCL_SHARED_MEMORY"
 """Our own as well: NCCL says `system error` where a container has too little of /dev/shm, which is no fault of its node."""
 
 PATTERNS = (
     (SHARED_MEMORY, r"no space left on device|/dev/shm"),
-    ("NCCL_INVALID_USAGE", r"invalid (usage|argument)|ncclInvalid(Usage|Argument)"),
+    (TEST_ERROR, r"out of memory|OutOfMemoryError"),
+    (
+        "NCCL_INVALID_USAGE",
+        r"invalid (usage|argument)|ncclInvalid(Usage|Argument)"
+        r"|driver version is insufficient|no kernel image|unsupported toolchain|forward compatibility|unsupported display driver",
+    ),
     ("NCCL_REMOTE_ERROR", r"remote (process|error)|ncclRemoteError|connection (closed|reset) by (remote )?peer|peer closed"),
     ("NCCL_TIMEOUT", r"timeout|timed out"),
     ("NCCL_INTERNAL_ERROR", r"internal error|ncclInternalError"),
     ("NCCL_SYSTEM_ERROR", r"(unhandled )?(system|cuda) error|ncclSystemError|ncclUnhandledCudaError|CUDA failure|CUDA error"),
+    ("NCCL_INTERNAL_ERROR", r"nccl"),
 )
-"""In the order in which they are tried: a text about a peer that is gone often says `system error` besides."""
+"""In the order in which they are tried: a text about a peer that is gone often says `system error` besides.
+
+An image that is newer than the driver fails on every node of a cluster, and memory of GPUs may be somebody else's: no hardware is at fault.
+"""
 
 
 def error_of(text: str) -> str:
-    """Returns which error a text tells of; NCCL_INTERNAL_ERROR for one that names none."""
-    return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), "NCCL_INTERNAL_ERROR")
+    """Returns which error a text tells of: NCCL_INTERNAL_ERROR for one of NCCL that names none, NCCL_TEST_ERROR for any other."""
+    return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), TEST_ERROR)
 
 
 def with_topology(environment: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, str]:

@@ -55,6 +55,10 @@ FAILURES = {
     "node: Test NCCL failure common.cu:958 'invalid usage (run with NCCL_DEBUG=WARN) / '": ("NCCL_INVALID_USAGE", False),
     "node: Test NCCL failure common.cu:958 'remote process exited or there was a network error / '": ("NCCL_REMOTE_ERROR", True),
     "node: Test timeout (120s) common.cu:400": ("NCCL_TIMEOUT", False),
+    "node: Test CUDA failure common.cu:892 'CUDA driver version is insufficient for CUDA runtime version'": ("NCCL_INVALID_USAGE", False),
+    "node: Test CUDA failure common.cu:892 'out of memory'": ("NCCL_TEST_ERROR", False),
+    "node: Test NCCL failure common.cu:958 'a word of tomorrow / '": ("NCCL_INTERNAL_ERROR", True),
+    " .. node pid 12: Test failure common.cu:1100": ("NCCL_TEST_ERROR", False),
     "node: Test NCCL failure common.cu:958 'unhandled system error / shared memory segment /dev/shm/nccl-x: No space left on device'": (
         "NCCL_SHARED_MEMORY",
         False,
