@@ -59,7 +59,7 @@ def run_here(name: str, check: Check, told: Mapping[str, str], own: Mapping[str,
     """Runs a check to its end. `told` are its settings, `own` our variables, which count for what it is not told. Nothing is reported."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as gang, contextlib.redirect_stdout(sys.stderr):
-        environment = {**own, **told, "NODE_NAME": node, "MY_POD_NAME": POD, "GANG_CONFIG_DIR": gang}
+        environment = {**own, **told, "NODE_NAME": node, "MY_POD_NAME": POD, "POD_IP": "127.0.0.1", "GANG_CONFIG_DIR": gang}
         if hostengine:
             environment[HOSTENGINE] = hostengine
         for file, text in {"expected_count": "1", "master_addr": "127.0.0.1", "peers": f"{POD}:127.0.0.1\n"}.items():

@@ -13,6 +13,8 @@ from typing import Any
 
 INIT, COLLECTIVE = "init", "collective"
 """The phases in which a rank may fail; before them comes the forming of the gang."""
+MET = "met"
+"""A file among the reports which says that ranks have found one another."""
 
 
 def bus_bandwidth(size: int, iterations: int, elapsed: float, ranks: int) -> float:
@@ -34,6 +36,7 @@ def measure(environment: Mapping[str, str], report: Path) -> None:
         timeout = datetime.timedelta(seconds=float(environment["COLLECTIVE_TIMEOUT"]))
         dist.init_process_group(backend=backend, timeout=timeout)
         dist.barrier()
+        (report.parent / MET).touch()
         phase = COLLECTIVE
         result = {"bus_bandwidth_gbps": _all_reduce(torch, dist, environment, backend), "ranks": dist.get_world_size()}
         dist.destroy_process_group()
@@ -61,7 +64,11 @@ def _all_reduce(torch: Any, dist: Any, environment: Mapping[str, str], backend: 
     for _ in range(iterations):
         dist.all_reduce(tensor, op=dist.ReduceOp.SUM)
     settle()
-    return bus_bandwidth(size, iterations, time.perf_counter() - began, dist.get_world_size())
+    measured = bus_bandwidth(size, iterations, time.perf_counter() - began, dist.get_world_size())
+    # One verdict for the gang: where a pod passes and starts, and another is a little slower and fails, that one never finds it again.
+    slowest = torch.tensor([measured], dtype=torch.float64, device=device)
+    dist.all_reduce(slowest, op=dist.ReduceOp.MIN)
+    return float(slowest[0])
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, wait_for_gang
+from preflight_images.nccl_allreduce.benchmark import MET
+from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.log import say
@@ -25,7 +27,12 @@ NAME = "nccl-allreduce"
 DEFAULT_THRESHOLD = 5.0
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 PATIENCE = 30.0
-"""Seconds that torchrun has to end by itself after the collective's own timeout."""
+"""Seconds that torchrun has to end by itself after the collective's own timeout, or once it is asked to."""
+CHANGED = "the gang has changed before its ranks found one another"
+SETTLING = 90.0
+"""Seconds after which a kubelet has shown a change of the gang for sure."""
+OF_A_PEER = {"NCCL_INIT_TIMEOUT", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"}
+"""Failures that a peer may be the reason of which is being replaced."""
 
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
@@ -36,24 +43,30 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     size = message_bytes(environment.get("MESSAGE_SIZE") or "4G")
     port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))
     ranks = processes(environment)
-    gang_id = environment.get("GANG_ID", "")
     patience = seconds(environment, "GANG_TIMEOUT", "600s")
-    try:
-        gang = wait_for_gang(folder, pod, patience, lambda waits: say({"check": NAME, "waits": waits}))
-    except GangTimeout as error:
-        return replace(gang_timeout(str(error)), gang_wait=(gang_id, patience))
-    say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(gang.waited, 1)})
-    with tempfile.TemporaryDirectory() as reports:
-        told = {
-            **with_topology(environment, lambda text: say({"check": NAME, "warning": text})),
-            "RANK_REPORTS": reports,
-            "MESSAGE_BYTES": str(size),
-            "COLLECTIVE_TIMEOUT": str(settings.timeout),
-            "BENCHMARK_ITERS": str(whole(environment, "BENCHMARK_ITERS", 20, range(1, 10_001))),
-            "WARMUP_ITERS": str(whole(environment, "WARMUP_ITERS", 5, range(1001))),
-        }
-        ended = launch(torchrun(gang, ranks, port), told, settings.timeout + PATIENCE)
-        return replace(judge(read_reports(Path(reports)), ranks, threshold, ended), gang_wait=(gang_id, gang.waited))
+    told = {
+        **with_topology(environment, lambda text: say({"check": NAME, "warning": text})),
+        "MESSAGE_BYTES": str(size),
+        "COLLECTIVE_TIMEOUT": str(settings.timeout),
+        "BENCHMARK_ITERS": str(whole(environment, "BENCHMARK_ITERS", 20, range(1, 10_001))),
+        "WARMUP_ITERS": str(whole(environment, "WARMUP_ITERS", 5, range(1001))),
+    }
+    gang_id, address, waited = environment.get("GANG_ID", ""), environment.get("POD_IP", ""), 0.0
+    while True:
+        try:
+            gang = wait_for_gang(folder, pod, patience - waited, lambda waits: say({"check": NAME, "waits": waits}), address=address)
+        except GangTimeout as error:
+            return replace(gang_timeout(str(error)), gang_wait=(gang_id, patience))
+        waited, began = waited + gang.waited, time.monotonic()
+        say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
+        watch = GangWatch(folder, pod, address, gang)
+        outcome = measure(torchrun(gang, ranks, port), {**told, "PET_RDZV_ID": gang.generation}, ranks, threshold, settings.timeout, watch)
+        if outcome is not None:
+            return replace(outcome, gang_wait=(gang_id, waited))
+        waited += time.monotonic() - began
+        say({"check": NAME, "warning": CHANGED})
+        if waited >= patience:
+            return replace(gang_timeout(f"{CHANGED}, for {waited:.0f} s"), gang_wait=(gang_id, waited))
 
 
 def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:
@@ -72,18 +85,69 @@ def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:
     ]
 
 
-def launch(command: list[str], environment: Mapping[str, str], timeout: float) -> str:
-    """Runs torchrun to its end and returns what went wrong with it; empty where nothing did. Its ranks end with it."""
-    process = subprocess.Popen(command, env=dict(environment), start_new_session=True)
+def measure(
+    command: list[str],
+    environment: Mapping[str, str],
+    ranks: int,
+    threshold: float,
+    timeout: float,
+    watch: GangWatch,
+    settling: float = SETTLING,
+    poll: float = POLL,
+) -> Outcome | None:
+    """Returns the verdict on what the pod's ranks found; none where the gang has changed before they had found the others.
+
+    Where they fail at once a peer may be gone of which the files do not tell yet.
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as reports:
+        met = Path(reports) / MET
+
+        def is_over() -> bool:
+            return not met.exists() and watch.has_changed()
+
+        ended = launch(command, {**environment, "RANK_REPORTS": reports}, timeout + PATIENCE, is_over, poll)
+        if ended == CHANGED:
+            return None
+        outcome = judge(read_reports(Path(reports)), ranks, threshold, ended)
+        while outcome.error_code in OF_A_PEER and not met.exists() and time.monotonic() < began + settling:
+            time.sleep(poll)
+            if is_over():
+                return None
+        return outcome
+
+
+def launch(
+    command: list[str], environment: Mapping[str, str], timeout: float, is_over: Callable[[], bool] = lambda: False, poll: float = POLL
+) -> str:
+    """Runs torchrun to its end and returns what went wrong with it; empty where nothing did. Its ranks end with it.
+
+    `is_over` is asked meanwhile; where it says so, torchrun is ended, and `CHANGED` returned.
+    """
+    process, end = subprocess.Popen(command, env=dict(environment), start_new_session=True), time.monotonic() + timeout
     try:
-        code = process.wait(timeout)
-    except subprocess.TimeoutExpired:
+        while time.monotonic() < end:
+            try:
+                code = process.wait(max(0.0, min(poll, end - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                if is_over():
+                    return CHANGED
+            else:
+                return f"torchrun ended with exit code {code}" if code else ""
         return f"torchrun did not end within {timeout:.0f} s"
     finally:
-        if process.poll() is None:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program that still runs. Asked to, torchrun ends its ranks, which are sessions of their own."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
-    return f"torchrun ended with exit code {code}" if code else ""
 
 
 def read_reports(folder: Path) -> list[dict[str, Any]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from preflight_images.shared.outcome import Misconfigured
@@ -18,12 +19,21 @@ class GangTimeout(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """A gang that is complete: `rank` is the pod's position among its peers by name, `master` the address of the first."""
+    """A gang that is complete: `rank` is the pod's position among its peers by name, `master` the address of the first.
+
+    `addresses` are those of the peers, in their order.
+    """
 
     peers: tuple[str, ...]
     rank: int
     master: str
     waited: float
+    addresses: tuple[str, ...] = ()
+
+    @property
+    def generation(self) -> str:
+        """Tells this gang from the same one with another peer: ranks of two generations must not meet."""
+        return hashlib.sha256(" ".join((*self.peers, *self.addresses)).encode()).hexdigest()[:16]
 
     @property
     def size(self) -> int:
@@ -31,8 +41,11 @@ class Gang:
         return len(self.peers)
 
 
-def read_gang(folder: Path, pod: str) -> tuple[Gang | None, str]:
-    """Returns the gang, or none and what it still waits for. Raises `Misconfigured` for files that waiting will not mend."""
+def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, str]:
+    """Returns the gang, or none and what it still waits for. Raises `Misconfigured` for files that waiting will not mend.
+
+    `address` is the pod's own: files that say another are of a pod that had its name before, for a kubelet renews them once a minute.
+    """
     count, master, text = (_read(folder / name) for name in ("expected_count", "master_addr", "peers"))
     if not count or count == "0":
         return None, "nobody has said yet how many pods there are"
@@ -44,11 +57,13 @@ def read_gang(folder: Path, pod: str) -> tuple[Gang | None, str]:
         return None, f"{len(names)} of {count} pods are there: {', '.join(names) or 'none'}"
     if pod not in addresses:
         return None, f"this pod, {pod}, is not among the {len(names)} that are there"
+    if address and addresses[pod] != address:
+        return None, f"this pod, {pod}, is known by the address {addresses[pod]}, which another had before it"
     if not master:
         return None, "nobody has said yet where the first pod is"
     if addresses[names[0]] != master:
         return None, f"the address of the first pod, {names[0]}, is being changed"
-    return Gang(names, names.index(pod), master, 0.0), ""
+    return Gang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names)), ""
 
 
 def wait_for_gang(
@@ -58,6 +73,7 @@ def wait_for_gang(
     tell: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
+    address: str = "",
 ) -> Gang:
     """Returns the gang once all its pods are there. What it waits for is told whenever that changes.
 
@@ -65,15 +81,33 @@ def wait_for_gang(
     """
     began, told = now(), ""
     while True:
-        gang, waits = read_gang(folder, pod)
+        gang, waits = read_gang(folder, pod, address)
         if gang is not None:
-            return Gang(gang.peers, gang.rank, gang.master, now() - began)
+            return replace(gang, waited=now() - began)
         if now() - began >= timeout:
             raise GangTimeout(f"the gang did not form within {timeout:.0f} s: {waits}")
         if waits != told:
             tell(waits)
             told = waits
         sleep(POLL)
+
+
+class GangWatch:
+    """Tells whether a gang is no longer the one that a pod has begun to meet: a peer was replaced, came or went."""
+
+    def __init__(self, folder: Path, pod: str, address: str, gang: Gang) -> None:
+        self._folder, self._pod, self._address, self._gang = folder, pod, address, gang
+        self._has_differed = False
+
+    def has_changed(self) -> bool:
+        """Reads the files. What differs once may be files of two moments, so it has to differ twice in a row."""
+        try:
+            now, _ = read_gang(self._folder, self._pod, self._address)
+        except Misconfigured:
+            now = None
+        differs = now is None or (now.peers, now.addresses) != (self._gang.peers, self._gang.addresses)
+        before, self._has_differed = self._has_differed, differs
+        return differs and before
 
 
 def _read(path: Path) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
-from preflight_images.nccl_allreduce.check import check, launch, message_bytes, torchrun
-from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, read_gang, wait_for_gang
+from preflight_images.nccl_allreduce.check import check, launch, measure, message_bytes, torchrun
+from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, GangWatch, read_gang, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import judge
 from preflight_images.shared.nccl import ACTIONS, FATAL, failure
 from preflight_images.shared.outcome import Action, Misconfigured
@@ -62,6 +62,72 @@ def test_a_peer_that_comes_late_ends_the_wait(tmp_path: Path) -> None:
             write(tmp_path, **WHOLE)
 
     assert wait_for_gang(tmp_path, "pod-1", 600, lambda _: None, clock.time, sleep).waited == sum(clock.pauses)
+
+
+def test_files_of_a_gang_that_had_the_same_names_before_are_none_of_ours(tmp_path: Path) -> None:
+    write(tmp_path, **WHOLE)
+    gangs = [read_gang(tmp_path, "pod-1", address)[0] for address in ("10.0.1.6", "10.0.9.6", "")]
+    assert [gang is not None for gang in gangs] == [True, False, True]
+
+
+def test_ranks_of_a_gang_with_another_peer_do_not_meet_those_of_before(tmp_path: Path) -> None:
+    before, _ = read_gang(write(tmp_path, **WHOLE), "pod-1")
+    same, _ = read_gang(tmp_path, "pod-0")
+    after, _ = read_gang(write(tmp_path, peers="pod-1:10.0.1.9\npod-0:10.0.1.5\n"), "pod-1")
+    assert before is not None
+    assert same is not None
+    assert after is not None
+    assert before.generation == same.generation != after.generation
+
+
+CHANGES: dict[str, tuple[list[dict[str, str]], list[bool]]] = {
+    "nothing": ([{}, {}], [False, False]),
+    "a pod that was replaced": ([{"peers": "pod-1:10.0.1.6\npod-0:10.0.1.9\n", "master_addr": "10.0.1.9"}, {}], [False, True]),
+    "a pod that left": ([{"peers": "pod-1:10.0.1.6\n"}, {}], [False, True]),
+    "files of two moments": ([{"peers": "pod-1:10.0.1.6\n"}, WHOLE, {"peers": "garbage"}, {}], [False, False, False, True]),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_of_the_gang_is_seen_once_it_is_no_accident(what: str, tmp_path: Path) -> None:
+    gang, _ = read_gang(write(tmp_path, **WHOLE), "pod-1")
+    assert gang is not None
+    watch, (changes, seen) = GangWatch(tmp_path, "pod-1", "", gang), CHANGES[what]
+    assert [watch.has_changed() for change in changes if write(tmp_path, **change)] == seen
+
+
+class Marked(GangWatch):
+    """Says that the gang has changed once a file is there, which the program makes itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self._mark = folder / "changed"
+
+    def has_changed(self) -> bool:
+        return self._mark.exists()
+
+
+MEETS = "import os, pathlib, sys; reports = pathlib.Path(os.environ['RANK_REPORTS']); (reports / 'met').touch(); "
+CHANGES_GANG = "import pathlib, sys, time; (pathlib.Path(sys.argv[1]) / 'changed').touch(); "
+TELLS = """(reports / '000000.json').write_text('{"rank": 0, "ranks": 2, "bus_bandwidth_gbps": 9}')"""
+PROGRAMS: dict[str, tuple[str, str | None]] = {
+    "that waits for a pod which was replaced": (CHANGES_GANG + "time.sleep(3600)", None),
+    "that fails since its peer is gone": (CHANGES_GANG + "sys.exit(1)", None),
+    "whose ranks have met": (MEETS + CHANGES_GANG + TELLS, ""),
+    "that fails after its ranks have met": (MEETS + CHANGES_GANG + "sys.exit(1)", "NCCL_TIMEOUT"),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_gang_that_changes_is_met_anew_unless_its_ranks_have_met(program: str, tmp_path: Path) -> None:
+    text, code = PROGRAMS[program]
+    outcome = measure([sys.executable, "-c", text, str(tmp_path)], {}, 1, 5.0, 3600, Marked(tmp_path), poll=0.01)
+    assert (outcome.error_code if outcome is not None else None) == code
+
+
+def test_a_failure_at_once_is_one_where_the_gang_stays_what_it_is(tmp_path: Path) -> None:
+    outcome = measure([sys.executable, "-c", "raise SystemExit(1)"], {}, 1, 5.0, 3600, Marked(tmp_path), settling=0.05, poll=0.01)
+    assert outcome is not None
+    assert outcome.error_code == "NCCL_TIMEOUT"
 
 
 @pytest.mark.parametrize("files", [{**WHOLE, "expected_count": "two"}, {**WHOLE, "peers": "pod-0 10.0.1.5"}])
