@@ -22,13 +22,18 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one test says of one entity: `gpu` is the engine's index, none for what is about no single GPU."""
+    """What one test says of one entity: `gpu` is the engine's index, none for what is about no single GPU.
+
+    `categories` are DCGM's of its errors; `names_entity` says that it is about one of a sort, a GPU or something else.
+    """
 
     test: str
     status: str
     gpu: int | None
     message: str
     error_ids: tuple[int, ...] = ()
+    categories: tuple[int, ...] = ()
+    names_entity: bool = False
 
 
 def read_diag(text: str) -> list[Result]:
@@ -85,9 +90,10 @@ def _result(test: str, row: dict[str, Any], gpu: int | None) -> Result:
     if status is None:
         raise Unreadable(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which no version knows")
     warnings = list(_warnings(row))
-    message = "; ".join(text for text, _ in warnings) or _info(row)
-    ids = tuple(dict.fromkeys(number for _, number in warnings if number))
-    return Result(normal_name(test), status, gpu, message, ids)
+    message = "; ".join(text for text, _, _ in warnings) or _info(row)
+    ids = tuple(dict.fromkeys(number for _, number, _ in warnings if number))
+    categories = tuple(dict.fromkeys(category for _, _, category in warnings if category))
+    return Result(normal_name(test), status, gpu, message, ids, categories, "entity_id" in row)
 
 
 def normal_name(test: str) -> str:
@@ -114,17 +120,17 @@ def _index(value: Any) -> int:
     return int(text)
 
 
-def _warnings(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The warnings of a row and their error ids: one text until 3.2, a list later; 3.3.9 nests the text once more."""
+def _warnings(row: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """The warnings of a row, their error ids and categories: one text until 3.2, a list later; 3.3.9 nests the text once more."""
     given = row.get("warnings", row.get("warning"))
     if isinstance(given, str):
-        yield given, _id(row.get("error_id"))
+        yield given, _id(row.get("error_id")), 0
     for one in given if isinstance(given, list) else ():
         if isinstance(one, str):
-            yield one, 0
+            yield one, 0, 0
         elif isinstance(one, dict):
             text = one.get("warning", one.get("warnings", ""))
-            yield text if isinstance(text, str) else json.dumps(text), _id(one.get("error_id"))
+            yield text if isinstance(text, str) else json.dumps(text), _id(one.get("error_id")), _id(one.get("error_category"))
 
 
 def _id(value: Any) -> int:

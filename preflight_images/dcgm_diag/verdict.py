@@ -32,6 +32,11 @@ NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cu
     "graphics_processes",
 }
 """Tests of the deployment: where they fail the machine is set up wrongly, which a person mends and no replacement of a GPU."""
+HARDWARE = frozenset(range(9, 16))
+"""DCGM's categories of errors of the hardware: heat, memory, NVLink, NVSwitch, PCIe, power, other.
+
+Version 4 tells of rows that could not be remapped, and of pages that have to be retired, in its one test of the deployment.
+"""
 
 BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
 """Exit codes of dcgmi that tell of the engine and not of GPUs (the low byte of a DCGM status)."""
@@ -59,7 +64,7 @@ def results_of(results: Sequence[Result], uuids: Mapping[int, str]) -> list[Resu
 def missing(results: Sequence[Result], uuids: Mapping[int, str]) -> list[str]:
     """Returns the UUIDs of the pod's GPUs about which no test says anything: of those nobody knows whether they are well."""
     seen = {result.gpu for result in results if result.status != "SKIP"}
-    if seen == {None}:  # a version that tells of no single GPU
+    if seen == {None} and not any(result.names_entity for result in results):  # a version that tells of no single GPU
         return []
     return [uuid for index, uuid in uuids.items() if index not in seen]
 
@@ -73,7 +78,7 @@ def _report(result: Result, uuids: Mapping[int, str]) -> Report | None:
         return Report(name, "passed", is_healthy=True, entities=entities)
     if result.status == "WARN":
         return Report(name, result.message or "warning", error_code=_code(result), entities=entities)
-    if result.test in NOT_HARDWARE:
+    if result.test in NOT_HARDWARE and not HARDWARE.intersection(result.categories):
         return Report(name, result.message or "failed", error_code=_code(result), entities=entities)
     action = ACTIONS.get(result.test, Action.CONTACT_SUPPORT)
     return Report(name, result.message or "failed", is_fatal=True, action=action, error_code=_code(result), entities=entities)

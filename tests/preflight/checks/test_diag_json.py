@@ -9,6 +9,7 @@ import pytest
 
 from preflight_images.dcgm_diag.check import Ended, verdict
 from preflight_images.dcgm_diag.diag_json import Result, Unreadable, read_diag
+from preflight_images.shared.outcome import Action
 
 from .recorded import READ, WARNING, entity, v3, v4
 
@@ -65,6 +66,22 @@ def test_no_output_that_is_cut_off_passes(version: str) -> None:
 def test_a_gpu_of_which_nothing_is_said_has_not_passed() -> None:
     outcome = verdict(Ended(0, json.dumps(v4(entity(0, "Pass"))), ""), OWN)
     assert (outcome.exit_code, outcome.error_code) == (1, "DCGM_INCOMPLETE")
+
+
+@pytest.mark.parametrize("rows", [(entity(0, "Pass", "CPU"),), (entity(0, "Skip"), entity(1, "Skip"), entity(0, "Pass", "CPU"))])
+def test_a_pass_of_something_else_is_none_of_the_gpus(rows: tuple[dict[str, Any], ...]) -> None:
+    outcome = verdict(Ended(0, json.dumps(v4(*rows)), ""), OWN)
+    assert (outcome.exit_code, outcome.error_code) == (1, "DCGM_INCOMPLETE")
+
+
+CATEGORIES = [(3, Action.NONE, False), (10, Action.CONTACT_SUPPORT, True)]
+
+
+@pytest.mark.parametrize(("category", "action", "fatal"), CATEGORIES)
+def test_a_fault_of_memory_is_one_also_where_the_test_of_the_deployment_finds_it(category: int, action: Action, fatal: bool) -> None:
+    found = entity(0, "Fail", warnings=[{"warning": "row remap", "error_id": 80, "error_category": category}])
+    outcome = verdict(Ended(226, json.dumps(v4(found, entity(1, "Pass"), test="software")), ""), OWN)
+    assert [(one.action, one.is_fatal) for one in outcome.reports if not one.is_healthy] == [(action, fatal)]
 
 
 def test_gpus_of_others_on_the_node_count_for_nothing() -> None:
