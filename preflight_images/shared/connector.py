@@ -14,6 +14,7 @@ from typing import Protocol
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import DecodeError
 
 from preflight_images.shared import health_event_pb2 as pb
 from preflight_images.shared.outcome import Report
@@ -31,6 +32,10 @@ PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.
 
 class Undelivered(Exception):
     """Says that events are kept in the spool, and why. The text is one line."""
+
+
+class Refused(Exception):
+    """Says that the connector does not want one event, and why."""
 
 
 class Clock(Protocol):
@@ -81,14 +86,40 @@ class Connector:
             unfinished.rename(self._spool / name)
 
     def flush(self) -> int:
-        """Sends everything in the spool, oldest first, and returns how many events were sent. Raises `Undelivered`."""
+        """Sends everything in the spool, oldest first, and returns how many events were sent. Raises `Undelivered`.
+
+        An event that is refused for itself stays, and keeps no other back: the next may be the one that tells of a fault.
+        """
         files = sorted(path for path in self._spool.glob("[!.]*") if path.is_file()) if self._spool.is_dir() else []
+        refused, sent = [], 0
         for path in files:
-            self._deliver(pb.HealthEvent.FromString(path.read_bytes()), left=len(files))
-            path.unlink()
-        return len(files)
+            event = self._read(path)
+            if event is None:
+                continue
+            try:
+                self._deliver(event, left=len(files) - sent)
+            except Refused as error:
+                refused.append(str(error))
+            else:
+                path.unlink()
+                sent += 1
+        if refused:
+            raise Undelivered(f"{len(refused)} health events stay in {self._spool}: {refused[0]}")
+        return sent
+
+    def _read(self, path: Path) -> pb.HealthEvent | None:
+        """The event of a file; none of one that a crash of the node has left empty or garbled."""
+        try:
+            event = pb.HealthEvent.FromString(path.read_bytes())
+        except DecodeError:
+            event = pb.HealthEvent()
+        if not event.agent:
+            self._tell(f"{path} is no health event, and is passed over")
+            return None
+        return event
 
     def _deliver(self, event: pb.HealthEvent, left: int) -> None:
+        """Sends one event, again and again where that may help. Raises `Refused` and `Undelivered`."""
         pause = PAUSE
         for attempt in range(1, TRIES + 1):
             try:
@@ -96,7 +127,9 @@ class Connector:
             except grpc.RpcError as error:
                 code = error.code()
                 reason = f"{code.name}: {error.details()}"
-                if code not in PASSING or attempt == TRIES:
+                if code not in PASSING:
+                    raise Refused(reason) from None
+                if attempt == TRIES:
                     raise Undelivered(f"{left} health events stay in {self._spool}: {reason}") from None
                 self._tell(f"try {attempt} of {TRIES} to send a health event failed: {reason}")
             except OSError as error:

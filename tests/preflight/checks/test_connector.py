@@ -87,6 +87,31 @@ def test_what_a_server_refuses_is_not_asked_again_at_once(folder: Path) -> None:
     assert clock.pauses == []
 
 
+def test_an_event_that_is_refused_keeps_no_other_back(folder: Path) -> None:
+    server = PlatformConnector()
+    server.refusals = [grpc.StatusCode.INVALID_ARGUMENT]
+    with server.serving(folder / "s"):
+        one = connector(folder)
+        one.keep([event(folder, "first"), event(folder, "second")])
+        with pytest.raises(Undelivered, match="1 health events stay"):
+            one.flush()
+        assert [arrived.message for arrived in server.events] == ["second"]
+        one.flush()
+    assert [arrived.message for arrived in server.events] == ["second", "first"]
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xff\xff\xff"])
+def test_a_garbled_file_of_the_spool_is_told_and_keeps_no_event_back(garbage: bytes, folder: Path) -> None:
+    server, told = PlatformConnector(), list[str]()
+    with server.serving(folder / "s"):
+        one = Connector(settings(folder), told.append, Clock())
+        one.keep([event(folder)])
+        (folder / "spool" / "000000000000001-0000-garbled").write_bytes(garbage)
+        assert one.flush() == 1
+    assert len(server.events) == 1
+    assert ["is no health event" in line for line in told] == [True]
+
+
 def test_a_server_that_is_down_loses_nothing_and_gets_nothing_twice(folder: Path) -> None:
     clock = Clock()
     one = connector(folder, clock)
