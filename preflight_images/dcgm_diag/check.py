@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from preflight_images.dcgm_diag.diag_json import BAD, Unreadable, read_diag
@@ -17,6 +18,9 @@ NAME = "dcgm-diag"
 LEVELS = range(1, 5)
 TRIES, PAUSE = 10, 10
 """How often an engine is asked that diagnoses for somebody else, and seconds in between, where nobody says another number."""
+
+TO_STOP = 15.0
+"""Seconds that dcgmi has to stop what the engine does for it: half of what a kubelet gives a pod that goes."""
 
 
 class Ended(NamedTuple):
@@ -98,9 +102,21 @@ def unknown(code: str, message: str) -> Outcome:
 
 
 def execute(command: Sequence[str], timeout: float) -> Ended:
-    """Runs a program to its end. Raises `OSError` and `subprocess.TimeoutExpired`."""
-    ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
-    return Ended(ended.returncode & 0xFF, ended.stdout, ended.stderr)
+    """Runs a program to its end. Raises `OSError` and `subprocess.TimeoutExpired`, after it was asked to end.
+
+    One that is asked has the engine stop; else that would go on diagnosing for nobody, and refuse whoever comes next.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:
+        try:
+            out, err = process.communicate(timeout=max(0.0, timeout))
+        except BaseException:  # also where the check itself is to end
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=TO_STOP)
+            process.kill()
+            raise
+    return Ended(process.returncode & 0xFF, out, err)
 
 
 def first_line(ended: Ended) -> str:

@@ -1,10 +1,7 @@
 """`python -m preflight_images.nccl_allreduce`."""
 
-import os
-import sys
-
 from preflight_images.nccl_allreduce.check import NAME, check
-from preflight_images.shared.run import run
+from preflight_images.shared.run import main
 
 if __name__ == "__main__":
-    sys.exit(run(NAME, check, os.environ))
+    main(NAME, check)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from preflight_images.shared.attempt import Check, attempt
 from preflight_images.shared.connector import Clock, Connector, Undelivered, message_of
@@ -13,6 +18,19 @@ from preflight_images.shared.log import say
 from preflight_images.shared.metrics import exposition
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Misconfigured, Outcome
 from preflight_images.shared.settings import Settings, read_settings
+
+
+def main(name: str, check: Check) -> NoReturn:
+    """Runs a check as the program of a container, and ends with its exit code, or as a signal asks: then with all that it has started.
+
+    A kernel hides signals from the first process of a container that does not ask for them.
+    """
+    signal.signal(signal.SIGTERM, _end)
+    sys.exit(run(name, check, os.environ))
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
 
 
 def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = time) -> int:
