@@ -40,6 +40,14 @@ class Container:
         return (self.manifest.get("resources") or {}).get("claims") or []
 
     @property
+    def is_guaranteed(self) -> bool:
+        """Whether it has limits of CPU and memory, and asks for no less."""
+        resources = self.manifest.get("resources") or {}
+        limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+        pairs = [(_amount(name, limits.get(name)), _amount(name, requests.get(name, limits.get(name)))) for name in ("cpu", "memory")]
+        return all(limit and limit == request for limit, request in pairs)
+
+    @property
     def resource_names(self) -> set[str]:
         """The resources that it limits or requests."""
         resources = self.manifest.get("resources") or {}

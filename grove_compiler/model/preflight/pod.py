@@ -109,6 +109,11 @@ class CheckedPod:
         return bool(self.network_devices or self.network_claims)
 
     @lazy
+    def is_guaranteed(self) -> bool:
+        """Whether what its containers ask for makes it Guaranteed; not where it asks for something as a whole, which counts instead."""
+        return not self.spec.get("resources") and bool(self.containers) and all(one.is_guaranteed for one in self.containers)
+
+    @lazy
     def gpu_containers(self) -> list[Container]:
         """The containers that ask for GPUs, each for its own: those of a claim that several use are the same ones."""
         names = {claim.name for claim in self.gpu_claims}

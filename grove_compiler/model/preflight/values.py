@@ -7,6 +7,7 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.preflight.containers import Container
 from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.record import record
 
@@ -27,6 +28,11 @@ class Check:
     def is_default(self) -> bool:
         """Whether pods get it that choose no checks."""
         return self.manifest.get("defaultEnabled") is not False
+
+    @property
+    def is_guaranteed(self) -> bool:
+        """Whether its container leaves a pod Guaranteed: it has limits of CPU and memory, and asks for no less."""
+        return Container({"resources": self.resources}, "").is_guaranteed
 
     @property
     def network(self) -> bool | None:
