@@ -159,6 +159,8 @@ class PlatformConnector(Section):
     """Folder of the node that holds the socket."""
     token: ConnectorToken = DEFAULTED
     """The service account's token by which a check shows the connector who it is."""
+    spool: Annotated[str, Field(pattern="^(/.+)?$")] = ""
+    """Folder in checks, such as `/var/spool/preflight`, for events that are not sent yet; without it they go with the container."""
 
 
 class Webhook(Section):

@@ -22,7 +22,7 @@ def given() -> set[str]:
     values: dict[str, Any] = {
         "checks": [{"name": name, "image": "i"} for name in CHECKS],
         "gangDiscovery": {"method": "labels"},
-        "platformConnector": {"token": {"audience": "nvsentinel"}},
+        "platformConnector": {"token": {"audience": "nvsentinel"}, "spool": "/var/spool/preflight"},
     }
     devices = {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}
     labels = {"app.kubernetes.io/gang-id": "g", "app.kubernetes.io/gang-size": "2"}

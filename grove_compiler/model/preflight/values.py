@@ -83,6 +83,7 @@ class Preflight:
     token_audience = declared(str, "platformConnector.token.audience", "Empty where checks get no token.")
     token_lifetime = declared(int, "platformConnector.token.expirationSeconds")
     token_folder = declared(str, "platformConnector.token.mountPath")
+    spool_folder = declared(str, "platformConnector.spool", "Empty where events that are not sent go with the container.")
     pods_may_select = declared(bool, "podSelection")
 
     @lazy
