@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -39,6 +40,10 @@ OURS_ALONE = Policy(adopt=False)
 """A ConfigMap that somebody else made is not ours, whatever its name: with our owners it would even be deleted with the gang."""
 
 
+EVENTS_LAST = 3600.0
+"""Seconds for which an API server keeps an event, where nobody has told it another time."""
+
+
 class PodKey(NamedTuple):
     """A pod whose checks have ended, well or badly."""
 
@@ -52,7 +57,7 @@ Key = GangKey | PodKey
 class GangController:
     """Keeps the ConfigMaps of all gangs of a cluster, and tells how checks ended, until `stop`.
 
-    `on_result` is told what came of each look at a gang or a pod.
+    `on_result` is told what came of each look at a gang or a pod. `now` is wall time.
     """
 
     def __init__(
@@ -62,11 +67,12 @@ class GangController:
         program: Program,
         cache: WatchCache | None = None,
         on_result: Callable[[Result[Key]], None] = lambda _: None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self.cache = cache or WatchCache(cluster, WATCHED)
-        self._preflight, self._program = preflight, program
+        self._preflight, self._program, self._now = preflight, program, now
         reconciler = Reconciler[Key](cluster, self.cache, manager=MANAGER, force=("*",), members=_members)
-        self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=_keys, on_result=on_result)
+        self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=self._keys, on_result=on_result)
 
     async def run(self) -> None:
         """Runs until `stop`. Raises what keeps it from reading the cluster."""
@@ -75,6 +81,22 @@ class GangController:
     def stop(self, grace: float = 20.0) -> None:
         """Lets what is in work end, and begins nothing more."""
         self.loop.stop(grace)
+
+    def _keys(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+        """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended. A ConfigMap's gang may be over."""
+        if ref[:2] == ("", "ConfigMap") and new is not None:
+            label = (new["metadata"].get("labels") or {}).get(LABEL)
+            if label and ref.name.startswith(PREFIX):
+                yield GangKey(ref.namespace, label, ref.name)
+        if ref[:2] != ("", "Pod"):
+            return
+        yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)
+        if new is not None and any(old is not None or self._is_news(run) for run in ended_runs(old, new)):
+            yield PodKey(ref.namespace, ref.name)
+
+    def _is_news(self, run: CheckRun) -> bool:
+        """Whether a server still knows that a run was told which ended before we came: what it has forgotten would be told twice."""
+        return not run.ended or self._now() - run.ended < EVENTS_LAST
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         return self._told(view, key) if isinstance(key, PodKey) else self._kept(view, key)
@@ -108,19 +130,6 @@ def _members(view: View, key: Key) -> list[Manifest]:
         return []
     found = view.get(Ref("", "ConfigMap", key.namespace, key.name))
     return [found] if found is not None else []
-
-
-def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-    """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended. A ConfigMap's gang may be over."""
-    if ref[:2] == ("", "ConfigMap") and new is not None:
-        label = (new["metadata"].get("labels") or {}).get(LABEL)
-        if label and ref.name.startswith(PREFIX):
-            yield GangKey(ref.namespace, label, ref.name)
-    if ref[:2] != ("", "Pod"):
-        return
-    yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)
-    if new is not None and ended_runs(old, new):
-        yield PodKey(ref.namespace, ref.name)
 
 
 def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from preflight_images.dcgm_diag.diag_json import BAD, Unreadable, read_diag
-from preflight_images.dcgm_diag.gpus import engine_indices, own_uuids
+from preflight_images.dcgm_diag.gpus import NotWhole, engine_indices, own_uuids
 from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, missing
-from preflight_images.shared.outcome import FAILED, Misconfigured, Outcome, Report
+from preflight_images.shared.outcome import FAILED, Action, Misconfigured, Outcome, Report
 from preflight_images.shared.settings import Settings, required, whole
 
 NAME = "dcgm-diag"
@@ -35,7 +35,10 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     """Returns how the diagnostic ended. An engine that is away or busy fails the check, and blames no GPU. Raises `Misconfigured`."""
     level = whole(environment, "DCGM_DIAG_LEVEL", 1, LEVELS)
     address = required(environment, "DCGM_HOSTENGINE_ADDR")
-    uuids = own_uuids(lambda command: execute(command, settings.timeout).out)
+    try:
+        uuids = own_uuids(lambda command: printed(command, settings.timeout))
+    except NotWhole as error:
+        return lost(str(error)) if error.is_lost else unknown("NVML_ERROR", str(error))
     try:
         discovery = execute(("dcgmi", "discovery", "--host", address, "-l"), settings.timeout)
     except FileNotFoundError:
@@ -99,6 +102,21 @@ def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
 def unknown(code: str, message: str) -> Outcome:
     """Returns the failure of a check that learned nothing about the GPUs: no hardware is at fault."""
     return Outcome(FAILED, message, (Report("DcgmDiagnostic", message, error_code=code),), error_code=code)
+
+
+def lost(message: str) -> Outcome:
+    """Returns the failure of a GPU that no diagnostic can be made of, since it is off its bus."""
+    code = "DCGM_FR_FALLEN_OFF_BUS"
+    report = Report("DcgmDiagnostic", message, is_fatal=True, action=Action.CONTACT_SUPPORT, error_code=code)
+    return Outcome(FAILED, message, (report,), error_code=code)
+
+
+def printed(command: Sequence[str], timeout: float) -> str:
+    """Returns what a program prints that ends well. Raises `OSError` and `subprocess.SubprocessError`."""
+    ended = execute(command, timeout)
+    if ended.code:
+        raise subprocess.CalledProcessError(ended.code, command[0])
+    return ended.out
 
 
 def execute(command: Sequence[str], timeout: float) -> Ended:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from preflight_images.shared.outcome import Misconfigured
 
@@ -12,12 +13,24 @@ UUID = re.compile(r"GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
 DISCOVERY = re.compile(r"^\|\s*(\d+)\s*\|.*$")
 
+GPU_IS_LOST = 15
+"""NVML's error of a GPU that has fallen off its bus."""
+
+
+class NotWhole(Exception):
+    """Says that NVML does not answer for one of the container's GPUs; `is_lost` that it has fallen off its bus."""
+
+    def __init__(self, text: str, is_lost: bool) -> None:
+        self.is_lost = is_lost
+        super().__init__(text)
+
+
 Run = Callable[[Sequence[str]], str]
 """Runs a program and returns what it prints."""
 
 
 def own_uuids(run: Run) -> list[str]:
-    """Returns the UUIDs of the container's GPUs, from NVML or else from nvidia-smi. Raises `Misconfigured` without any."""
+    """Returns the UUIDs of the container's GPUs, from NVML or else from nvidia-smi. Raises `Misconfigured` without any, and `NotWhole`."""
     uuids = _by_nvml()
     if uuids is None:
         try:
@@ -40,12 +53,22 @@ def _by_nvml() -> list[str] | None:
     except pynvml.NVMLError:
         return None
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
-        return [text if isinstance(text := pynvml.nvmlDeviceGetUUID(handle), str) else text.decode() for handle in handles]
+        return _uuids(pynvml, pynvml.nvmlDeviceGetCount())
     except pynvml.NVMLError:
         return None
     finally:
         pynvml.nvmlShutdown()
+
+
+def _uuids(nvml: Any, count: int) -> list[str]:
+    found = []
+    for index in range(count):
+        try:
+            text = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(index))
+        except nvml.NVMLError as error:  # the others may be well, and to test them alone would be a pass
+            raise NotWhole(f"NVML does not answer for GPU {index} of the container: {error}", error.value == GPU_IS_LOST) from None
+        found.append(text if isinstance(text, str) else text.decode())
+    return found
 
 
 def engine_indices(discovery: str) -> dict[str, int]:

@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
+from typing import Any
+
+import pytest
 
 from applier.cache import WatchCache
 from applier.errors import Unreachable
@@ -20,7 +23,10 @@ from .injecting import values_of
 from .test_gang_config import VALUES, WORKLOAD, pod
 
 NAME = "preflight-myworkload-group1"
-FAILED = {"name": "preflight-nccl-allreduce", "state": {"terminated": {"exitCode": 1, "containerID": "c1", "message": "# slow"}}}
+FAILED: dict[str, Any] = {
+    "name": "preflight-nccl-allreduce",
+    "state": {"terminated": {"exitCode": 1, "containerID": "c1", "message": "# slow"}},
+}
 
 
 def world() -> MemoryCluster:
@@ -34,10 +40,10 @@ def world() -> MemoryCluster:
 
 
 @asynccontextmanager
-async def running(cluster: MemoryCluster) -> AsyncIterator[None]:
+async def running(cluster: MemoryCluster, now: float = 0.0) -> AsyncIterator[None]:
     """Lets the controller run, and looks at the cluster a while after each change."""
     cache = WatchCache(cluster, WATCHED, chance=Random(1))
-    controller = GangController(cluster, values_of(VALUES), program(), cache)
+    controller = GangController(cluster, values_of(VALUES), program(), cache, now=lambda: now)
     task = asyncio.ensure_future(controller.run())
     await asyncio.sleep(5)
     try:
@@ -149,6 +155,22 @@ async def test_people_are_told_once_that_a_check_has_failed_also_by_two_controll
     assert [(one["reason"], one["involvedObject"]["name"], one["message"]) for one in told] == [
         ("PreflightCheckFailed", "pod-0", "Check nccl-allreduce failed on node unknown (EXIT_1): slow")
     ]
+
+
+ENDED_AT, AN_HOUR = 1767225690.0, 3600.0
+"""2026-01-01T00:01:30Z"""
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("later", "told"), [(60.0, 1), (AN_HOUR + 60.0, 0)])
+async def test_what_ended_so_long_ago_that_events_of_it_are_gone_is_not_told_again(later: float, told: int) -> None:
+    cluster = world()
+    terminated = {**FAILED["state"]["terminated"], "finishedAt": "2026-01-01T00:01:30Z"}
+    failed = pod("pod-0", "10.0.1.5", phase="Running")
+    statuses = [{**FAILED, "state": {"terminated": terminated}}]
+    cluster.seed(WORKLOAD, {**failed, "status": {**failed["status"], "initContainerStatuses": statuses}})
+    async with running(cluster, now=ENDED_AT + later):
+        assert sum(one["kind"] == "Event" for one in cluster.store.objects.values()) == told
 
 
 @in_virtual_time

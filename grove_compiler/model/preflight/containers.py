@@ -30,6 +30,11 @@ class Container:
         return self.manifest.get("env") or []
 
     @property
+    def variables(self) -> dict[str, Manifest]:
+        """Its variables by name; of one that is given twice the last counts, as for a kubelet."""
+        return {str(one.get("name") or ""): one for one in self.env}
+
+    @property
     def mounts(self) -> list[Manifest]:
         """`volumeMounts`."""
         return self.manifest.get("volumeMounts") or []
@@ -61,7 +66,7 @@ class Container:
     @property
     def topology_mount(self) -> Manifest | None:
         """The mount that holds the file which NCCL_TOPO_FILE names; none where either is missing."""
-        file = next((str(one.get("value") or "") for one in self.env if one.get("name") == TOPOLOGY_VARIABLE), "")
+        file = str(self.variables.get(TOPOLOGY_VARIABLE, {}).get("value") or "")
         holding = [mount for mount in self.mounts if file and _is_below(file, str(mount.get("mountPath") or ""))]
         return max(holding, key=lambda mount: len(mount["mountPath"]), default=None)
 

@@ -214,13 +214,12 @@ class CheckedPod:
         """
         found: dict[str, Manifest] = {}
         for one in self.containers:
-            for variable in one.env:
-                name = str(variable.get("name") or "")
+            for name, variable in one.variables.items():
                 is_useless = name == TOPOLOGY_VARIABLE and self.topology_mount is None
                 if not is_useless and matches_any(name, self.preflight.env_patterns):
                     found.setdefault(name, variable)
         if self._topology_container is not None:
-            found[TOPOLOGY_VARIABLE] = next(one for one in self._topology_container.env if one.get("name") == TOPOLOGY_VARIABLE)
+            found[TOPOLOGY_VARIABLE] = self._topology_container.variables[TOPOLOGY_VARIABLE]
         return list(found.values())
 
     @lazy
