@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.timestamp import time
@@ -163,15 +164,7 @@ class TestedPod:
     @lazy
     def has_passed(self) -> bool:
         """Whether all of its checks have passed."""
-        return bool(self._checks) and all(map(self.passed, self._checks))
-
-    def passed(self, container: str) -> bool:
-        """Returns whether a check has passed, and does not run again."""
-        return self._exit_codes.get(container) == 0
-
-    @lazy
-    def _exit_codes(self) -> dict[str, object]:
-        return {one["name"]: ((one.get("state") or {}).get("terminated") or {}).get("exitCode") for one in self._statuses}
+        return bool(self._checks) and self._checks <= set(passed_containers(self.manifest))
 
     @property
     def _checks(self) -> set[str]:
@@ -182,6 +175,14 @@ class TestedPod:
     def _statuses(self) -> list[Manifest]:
         found = (self.manifest.get("status") or {}).get("initContainerStatuses") or []
         return [one for one in found if str(one.get("name")).startswith(PREFIX)]
+
+
+def passed_containers(pod: Manifest) -> Iterator[str]:
+    """Yields the init containers of a pod that have ended well, and do not run again."""
+    for one in (pod.get("status") or {}).get("initContainerStatuses") or ():
+        ended = (one.get("state") or {}).get("terminated")
+        if ended and ended.get("exitCode") == 0:
+            yield one["name"]
 
 
 def _running(status: Manifest) -> Manifest | None:

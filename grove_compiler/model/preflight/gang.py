@@ -7,7 +7,7 @@ from typing import Any
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.names import dns1123_subdomain
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.inputs.check_run import TestedPod
+from grove_compiler.model.inputs.check_run import passed_containers
 from grove_compiler.model.inputs.snapshot import Snapshot, Unknown, is_finished, is_terminating
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.values import Preflight
@@ -114,13 +114,15 @@ class GangReference:
         counts = (admitted.get(one.get("name")) or one.get("count") or 0 for one in sets if self._waits(one.get("template") or {}))
         return sum(counts)
 
-    def has_passed(self, container: str) -> bool:
-        """Returns whether a pod of the gang that stays has passed a check and does not run it again: nobody would wait for another in it."""
+    @lazy
+    def passed(self) -> list[str]:
+        """The containers of checks that pods of the gang which stay have behind them: nobody would run these with another pod."""
         try:
             pods = self.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
         except Unknown:
-            return False
-        return any(TestedPod(pod).passed(container) for pod in pods if not is_terminating(pod) and not is_finished(pod))
+            return []
+        staying = (pod for pod in pods if not is_terminating(pod) and not is_finished(pod))
+        return sorted({name for pod in staying for name in passed_containers(pod)})
 
     @lazy
     def grove_pods(self) -> int:
