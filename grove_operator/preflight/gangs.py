@@ -34,8 +34,15 @@ WATCHED = (
     Wanted(Kind("kueue.x-k8s.io", "v1beta1", "Workload"), managed=False, optional=True),
     Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang"), managed=False, optional=True),
     Wanted(Kind("grove.io", "v1alpha1", "PodClique"), managed=False, optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
+    Wanted(Kind("", "v1", "Namespace"), managed=False),
 )
-"""Only pods with checks, only our ConfigMaps, and what stands for gangs; schedulers' kinds need not be installed."""
+"""Only pods with checks, only our ConfigMaps, what stands for gangs, and what says which pods get checks: those a gang waits for.
+
+Schedulers' kinds need not be installed; the newest versions are asked for.
+"""
 OURS_ALONE = Policy(adopt=False)
 """A ConfigMap that somebody else made is not ours, whatever its name: with our owners it would even be deleted with the gang."""
 

@@ -29,14 +29,8 @@ Tell = Callable[[str], None]
 Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
 
-ADMISSION = (
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
-    Wanted(Kind("", "v1", "Namespace"), managed=False),
-    Wanted(Kind("", "v1", "Node"), managed=False, metadata_only=True),
-)
-"""What the webhook looks up beside gangs; the newest versions are asked for."""
+ADMISSION = (Wanted(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
+"""What the webhook looks up beside gangs."""
 
 
 class Listener(Protocol):

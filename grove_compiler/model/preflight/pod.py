@@ -186,9 +186,10 @@ class CheckedPod:
 
     @lazy
     def suits_gang_check(self) -> bool:
-        """Whether it would have a check that runs across its gang, however large that is."""
+        """Whether it would have a check that runs across its gang, however large that is; also where nobody knows yet what it asks for."""
         runs, unmet = self.decisions.of(runs_in_gang), self.decisions.of(unmet_need)
-        return self.decisions.of(is_checked)(self) and any(runs(check) and not unmet(check, self) for check in self.chosen)
+        suits = any(runs(check) and not unmet(check, self) for check in self.chosen)
+        return bool(self.unknown_claims) or (suits and self.decisions.of(is_checked)(self))
 
     @lazy
     def has_network_check(self) -> bool:
