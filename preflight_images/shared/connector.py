@@ -91,7 +91,7 @@ class Connector:
         An event that is refused for itself stays, and keeps no other back: the next may be the one that tells of a fault.
         """
         files = sorted(path for path in self._spool.glob("[!.]*") if path.is_file()) if self._spool.is_dir() else []
-        refused, sent = [], 0
+        refused, sent = list[str](), 0
         for path in files:
             event = self._read(path)
             if event is None:

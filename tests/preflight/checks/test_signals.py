@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,14 @@ def wait_for(path: Path) -> None:
 def test_a_check_that_is_ended_has_the_diagnostic_stop(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_NAME": "n"}
     command = [sys.executable, "-c", CHECK, DIAGNOSES.format(folder=tmp_path)]
-    with subprocess.Popen(command, env=environment) as check:
-        wait_for(tmp_path / "started")
-        check.send_signal(signal.SIGTERM)
-        assert check.wait(PATIENCE) == 128 + signal.SIGTERM
+    with subprocess.Popen(command, env=environment, start_new_session=True) as check:
+        try:
+            wait_for(tmp_path / "started")
+            check.send_signal(signal.SIGTERM)
+            assert check.wait(PATIENCE) == 128 + signal.SIGTERM
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(check.pid, signal.SIGKILL)
     assert (tmp_path / "stopped").exists()
 
 
