@@ -12,7 +12,8 @@ from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_finished, is_terminating
 from grove_compiler.model.preflight.forming_gang import FormingGang, Peer
-from grove_compiler.model.preflight.gang import LABEL, PREFIX, find_gang
+from grove_compiler.model.preflight.gang import LABEL, PREFIX
+from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
 
 SUBJECT = "PreflightGang"
@@ -44,7 +45,7 @@ def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: D
     """Returns a gang as its pods in the cluster show it; without pods it is over."""
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
-    reference = find_gang(_youngest(pods), key.namespace, preflight, snapshot, decisions) if pods else None
+    reference = CheckedPod(_youngest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
     return FormingGang(key.namespace, key.name, key.label, [Peer(pod) for pod in pods], reference, decisions)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -49,6 +50,10 @@ class PodGroupMember:
         return self.manifest.get("metadata") or {}
 
 
+HasGangCheck = Callable[[Manifest], bool]
+"""Tells of a template of pods whether these have a check in which they wait for the gang."""
+
+
 @record(slots=False)
 class GangReference:
     """A gang as its pods name it.
@@ -62,9 +67,9 @@ class GangReference:
     parts: list[str]
     object: ObjectRef
     declared_size: int
-    preflight: Preflight
     snapshot: Snapshot
     decisions: DecisionRules
+    _has_gang_check: HasGangCheck
 
     @property
     def id(self) -> str:
@@ -111,7 +116,7 @@ class GangReference:
         admission = ((self.manifest.get("status") or {}).get("admission") or {}).get("podSetAssignments") or []
         admitted = {one.get("name"): one.get("count") for one in admission}
         sets = (self.manifest.get("spec") or {}).get("podSets") or []
-        counts = (admitted.get(one.get("name")) or one.get("count") or 0 for one in sets if self._waits(one.get("template") or {}))
+        counts = (admitted.get(one.get("name")) or one.get("count") or 0 for one in sets if self._has_gang_check(one.get("template") or {}))
         return sum(counts)
 
     @lazy
@@ -139,15 +144,7 @@ class GangReference:
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0
         template = {"metadata": clique.get("metadata"), "spec": spec["podSpec"]}
-        return (spec.get("replicas") or 0) if self._waits(template) else 0
-
-    def _waits(self, template: Manifest) -> bool:
-        """Whether pods of a template have a check in which they wait for the gang; those of a template that nobody knows count."""
-        from grove_compiler.model.preflight.pod import CheckedPod  # which asks for gangs itself
-
-        return (
-            not template.get("spec") or CheckedPod(template, self.namespace, self.preflight, self.snapshot, self.decisions).suits_gang_check
-        )
+        return (spec.get("replicas") or 0) if self._has_gang_check(template) else 0
 
 
 def gang_methods(preflight: Preflight) -> list[str]:
@@ -166,7 +163,7 @@ def gang_size(gang: GangReference) -> int:
 
 
 def find_gang(
-    manifest: Manifest, namespace: str, preflight: Preflight, snapshot: Snapshot, decisions: DecisionRules
+    manifest: Manifest, namespace: str, preflight: Preflight, snapshot: Snapshot, decisions: DecisionRules, has_gang_check: HasGangCheck
 ) -> GangReference | None:
     """Returns the gang that a pod names; none for a pod that is in no gang."""
     pod = PodGroupMember(manifest, preflight)
@@ -174,7 +171,9 @@ def find_gang(
         found = decisions.of(gang_reference)(pod, method)
         if found and all(found["parts"]):
             reference = ObjectRef(found.get("apiVersion") or "", found.get("kind") or "", namespace, found.get("name") or "")
-            return GangReference(method, namespace, found["parts"], reference, _number(found.get("size")), preflight, snapshot, decisions)
+            return GangReference(
+                method, namespace, found["parts"], reference, _number(found.get("size")), snapshot, decisions, has_gang_check
+            )
     return None
 
 

@@ -203,7 +203,13 @@ class CheckedPod:
     @lazy
     def gang(self) -> GangReference | None:
         """The gang that it is in."""
-        return find_gang(self.manifest, self.namespace, self.preflight, self.snapshot, self.decisions)
+        return find_gang(self.manifest, self.namespace, self.preflight, self.snapshot, self.decisions, self._has_gang_check)
+
+    def _has_gang_check(self, template: Manifest) -> bool:
+        """Whether pods of a template in its namespace would have a gang's check; those of a template that nobody knows count as such."""
+        return (
+            not template.get("spec") or CheckedPod(template, self.namespace, self.preflight, self.snapshot, self.decisions).suits_gang_check
+        )
 
     # -- what checks are given ---------------------------------------------------------------------------------------------
 
