@@ -17,7 +17,7 @@ STARTING_SECONDS = 5.0
 
 @record
 class ReportedBreach:
-    """An object that says that it is short of pods: its `name`, `since` when (seconds since the epoch), and whether it ever said otherwise."""
+    """An object that says that it is short of pods: its `name`, `since` when (seconds since the epoch), whether it ever said otherwise."""
 
     since: float
     name: str
