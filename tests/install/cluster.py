@@ -88,7 +88,7 @@ class Cluster:
 
     def rules(self) -> Path:
         """What is mounted where nobody has made the ConfigMap with rules: a folder without files."""
-        path = self.folder / "rules"
+        path = self.folder / "no-rules"
         path.mkdir(exist_ok=True)
         return path
 
