@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, spec_in_version, unresolved_sharing
 from grove_compiler.model.expanded.structure import ExpandedSet
 
-from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
+from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
 NESTED = {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "c", "count": 2}}]}}
 FLAT = {"devices": {"requests": [{"name": "d", "deviceClassName": "c", "count": 2}]}}
@@ -86,6 +86,16 @@ def test_a_filter_of_the_set_names_cliques_or_groups(filter: Any, reaches_a: boo
     found = sharing([share("t", **({} if filter is None else {"filter": filter}))])
     assert bool(claim_names(find_clique(found, "demo-0-a"))) is reaches_a
     assert bool(claim_names(find_clique(found, "demo-0-g-0-b"))) is reaches_b
+
+
+def test_a_clique_owns_the_claims_of_the_pods_that_it_has_whatever_their_indices() -> None:
+    """Scaled in to two, it loses the pod that is not ready and not the last one, which goes on using its own claim."""
+    manifest = pcs([clique("a", 3, 1, resourceSharing=[share("t", "PerReplica")])], resourceClaimTemplates=[template("t")])
+    ready = {"spec": {"nodeName": "node"}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    states: list[dict[str, Any]] = [ready, {}, ready]
+    there = [existing_pod("demo-0-a", str(index), index, **state) for index, state in enumerate(states)]
+    found = expand(manifest, [existing("PodClique", "demo-0-a", spec={"replicas": 2}), *there])
+    assert [part.name for part in claims(find_clique(found, "demo-0-a"))] == ["demo-0-a-0-t", "demo-0-a-2-t"]
 
 
 def test_a_filter_of_a_group_names_cliques() -> None:

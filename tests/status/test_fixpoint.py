@@ -52,6 +52,7 @@ GRAPH = [
     Better(r"mnnvl-group/zero: ComputeDomain link-0-main: only the shipped .*", "a domain goes with the last pod that could use it"),
     Better(r"refused-pods/create: Pod ref-0-front-\d: only we make it", "what the server refuses is tried again"),
     Better(r"refused-pods/create: PodGang ref-0\S+podReferences: ours 2, theirs 0", "a gang names its pods from the start"),
+    Better(r"resource-sharing/\S+: ResourceClaim share-0-front-[01]-a: only .*", "a claim stays with its pod, whatever the index"),
     Better(r".*: Service \S+: only the shipped operator makes it", "a Service goes with its replica"),
 ]
 NOT_OURS = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
@@ -44,13 +45,20 @@ def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
     made: list[Claim] = []
     for ref in refs:
         template = _claim_spec(set, ref)
-        indices: list[int | None] = [None] if ref.scope == ALL_REPLICAS else list(range(count))
+        indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(owner, count)
         for index in indices:
             name = _name(set, owner.ref.name, index, ref)
             spec = _made_spec(set, name) if template is None else template
             if spec is not None:
                 made.append(Claim(name, owner.ref, index, spec))
     return made
+
+
+def _indices(owner: ExpandedSet | ScalingGroup | Clique, count: int) -> Sequence[int]:
+    """The indices of an owner's replicas. Of too many pods those go first that are not ready, so that what stays may be beyond `count`."""
+    if isinstance(owner, Clique) and not owner.set.is_training:
+        return [pod.index for pod in pods(owner)]
+    return range(count)
 
 
 def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
@@ -63,7 +71,7 @@ def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
         if member is not None and _reaches(ref, clique):
             yield ref, [_name(set, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
     for ref in template.resource_sharing:
-        indices = [None] if ref.scope == ALL_REPLICAS else range(clique.replicas)
+        indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(clique, clique.replicas)
         yield ref, [_name(set, clique.name, index, ref) for index in indices]
 
 
