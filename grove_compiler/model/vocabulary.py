@@ -50,6 +50,7 @@ from grove_compiler.model.expanded.live_object import (
     set_condition,
 )
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
+from grove_compiler.model.expanded.member_size import is_resized, told_group_size
 from grove_compiler.model.expanded.pod_state import (
     foreign_gates,
     is_up_to_scheduler,
@@ -242,6 +243,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         has_ended,
         is_leaving_empty,
         is_named_by_gang,
+        is_resized,
         is_restarting,
         is_short,
         is_stalled,
@@ -298,6 +300,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         startup_cycles,
         stuck_containers,
         tally,
+        told_group_size,
         topology_changed,
         unmet_dependencies,
         training_job,

@@ -37,6 +37,15 @@ def strategy(type: str) -> Callable[[Manifest], None]:
     return edit
 
 
+def size(count: int, index: int) -> Callable[[Manifest], None]:
+    """An edit: a clique is declared with so many pods."""
+
+    def edit(set: Manifest) -> None:
+        set["spec"]["template"]["cliques"][index]["spec"]["replicas"] = count
+
+    return edit
+
+
 def replicas(count: int) -> Callable[[Manifest], None]:
     """An edit of the number of replicas of a set, a PodClique or a scaling group."""
 

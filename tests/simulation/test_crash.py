@@ -10,7 +10,7 @@ import pytest
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.controller.operator import FINALIZERS
-from tests.simulation.sets import demo, image, replicas
+from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
 from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import watched
@@ -98,6 +98,9 @@ CASES = {
     "scale up": Case(lambda: running(demo(members=1)), scaled(2, 3, 2), 50),
     "scale down": Case(lambda: running(demo(replicas=2)), scaled(1, 1, 1), 20),
     "rolling update": Case(lambda: running(small()), lambda simulation: simulation.edit(image("new")), 70),
+    "update of a group's size": Case(
+        lambda: running(demo(members=1)), lambda simulation: simulation.edit(size(2, DEC), image("new", PRE)), 20
+    ),
     "gang termination": Case(frail, lambda simulation: simulation.let_pass(MINUTE), 30),
     "topology change": Case(placed, without_rack, 4),
     "deletion": Case(lambda: running(small()), lambda simulation: simulation.world.delete(SET, "demo"), 5),

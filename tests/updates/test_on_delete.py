@@ -63,6 +63,19 @@ def test_once_all_are_replaced_by_hand_the_set_is_up_to_date(edited: Simulation)
     assert edited.status(CLIQUE, "demo-0-front")["currentPodCliqueSetGenerationHash"] == edited.status()["currentGenerationHash"]
 
 
+def test_what_was_told_of_an_update_by_hand_is_taken_back_by_one_that_rolls(edited: Simulation) -> None:
+    """A replica of a scaling group tells of no update of its own when it rolls, and must not tell of an older one for ever."""
+    edited.edit(strategy("RollingRecreate"))
+    edited.settle()
+    edited.edit(image("newer"))
+    edited.settle()
+    assert edited.images() == {"newer"}
+    members = [one["status"] for one in edited.world.all(CLIQUE) if "-sg-" in one["metadata"]["name"]]
+    assert [status for status in members if "updateProgress" in status] == []
+    generation = edited.status()["currentGenerationHash"]
+    assert {status["currentPodCliqueSetGenerationHash"] for status in members} == {generation}
+
+
 def test_scaling_in_takes_pods_of_the_old_template_first(edited: Simulation) -> None:
     edited.world.delete(POD, edited.world.pods("demo-0-front")[0]["metadata"]["name"])
     edited.settle()

@@ -32,7 +32,8 @@ class ReplicaState:
     It `is_available` when none of them is short of what it cannot do without, and `is_updated` when it can serve with the newest templates
     alone; `updated_cliques` and `updated_groups` say how many have these. It `is_outdated` when one of them was up to date once, and is not
     with what is declared now, and `is_breached` when one says that it is short of what it cannot do without. That it
-    `has_scheduled_pods` is known as far as they report it. The `breach` is the first that one reports of what it once had.
+    `has_scheduled_pods` is known as far as they report it. The `breach` is the first that one reports of what it once had. It `is_finished`
+    when no update has anything left to do in it: it is updated, or would be if nobody had scaled a part of it in.
     """
 
     index: int
@@ -44,26 +45,30 @@ class ReplicaState:
     has_scheduled_pods: bool = False
     is_breached: bool = False
     breach: ReportedBreach | None = None
+    is_finished: bool = False
 
 
 def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
     """Returns the state of a replica that the set should have."""
     cliques, groups = parts_of_replica(set, index, find)
     parts = [*cliques, *groups]
+    templates: list[CliqueTemplate | ScalingGroupTemplate] = [*set.standalone_cliques, *set.groups]
     is_available = all(map(_clique_is_available, cliques, set.standalone_cliques)) and all(map(_group_is_available, groups, set.groups))
     updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
     updated_groups = sum(status_of(one).get(HASH) == set.generation_hash for one in groups)
+    is_updated = updated_cliques == len(cliques) and updated_groups == len(groups)
     told = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
     return ReplicaState(
         index,
         is_available,
-        is_available and updated_cliques == len(cliques) and updated_groups == len(groups),
+        is_available and is_updated,
         updated_cliques,
         updated_groups,
         any(hash != set.generation_hash for hash in told),
         any(status_of(one).get("scheduledReplicas") for one in parts),
         any(is_true(one, BREACHED) for one in parts),
         first_reported_breach(cliques, groups),
+        is_updated and all(map(_has_what_is_asked_for, parts, templates)),
     )
 
 
@@ -95,11 +100,26 @@ def _group_is_available(manifest: Manifest | None, template: ScalingGroupTemplat
     return manifest is not None and (status_of(manifest).get("availableReplicas") or 0) >= (template.min_available or 1)
 
 
-def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
-    """As the shipped operator tells it (§7.5): by its label, by what it reports, and by pods enough that are up to date and ready."""
+def _has_what_is_asked_for(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
+    """Whether it reports as many as it cannot do without, as far as somebody wants so many."""
     if manifest is None:
         return False
-    status, least, expected = status_of(manifest), template.min_available or 0, set.template_hashes[0][template.index]
+    count = "availableReplicas" if isinstance(template, ScalingGroupTemplate) else "readyReplicas"
+    return (status_of(manifest).get(count) or 0) >= _least(manifest, template)
+
+
+def _least(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) -> int:
+    asked = (manifest.get("spec") or {}).get("replicas")
+    if isinstance(template, ScalingGroupTemplate):  # of which its gang keeps what it needs, unless it is scaled to nothing
+        return 0 if asked == 0 else template.min_available or 1
+    return min(template.min_available or 0, asked) if isinstance(asked, int) else template.min_available or 0
+
+
+def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
+    """By its label, by what it reports, and by pods enough that are up to date and ready (shipped §7.5), if it is to have any."""
+    if manifest is None:
+        return False
+    status, least, expected = status_of(manifest), _least(manifest, template), set.template_hashes[0][template.index]
     return (
         (manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) == expected
         and status.get("currentPodTemplateHash") == expected

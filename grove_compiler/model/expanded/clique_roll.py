@@ -48,7 +48,7 @@ class CliqueRoll:
         """Whether we have nothing left to replace; always true where people replace pods by hand (`OnDelete`)."""
         if not self.is_active:
             return not self.clique.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        return not self._is_behind and self._roll.serving >= self.clique.min_available
+        return not self._is_behind and self._roll.serving >= self._roll.needed
 
     @lazy
     def old_hashes(self) -> Manifest:

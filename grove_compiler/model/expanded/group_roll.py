@@ -47,7 +47,7 @@ class GroupRoll:
         """Whether we have nothing left to replace; always true where people replace pods by hand (`OnDelete`)."""
         if not self.is_active:
             return not self.group.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        return not self._is_behind and self.roll.serving >= self.group.min_available
+        return not self._is_behind and self.roll.serving >= self.roll.needed
 
     @lazy
     def old_hashes(self) -> Manifest:

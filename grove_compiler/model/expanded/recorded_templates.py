@@ -45,6 +45,10 @@ class Revision:
         entry = self._by_name.get(name)
         return None if entry is None else entry.get("template") or {}
 
+    def replicas(self, name: str) -> int | None:
+        """Returns how many pods a clique was declared with; none for one that was not there, and in a revision that does not say."""
+        return (self._by_name.get(name) or {}).get("replicas")
+
     def has_template(self, clique: CliqueTemplate, priority_class: str) -> bool:
         """Tells whether the recorded pod template of a clique means the same as the declared one, however either is spelt."""
         recorded = self.template(clique.name)

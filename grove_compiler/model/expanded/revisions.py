@@ -68,7 +68,7 @@ def _data(set: ExpandedSet) -> Manifest:
         "generationHash": set.generation_hash,
         "priorityClassName": set.priority_class,
         "cliques": [
-            {"name": clique.name, "hash": hash, "template": clique.pod_parts}
+            {"name": clique.name, "hash": hash, "replicas": clique.replicas, "template": clique.pod_parts}
             for clique, hash in zip(set.cliques, set.template_hashes[0], strict=True)
         ],
     }

@@ -37,6 +37,11 @@ class Roll:
         """How many can serve now. An unschedulable one may need the room of one to be replaced, which must not wait for it in turn."""
         return self.wanted - self.unplaced
 
+    @property
+    def needed(self) -> int:
+        """How many have to serve when all is over: what the gang cannot do without, as far as so many are wanted at all."""
+        return min(self.min_available, self.wanted)
+
 
 def one_more_may_go(roll: Roll) -> bool:
     """Decides whether one of those that serve may be replaced now."""

@@ -32,8 +32,9 @@ T = TypeVar("T")
 class Tally:
     """How many replicas of a set can serve (`available`) and have the newest templates (`updated`), and how many parts of them have these.
 
-    `behind` are the replicas that are not up to date, `outdated` those that were so with what was declared before, `breached` those that
-    report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for claim templates.
+    `behind` are the replicas in which an update has something left to do, `outdated` those that were up to date with what was declared
+    before, `breached` those that report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for claim
+    templates.
     """
 
     states: list[ReplicaState] = field(default_factory=list, repr=False)
@@ -54,7 +55,7 @@ class Tally:
         else:
             self.states.append(state)
         self._count(state, 1)
-        _sort(self.behind, state.index, not state.is_updated)
+        _sort(self.behind, state.index, not state.is_finished)
         _sort(self.outdated, state.index, state.is_outdated)
         self.breached.pop(state.index, None)
         if state.breach is not None:
