@@ -80,8 +80,12 @@ def _last_cause(reason: Reason) -> Wait:
 
 
 def _lacks_pods(made: Step) -> bool:
-    """Whether a clique of the replica has fewer ready pods than it cannot do without, as far as the step reports it."""
+    """Whether a clique of the replica has fewer ready pods than it cannot do without, as far as the step reports it.
+
+    Nobody waits for those of one that somebody has scaled to nothing.
+    """
     reports = (patch for patch in made.statuses if patch.of.kind == "PodClique" and "readyReplicas" in patch.body)
     ready = {patch.of.name: patch.body["readyReplicas"] for patch in reports}
     cliques = (node.object for node in made.graph.nodes if node.object["kind"] == "PodClique")
-    return any(ready.get(one["metadata"]["name"], 0) < one["spec"]["minAvailable"] for one in cliques)
+    least = {one["metadata"]["name"]: min(one["spec"]["minAvailable"], one["spec"]["replicas"]) for one in cliques}
+    return any(ready.get(name, 0) < count for name, count in least.items())

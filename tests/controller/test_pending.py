@@ -10,6 +10,7 @@ from applier.testing.virtual_time import in_virtual_time
 from .whole import REPLICAS, World, running
 
 POD, EVENT = Kind("", "v1", "Pod"), Kind("", "v1", "Event")
+CLIQUE = Kind("grove.io", "v1alpha1", "PodClique")
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/5 nodes are available"}
 
 
@@ -42,6 +43,16 @@ async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
         await asyncio.sleep(60)
         name = pod(world, "chat-0-worker-0")["metadata"]["name"]
         assert why(world) == f"True SchedulerSilent Pod {name}: the scheduler default-scheduler has not said anything about it"
+
+
+@in_virtual_time
+async def test_nobody_waits_for_pods_of_a_clique_that_somebody_has_scaled_to_nothing() -> None:
+    async with running() as world:
+        await asyncio.sleep(20)
+        for one in world.of(CLIQUE):
+            await world.seed({**one, "spec": {**one["spec"], "replicas": 0}})
+        await asyncio.sleep(60)
+        assert why(world) == ""
 
 
 @in_virtual_time

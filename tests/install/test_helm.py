@@ -60,7 +60,7 @@ def image(cluster: Cluster) -> str:
     return made
 
 
-def test_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
+def test_436_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
     old = previous_chart(tmp_path / "old")
     helm("install", RELEASE[0], str(old), *RELEASE[1:], "--create-namespace", "--wait", *WITHOUT_WEBHOOKS, *QUIET)
     assert FIELD not in fields(cluster)
@@ -73,7 +73,7 @@ def test_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(clus
     before = cluster.pods("team")
 
     helm("upgrade", RELEASE[0], str(CHART), *RELEASE[1:], "--wait", "--reset-then-reuse-values", "--set", "image.tag=next")
-    assert FIELD in fields(cluster), "definitions are upgraded, too (grove #436)"
+    assert FIELD in fields(cluster), "definitions are upgraded, too"
     assert image(cluster).endswith(":next")
     with cluster.operator():
         minimal["metadata"]["namespace"] = "team"
@@ -97,7 +97,7 @@ def test_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(clus
         cluster.until(lambda: [name for name in cluster.pods("team") if name.startswith("chat-")], [])
 
 
-def test_an_upgrade_leaves_alone_what_the_operator_fills_in(cluster: Cluster, helm: Helm) -> None:
+def test_453_an_upgrade_leaves_alone_what_the_operator_fills_in(cluster: Cluster, helm: Helm) -> None:
     helm("install", RELEASE[0], str(CHART), *RELEASE[1:], "--create-namespace")
     names = [one["metadata"]["name"] for one in cluster.items("validatingwebhookconfigurations")]
     assert names
@@ -114,7 +114,7 @@ def test_an_upgrade_leaves_alone_what_the_operator_fills_in(cluster: Cluster, he
     helm("upgrade", RELEASE[0], str(CHART), *RELEASE[1:], "--set", "webhooks.failurePolicy=Ignore")
     for one in cluster.items("validatingwebhookconfigurations"):
         assert (one["webhooks"][0]["clientConfig"]["caBundle"], one["webhooks"][0]["failurePolicy"]) == ("QUJD", "Ignore")
-    assert cluster.get("secret", "grove-webhook-server-cert", "-n", NAMESPACE)["data"] == {"tls.crt": "QUJD"}, "grove #453"
+    assert cluster.get("secret", "grove-webhook-server-cert", "-n", NAMESPACE)["data"] == {"tls.crt": "QUJD"}
 
 
 def test_what_grove_install_prints_is_applied_as_the_page_says(cluster: Cluster, tmp_path: Path) -> None:

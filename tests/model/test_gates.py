@@ -79,6 +79,10 @@ def base_clique(scheduled: int | None, **parts: Any) -> Manifest:
     return existing("PodClique", "demo-0-g-0-a", spec={"replicas": 1}, status=status, **parts)
 
 
+def base_pod(**spec: Any) -> Manifest:
+    return existing_pod("demo-0-g-0-a", "b", 0, spec=spec)
+
+
 SCALED: list[tuple[str, list[Manifest], bool]] = [
     ("no base gang", [base_clique(1)], True),
     ("the base gang's clique is missing", [BASE], True),
@@ -86,6 +90,9 @@ SCALED: list[tuple[str, list[Manifest], bool]] = [
     ("nobody counted the base gang's pods yet", [BASE, base_clique(None)], True),
     ("the base gang's clique is going", [BASE, base_clique(1, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})], True),
     ("the base gang's pods have nodes", [BASE, base_clique(1)], False),
+    ("they do, and nobody has counted them yet", [BASE, base_clique(None), base_pod(nodeName="node")], False),
+    ("they have none, and nobody has counted them yet", [BASE, base_clique(None), base_pod()], True),
+    ("the pod that has a node has finished", [BASE, base_clique(None), {**base_pod(nodeName="node"), "status": {"phase": "Failed"}}], True),
 ]
 
 

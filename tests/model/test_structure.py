@@ -97,10 +97,11 @@ def test_the_live_number_of_a_groups_replicas_decides() -> None:
     assert [part.index for part in expand(manifest, [scaled]).replicas[0].scaling_groups[0].members] == [0, 1, 2]
 
 
-def test_a_group_scaled_below_its_least_still_belongs_to_the_base_gang_as_a_whole() -> None:
+@pytest.mark.parametrize(("replicas", "there"), [(1, ["demo-0-g-0-a", "demo-0-g-1-a"]), (0, [])])
+def test_a_group_scaled_below_its_least_still_belongs_to_the_base_gang_as_a_whole(replicas: int, there: list[str]) -> None:
     manifest = pcs([clique("a")], [group("g", ["a"], replicas=3, min_available=2)])
-    found = expand(manifest, [existing("PodCliqueScalingGroup", "demo-0-g", spec={"replicas": 1})])
-    assert [part.name for part in found.replicas[0].all_cliques] == ["demo-0-g-0-a"]
+    found = expand(manifest, [existing("PodCliqueScalingGroup", "demo-0-g", spec={"replicas": replicas})])
+    assert [part.name for part in found.replicas[0].all_cliques] == there
     assert [part.name for part in base_gang(found.replicas[0]).cliques] == ["demo-0-g-0-a", "demo-0-g-1-a"]
 
 

@@ -194,7 +194,7 @@ schedules = st.lists(
     st.one_of(
         _passes, _passes, _passes, _ticks, _ticks, _ticks,
         st.builds(Edit, st.sampled_from(["second", "third", "broken", "busybox"]), st.sampled_from([(), (0,), (1,), (0, 1)])),
-        st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(1, 4)),
+        st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(0, 4)),
         st.builds(Scale, st.just("set"), st.integers(0, 2)), st.builds(MakeAnew, st.integers(0, 5)),
         st.builds(Meddle, st.sampled_from(["clique", "group", "gang", "service"]), st.integers(0, 30), st.booleans()),
         st.builds(Lose, _pods), st.builds(Fail, _pods),

@@ -42,7 +42,7 @@ def play_and_compare(simulation: Simulation, schedule: list[Action]) -> None:
     simulation.world.delete(SERVICE, stranger["metadata"]["name"])
     assert_all_ready(simulation)
     assert_no_orphan(simulation)
-    assert simulation.images() == ({"last"} if simulation.world.get(SET, NAME)["spec"]["replicas"] else set())
+    assert simulation.images() == ({"last"} if simulation.world.pods() else set())
     fresh = afresh(simulation)
     assert shapes(simulation) == shapes(fresh)
     for one in (simulation, fresh):

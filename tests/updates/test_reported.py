@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import step
 from grove_operator.cluster.snapshot import DRIVER
@@ -16,7 +17,7 @@ from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
 from tests.simulation.schedules import Late
 from tests.simulation.sets import FRONT, demo, image, replicas
-from tests.simulation.simulation import running
+from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import serving
 from tests.simulation.world import CLIQUE, GROUP, POD
 from tests.status.world import NOW, keys_of, shared_context
@@ -24,7 +25,9 @@ from tests.status.world import running as standing
 from tests.step.world import complete
 
 TESTS = Path(__file__).parents[1]
-REPORTED = (209, 277, 292, 400, 401, 434, 485, 498, 565, 648, 697, 703, 707, 709, 741, 744, 747, 796, 809, 818, 829, 840, 847)
+REPORTED = (
+    *(209, 277, 292, 400, 401, 434, 436, 453, 485, 498, 565, 648, 676, 697, 703, 707, 709, 741, 744, 747, 796, 809, 818, 829, 840, 847),
+)
 PAGE = TESTS.parent / "docs/differences.md"
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 
@@ -71,6 +74,39 @@ def test_741_of_what_serves_one_goes_at_a_time_also_while_pods_are_scaled_in_and
     simulation.settle()
     assert simulation.images("demo-0-front") == {"new"}
     assert min(lowest) >= 4 - 1, "five are wanted, of which one fails"
+
+
+def test_847_a_gate_is_lifted_as_soon_as_pods_have_nodes_whatever_they_take_to_start() -> None:
+    """A gate was lifted by a resync three minutes later. A scaled gang waits for the nodes of the base gang, and not for its models."""
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.run_operator()
+    assert {clique_of(one) for one in gated(simulation)} == {"demo-0-sg-1-pre", "demo-0-sg-1-dec", "demo-0-sg-2-pre", "demo-0-sg-2-dec"}
+    for pod in simulation.world.pods():
+        if pod not in gated(simulation):
+            on_node = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp(simulation.world.now)}
+            simulation.world.report({**pod, "spec": {**pod["spec"], "nodeName": "node"}}, phase="Pending", conditions=[on_node])
+    simulation.let_pass(1)
+    assert gated(simulation) == []
+
+
+@pytest.mark.parametrize("name", ["demo-0-front", "demo-0-sg-0-pre", "demo-0-sg-1-pre"])
+def test_847_so_it_is_for_pods_of_a_clique_that_somebody_scales_by_hand(name: str) -> None:
+    """Those of a PodClique in a scaling group waited longest."""
+    simulation = running()
+    simulation.edit(replicas(4), kind=CLIQUE, name=name)
+    simulation.let_pass(1)
+    assert len(simulation.world.pods(name)) == 4
+    assert gated(simulation) == []
+
+
+def gated(simulation: Simulation) -> list[Manifest]:
+    return [one for one in simulation.world.pods() if one["spec"].get("schedulingGates")]
+
+
+def clique_of(pod: Manifest) -> str:
+    name: str = pod["metadata"]["labels"]["grove.io/podclique"]
+    return name
 
 
 def test_401_whoever_waits_for_a_pod_that_does_not_go_is_told_what_keeps_it() -> None:

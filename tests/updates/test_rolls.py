@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from applier.ref import Manifest
-from tests.model.sets import clique, pcs
+from applier.ref import Kind, Manifest
+from tests.model.sets import clique, group, pcs
 from tests.simulation.network import NO_LONGER_WANTED
 from tests.simulation.sets import DEC, FRONT, PRE, demo, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_index_twice, assert_no_orphan, needs, serving
-from tests.simulation.world import CLIQUE, GROUP, REVISION
+from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION
 from tests.step.world import context
 
 HASH = "grove.io/pod-template-hash"
@@ -199,6 +199,7 @@ class TestWhatUsersOfTheShippedOperatorReport:
         assert kept <= {one["metadata"]["uid"] for one in simulation.world.pods()} | gone(simulation, "demo-0-front")
         assert_all_ready(simulation)
         assert len(simulation.world.pods()) == 22
+        assert [simulation.status()[count] for count in ("replicas", "updatedReplicas", "availableReplicas")] == [2, 2, 2]
 
     def test_709_another_hash_of_the_same_template_restarts_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from tests.updates.test_revisions import another_hash
@@ -213,15 +214,19 @@ class TestWhatUsersOfTheShippedOperatorReport:
         assert simulation.world.version == before, "not even a write"
 
     def test_829_scaling_below_min_available_keeps_the_first_gang(self) -> None:
-        """It drained the base gang, whose other cliques were left to wait."""
-        manifest = demo()
+        """It drained the base gang, whose other cliques were left to wait; and the time of what is left was up then."""
+        manifest = demo(terminationDelay="1m0s")
         manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
         simulation = running(manifest)
-        first = {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg-0")}
+        before = {one["spec"]["hostname"]: one["metadata"]["uid"] for one in simulation.world.pods()}
         simulation.edit(replicas(1), kind=GROUP, name="demo-0-sg")
         simulation.settle()
-        assert {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg")} == first
-        assert len(simulation.world.pods("demo-0-front")) == 2
+        simulation.wait(600)
+        assert simulation.world.get(GROUP, "demo-0-sg")["spec"]["replicas"] == 1, "the scale itself is not undone"
+        after = {one["spec"]["hostname"]: one["metadata"]["uid"] for one in simulation.world.pods()}
+        assert after.items() <= before.items()
+        assert serving(simulation) == {"demo-0-front": 2, "demo-0-sg": 2}
+        assert [one.partition(":")[0] for one in simulation.world.told] == ["ScaledBelowMinAvailable"]
 
     def test_818_indices_have_no_gaps_after_scaling_in_and_out(self) -> None:
         simulation = running(demo(front=5))
@@ -266,6 +271,70 @@ def test_a_bad_edit_and_its_rollback_end_where_they_began() -> None:
     assert_all_ready(simulation)
     numbers = {one["metadata"]["name"]: one["revision"] for one in simulation.world.all(REVISION)}
     assert max(numbers, key=lambda name: numbers[name]) == f"demo-{generation}"
+
+
+@pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
+def test_an_update_does_not_wait_for_what_is_scaled_to_nothing(kind: Kind, name: str) -> None:
+    """It never ended, and never came to the other replicas of the set."""
+    simulation = running(demo(replicas=2))
+    before = simulation.world.get(kind, name)["spec"]["replicas"]
+    simulation.edit(replicas(0), kind=kind, name=name)
+    simulation.settle()
+    guarded(simulation).edit(image("new"))
+    simulation.settle()
+    assert simulation.images() == {"new"}
+    for status in (simulation.status(), simulation.status(kind, name)):
+        assert "updateEndedAt" in status["updateProgress"]
+    assert simulation.status()["updateProgress"]["updatedPodCliquesCount"] == 2
+    assert simulation.status()["updateProgress"]["updatedPodCliqueScalingGroupsCount"] == 2
+    assert simulation.status()["updatedReplicas"] == 1, "the other one cannot serve"
+    simulation.edit(replicas(before), kind=kind, name=name)
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert simulation.images() == {"new"}
+    assert simulation.status()["updatedReplicas"] == 2
+
+
+def test_a_clique_with_fewer_pods_than_its_gang_needs_is_updated_all_the_same() -> None:
+    """All that somebody wants of it serve."""
+    manifest = demo(replicas=2)
+    manifest["spec"]["template"]["cliques"][FRONT]["spec"]["minAvailable"] = 2
+    simulation = running(manifest)
+    simulation.edit(replicas(1), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    simulation.edit(image("new", FRONT))
+    simulation.settle()
+    assert simulation.images("demo-0-front") | simulation.images("demo-1-front") == {"new"}
+    assert_all_ready(simulation)
+
+
+def test_809_of_a_gang_of_which_a_group_is_scaled_to_nothing_the_rest_comes_up() -> None:
+    """Its PodGang may be another one than that which was complete once; and another group may be scaled out meanwhile."""
+    manifest = demo()
+    manifest["spec"]["template"]["cliques"].append(clique("aid", 1))
+    manifest["spec"]["template"]["podCliqueScalingGroups"].append(group("more", ["aid"], 1, 1))
+    simulation = running(manifest)
+    simulation.edit(replicas(0), kind=GROUP, name="demo-0-sg")
+    simulation.settle()
+    simulation.world.delete(GANG, "demo-0")
+    simulation.world.delete(POD, simulation.world.pods("demo-0-front")[0]["metadata"]["name"])
+    simulation.edit(replicas(2), kind=GROUP, name="demo-0-more")
+    simulation.settle()
+    assert len(simulation.world.pods()) == 4
+    assert_all_ready(simulation)
+    simulation.edit(replicas(3), kind=GROUP, name="demo-0-sg")
+    simulation.settle()
+    assert len(simulation.world.pods()) == 4 + 9
+    assert_all_ready(simulation)
+
+
+def test_pods_that_an_update_replaces_are_not_told_of_as_lost() -> None:
+    """Neither are those of a scaling group's replica, which go together."""
+    simulation = running(demo(replicas=2))
+    simulation.edit(image("new"))
+    simulation.settle()
+    assert simulation.images() == {"new"}
+    assert [one for one in simulation.world.told if one.startswith("AllScheduledReplicasLost")] == []
 
 
 def test_where_there_is_room_for_no_more_than_what_is_needed_it_goes_on_all_the_same() -> None:

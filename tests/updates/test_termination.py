@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from applier.ref import Kind
 from tests.simulation.sets import demo, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan
@@ -99,6 +102,31 @@ def test_a_start_that_takes_its_time_is_no_news() -> None:
     assert told(frail(replicas=2)) == []
 
 
+@pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
+def test_676_what_somebody_scales_to_nothing_takes_nobody_else_down(kind: Kind, name: str) -> None:
+    """Workers that an autoscaler puts to sleep took the frontend with them: no restart would bring them back."""
+    simulation = frail()
+    others = {one["metadata"]["uid"] for one in simulation.world.pods() if not one["metadata"]["name"].startswith(name)}
+    simulation.edit(replicas(0), kind=kind, name=name)
+    simulation.settle()
+    for _ in range(3):
+        simulation.wait(10 * MINUTE)
+    assert {one["metadata"]["uid"] for one in simulation.world.pods()} == others
+    assert told(simulation) == []
+
+
+def test_nor_does_a_clique_that_somebody_gives_fewer_pods_than_its_gang_needs() -> None:
+    manifest = demo(front=3, terminationDelay="1m0s")
+    manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 2
+    simulation = running(manifest)
+    simulation.edit(replicas(1), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    there = {one["metadata"]["uid"] for one in simulation.world.pods()}
+    simulation.wait(10 * MINUTE)
+    assert {one["metadata"]["uid"] for one in simulation.world.pods()} == there
+    assert told(simulation) == []
+
+
 def test_a_gang_is_restarted_once_and_again_only_after_as_long() -> None:
     simulation = frail()
     simulation.edit(image("broken"))
@@ -158,6 +186,20 @@ def test_a_group_says_so_until_it_has_recovered() -> None:
     simulation.settle()
     simulation.let_pass(MINUTE)
     simulation.run_operator()
+    conditions = {one["type"]: one["status"] for one in simulation.status(GROUP, "demo-0-sg")["conditions"]}
+    assert conditions == {"MinAvailableBreached": "True", "GangTerminationInProgress": "True"}
+    simulation.settle()
+    conditions = {one["type"]: one["status"] for one in simulation.status(GROUP, "demo-0-sg")["conditions"]}
+    assert conditions == {"MinAvailableBreached": "False"}
+
+
+def test_so_does_every_group_of_the_replica_whatever_it_was_restarted_for() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.let_pass(MINUTE)
+    simulation.run_operator()
+    simulation.let_pass(2)  # bad news waits for a moment
     conditions = {one["type"]: one["status"] for one in simulation.status(GROUP, "demo-0-sg")["conditions"]}
     assert conditions == {"MinAvailableBreached": "True", "GangTerminationInProgress": "True"}
     simulation.settle()

@@ -56,15 +56,18 @@ async def test_a_service_is_scaled_freely(judge: Judge, workload: Manifest) -> N
     assert (await scaled(judge, [workload, CLIQUE], "podcliques", "chat-0-worker", 50))["allowed"]
 
 
-@pytest.mark.parametrize("replicas", [0, 1])
-async def test_fewer_than_a_gang_needs_are_refused(replicas: int, judge: Judge, workload: Manifest) -> None:
-    response = await scaled(judge, [workload, CLIQUE], "podcliques", "chat-0-worker", replicas)
+async def test_fewer_than_a_gang_needs_are_refused(judge: Judge, workload: Manifest) -> None:
+    response = await scaled(judge, [workload, CLIQUE], "podcliques", "chat-0-worker", 1)
     assert "must not be less than minAvailable (2) of the PodClique chat-0-worker" in response["status"]["message"]
 
 
 async def test_who_comes_nearer_to_the_minimum_is_not_kept_from_it(judge: Judge, workload: Manifest) -> None:
     few = child("PodClique", "chat-0-worker", replicas=1, minAvailable=4)
     assert (await scaled(judge, [workload, few], "podcliques", "chat-0-worker", 3, old=1))["allowed"]
+
+
+async def test_a_clique_may_be_scaled_to_nothing(judge: Judge, workload: Manifest) -> None:
+    assert (await scaled(judge, [workload, CLIQUE], "podcliques", "chat-0-worker", 0))["allowed"]
 
 
 async def test_a_set_may_have_no_replicas(judge: Judge, workload: Manifest) -> None:

@@ -20,8 +20,11 @@ from grove_compiler.model.spec.topology import Topology
 from grove_compiler.record import record
 
 
-def live_replicas(set: PodCliqueSet, declared: int, live: int | None) -> int:
-    """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists."""
+def live_replicas(set: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
+    """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.
+
+    `least` is the `minAvailable` of a scaling group, and 0 for a clique.
+    """
     raise NotImplementedError
 
 
@@ -142,11 +145,11 @@ class SetInContext(PodCliqueSet):
         """The scheduler of its gangs, by the rule `gang_scheduler`."""
         return self.decisions.of(gang_scheduler)(self, self.config)
 
-    def replicas_of(self, ref: ObjectRef, declared: int) -> int:
+    def replicas_of(self, ref: ObjectRef, declared: int, least: int = 0) -> int:
         """Returns the number of replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
         manifest = self.snapshot.live(ref)
         live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
-        return self.decisions.of(live_replicas)(self, declared, live)
+        return self.decisions.of(live_replicas)(self, declared, live, least)
 
 
 def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:

@@ -101,9 +101,21 @@ class Gang:
         return translate(constraint, self.set.topology) if constraint is not None else None
 
     @lazy
+    def awake_groups(self) -> list[PodGroup]:
+        """The groups of which pods are wanted. A scheduler that was told to wait for the others evicts the rest (grove #676)."""
+        return [group for group in self.groups if not group.clique.is_idle] or self.groups
+
+    @lazy
+    def awake_constraint_groups(self) -> list[ConstraintGroup]:
+        """The constraint groups, without pod groups of which nobody wants pods."""
+        awake = {group.name for group in self.awake_groups}
+        parts = [(part, [name for name in part.pod_group_names if name in awake]) for part in self.constraint_groups]
+        return [ConstraintGroup(part.name, names, part.constraint) for part, names in parts if names]
+
+    @lazy
     def min_member(self) -> int:
         """The number of pods that must be scheduled together."""
-        return sum(group.min_available for group in self.groups)
+        return sum(group.min_available for group in self.awake_groups)
 
     @lazy
     def is_initialized(self) -> bool:
@@ -117,11 +129,12 @@ class Gang:
 
     @lazy
     def has_all_pods(self) -> bool:
-        """Whether all its cliques exist and have all their pods with the gang's label."""
+        """Whether all its cliques, except those of a group that is scaled to nothing, have all their pods with the gang's label."""
         return all(
             self.set.snapshot.live(clique.ref) is not None
             and sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique)) >= clique.replicas
             for clique in self.cliques
+            if clique.is_wanted
         )
 
     @lazy

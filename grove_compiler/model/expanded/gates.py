@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.gang import base_gang, gang_of
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique, Replica
@@ -28,17 +29,30 @@ def is_named_by_gang(pod: LivePod) -> bool:
 
 @remembered
 def base_gang_is_scheduled(replica: Replica) -> bool:
-    """Tells whether the base gang exists and each of its cliques has at least `minReplicas` scheduled pods."""
-    snapshot = replica.set.snapshot
+    """Tells whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to nothing.
+
+    A new clique reports nothing while its pods are on their way (`first_start.py`), so that pods are looked at as well: a model that takes
+    a minute to load would keep scaled gangs from the scheduler until its PodClique tells that it is late.
+    """
+    snapshot, cliques = replica.set.snapshot, {group.name: group.clique for group in base_gang(replica).groups}
     gang = snapshot.live(base_gang(replica).ref)
     if gang is None:
         return False
     for group in _podgroups(gang):
-        member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, group.get("name") or ""))
-        scheduled = status_of(member).get("scheduledReplicas") or 0
-        if member is None or scheduled < (group.get("minReplicas") or 0):
+        name = group.get("name") or ""
+        clique = cliques.get(name)
+        if clique is not None and clique.is_idle:
+            continue
+        member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, name))
+        reported, seen = status_of(member).get("scheduledReplicas") or 0, _on_nodes(clique)
+        if member is None or max(reported, seen) < (group.get("minReplicas") or 0):
             return False
     return True
+
+
+def _on_nodes(clique: Clique | None) -> int:
+    """Returns how many live pods of a clique have a node."""
+    return sum(bool(pod.node_name) and not pod.is_finished for pod in attempt_pods(clique)) if clique is not None else 0
 
 
 @remembered

@@ -25,11 +25,14 @@ class ReportedBreach:
 
 
 def reported_breaches(manifests: Iterable[Manifest | None], sign: str) -> Iterator[ReportedBreach]:
-    """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out."""
+    """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out.
+
+    So are those that somebody has scaled in too far: a restart would bring no pod of theirs, and take those of all others (grove #676).
+    """
     for manifest in manifests:
         breach = condition_of(manifest, BREACHED)
         since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
-        if manifest is None or since is None:
+        if manifest is None or since is None or _is_scaled_in(manifest):
             continue
         was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, sign)
         if was_whole or (sign != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
@@ -49,6 +52,13 @@ def first_reported_breach(cliques: Sequence[Manifest | None], groups: Iterable[M
 def earliest(breaches: Iterable[ReportedBreach]) -> ReportedBreach | None:
     """Returns the breach that is reported for the longest time, if there is any."""
     return min(breaches, key=lambda one: (one.since, one.name), default=None)
+
+
+def _is_scaled_in(manifest: Manifest) -> bool:
+    """Whether a PodClique was given fewer pods than its gang needs, or a scaling group, of which the gang keeps what it needs, none."""
+    spec = manifest.get("spec") or {}
+    least = spec.get("minAvailable") or 0 if manifest.get("kind") == "PodClique" else 1
+    return isinstance(spec.get("replicas"), int) and bool(spec["replicas"] < least)
 
 
 def _has_changed(manifest: Manifest, condition: Manifest) -> bool:

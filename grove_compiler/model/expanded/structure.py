@@ -99,7 +99,8 @@ class ScalingGroup:
     @lazy
     def replicas(self) -> int:
         """The desired number of replicas of the group, by the rule `live_replicas`."""
-        return self.set.replicas_of(self.ref, self.template.replicas if self.template.replicas is not None else 1)
+        declared = self.template.replicas if self.template.replicas is not None else 1
+        return self.set.replicas_of(self.ref, declared, self.min_available)
 
     @lazy
     def _all_members(self) -> list[ScalingGroupReplica]:
@@ -117,7 +118,7 @@ class ScalingGroup:
 
     @lazy
     def base_members(self) -> list[ScalingGroupReplica]:
-        """The first `minAvailable` replicas, which are in the base gang, even while the group is scaled in below that."""
+        """The first `minAvailable` replicas, which are in the base gang, even while the group is scaled to nothing."""
         return [] if self.gang_per_replica else self._all_members[: self.min_available]
 
 
@@ -227,8 +228,13 @@ class Clique:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it should exist: false while its scaling group is scaled in below it, although its gang still names it."""
+        """Whether it should exist: false while its scaling group is scaled to nothing, although its gang still names it."""
         return self.member is None or self.member.index < self.member.group.replicas
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether somebody has scaled it, or its scaling group, to nothing: it has no pods then, and nobody waits for any."""
+        return not self.is_wanted or not self.replicas
 
     @property
     def gpu_containers(self) -> list[GpuContainer]:

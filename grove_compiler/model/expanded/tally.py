@@ -33,8 +33,8 @@ class Tally:
     """How many replicas of a set can serve (`available`) and have the newest templates (`updated`), and how many parts of them have these.
 
     `behind` are the replicas in which an update has something left to do, `outdated` those that were up to date with what was declared
-    before, `breached` those that report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for claim
-    templates.
+    before, `breached` those that report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for
+    claim templates.
     """
 
     states: list[ReplicaState] = field(default_factory=list, repr=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
+from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.decisions import DecisionRules
@@ -21,6 +22,8 @@ from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Scaling
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
+
+IN_PROGRESS = "GangTerminationInProgress"
 
 
 def replica_is_terminated(set: ExpandedSet, breach: Breach, at: float) -> bool:
@@ -129,11 +132,18 @@ def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
 
 @remembered
 def is_restarting(group: ScalingGroup) -> bool:
-    """Tells whether the replica of the set was restarted because of this scaling group, which has not recovered since."""
-    delay = _delay(group.set)
-    found = list(reported_breaches([live_object(group)], BREACHED)) if delay is not None else []
-    pods = [pod for clique in group.replica.all_cliques for pod in live_pods(clique)]
-    return any(Breach(group.replica.index, one.name, one.since, True, delay or 0.0, pods).is_restarted for one in found)
+    """Tells whether its replica of the set was restarted, for want of it or of another part, and the group has not recovered since."""
+    delay, live, replica = _delay(group.set), live_object(group), group.replica
+    if delay is None or not group.replicas or not is_true(live, BREACHED):
+        return False
+    if is_true(live, IN_PROGRESS):
+        return True
+    found = [
+        *reported_breaches(map(live_object, replica.cliques), SCHEDULED),
+        *reported_breaches(map(live_object, replica.scaling_groups), BREACHED),
+    ]
+    pods = [pod for clique in replica.all_cliques for pod in live_pods(clique)]
+    return any(Breach(replica.index, one.name, one.since, True, delay, pods).is_restarted for one in found)
 
 
 def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:

@@ -119,13 +119,17 @@ async def test_434_and_401_a_pod_that_is_deleted_and_does_not_go_is_replaced_at_
 
 async def test_829_scaling_a_group_below_what_it_needs_keeps_the_first_gang(world: World) -> None:
     declared = copy.deepcopy(SERVING)
-    declared["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
+    group = declared["spec"]["template"]["podCliqueScalingGroups"][0]
+    group["minAvailable"], group["replicas"] = 2, 3
     await world.apply(declared)
-    await world.until_ready(*FRONT, *BASE, *SCALED)
-    first = {name: (await pod_of(world, name))["metadata"]["uid"] for name in (*FRONT, *BASE)}
+    third = tuple(name.replace("model-1", "model-2") for name in SCALED)
+    await world.until_ready(*FRONT, *BASE, *SCALED, *third)
+    first = {name: (await pod_of(world, name))["metadata"]["uid"] for name in (*FRONT, *BASE, *SCALED)}
     await scale(world, "podcliquescalinggroup", "chat-0-model", 1)
-    await world.until_ready(*FRONT, *BASE)
-    assert {name: (await pod_of(world, name))["metadata"]["uid"] for name in (*FRONT, *BASE)} == first
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    assert {name: (await pod_of(world, name))["metadata"]["uid"] for name in first} == first
+    await scale(world, "podcliquescalinggroup", "chat-0-model", 0)
+    await world.until_ready(*FRONT)
 
 
 async def test_565_a_burst_of_scaling_ends_where_the_last_one_says_and_rolls_nothing(world: World) -> None:
