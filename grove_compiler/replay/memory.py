@@ -5,7 +5,7 @@ They only save time: a step decides the same without them. But it then reads oth
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from grove_compiler.decoder import SET_KIND
@@ -14,6 +14,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.checks.scale_target import ForeignAutoscaler
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.recorded_templates import Hashes
+from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.tally import KeptTally, Tally
 from grove_compiler.model.inputs.snapshot import Objects, Unknown
 from grove_compiler.record import record
@@ -91,6 +92,12 @@ def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
         topologies,
         [ForeignAutoscaler(**one) for one in value.get("autoscalers") or ()],
         (hashes, name) if hashes is not None else None,
-        [ReplicaState(*state) for state in tally.get("states") or ()],
+        [_state(*values) for values in tally.get("states") or ()],
         tally.get("waiting") or [],
     )
+
+
+def _state(*values: Any) -> ReplicaState:
+    """Restores the state of a replica from its plain values."""
+    state = ReplicaState(*values)
+    return replace(state, breach=ReportedBreach(**state.breach)) if isinstance(state.breach, dict) else state
