@@ -14,14 +14,14 @@ from pydantic import BaseModel
 from grove_compiler.api.operatorconfiguration import OperatorConfiguration
 
 PAGE = Path(__file__).parent.parent / "docs" / "configuration.md"
-TABLE = re.compile(r"\| field \| unless told \|.*?\n(?=\n)", re.DOTALL)
+TABLE = re.compile(r"\| field \| default \|.*?\n(?=\n)", re.DOTALL)
 INT32 = (-(2**31), 2**31 - 1)
 HEAD = ("apiVersion", "kind")
 
 
 def table() -> str:
     """Returns a row for each field: its path, its default, the words that it takes, and what it is for."""
-    lines = ["| field | unless told | takes | says |", "|---|---|---|---|"]
+    lines = ["| field | default | values | description |", "|---|---|---|---|"]
     lines += [f"| `{path}` | {default} | {takes} | {text} |" for path, default, takes, text in _rows(OperatorConfiguration, "")]
     return "\n".join(lines) + "\n"
 

@@ -22,7 +22,7 @@ from tools.go_templates import document
 ROOT = Path(__file__).parent.parent
 CHART = ROOT / "charts" / NAME
 PAGE = ROOT / "docs" / "install.md"
-TABLE = re.compile(r"\| value \| unless told \|.*?\n(?=\n)", re.DOTALL)
+TABLE = re.compile(r"\| value \| default \|.*?\n(?=\n)", re.DOTALL)
 HEADER = "{{/* Written by `python -m tools.generate_chart`: what is to change is in grove_operator/install. */}}\n"
 FORMS: dict[str, type[BaseModel]] = {BLOCK: PreflightValues}
 """Values that are told by types of the API."""
@@ -66,7 +66,7 @@ def values_table() -> str:
         f"| `{path}` | {_short(value)} | {text} |"
         for path, value, text in _rows(Values, Values().model_dump(by_alias=True, mode="json"), "")
     ]
-    return "\n".join(["| value | unless told | says |", "|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| value | default | description |", "|---|---|---|", *rows]) + "\n"
 
 
 def _rows(model: type[BaseModel], values: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any, str]]:

@@ -39,7 +39,7 @@ Examples:
 )
 @click.option("--output-file", metavar="FILE", type=FILES, help="Write here instead of to standard output.")
 @pods_option
-@click.option("--all", "whole", is_flag=True, help="Draw what repeats one by one: tree, mermaid and dot count it otherwise.")
+@click.option("--all", "whole", is_flag=True, help="Draw repeated objects one by one; tree, mermaid and dot count them otherwise.")
 @click.option("--lines", is_flag=True, help="In the page, name the lines of the input behind each field; takes some 30 ms an object.")
 @max_objects_option
 def command(

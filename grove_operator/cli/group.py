@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 WHOLE = 400
-"""Characters: more than any first sentence has. click ends it after 45 unless told."""
+"""Characters: more than any first sentence has. click's default cuts it after 45."""
 
 
 class Group(click.Group):

@@ -34,9 +34,9 @@ Example:
 \b
 Exit codes: 0 all are ready, 1 not within --timeout, 2 misuse, or no files about the pod.""",
 )
-@click.option("-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for so many ready pods of this PodClique.")
+@click.option("-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for this many ready pods of this PodClique.")
 @click.option("--pod-info", default=POD_INFO, metavar="FOLDER", help=f"Where the files namespace and podgangname are ({POD_INFO}).")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after so long; never unless told.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after this time; default never.")
 def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float | None) -> int:
     """Wait until the pods of other PodCliques in the same gang are ready.
 

@@ -33,7 +33,7 @@ Exit codes: 0 printed, 2 values or a configuration that are wrong.""",
     "--values", "files", multiple=True, metavar="FILE", type=FILES, help="Values, as those of the chart; later files win; repeatable."
 )
 @click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value: replicas=3, config.logLevel=debug; repeatable.")
-@click.option("--no-crds", is_flag=True, help="Leave our definitions out.")
+@click.option("--no-crds", is_flag=True, help="Leave out the CRDs.")
 @output_option("yaml", "json", help="The format.")
 def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], no_crds: bool, output: str) -> int:
     """Print what makes a cluster have the operator: definitions, permissions, configuration, two replicas, webhooks.

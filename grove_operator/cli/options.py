@@ -84,7 +84,7 @@ text_or_json_option = output_option("text", "json")
 mnnvl_shape_option = click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),
-    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. Unless told: driver if the snapshot shows it.",
+    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. By default driver if the snapshot shows it.",
 )
 
 _CONTEXT_OPTIONS = (
@@ -122,7 +122,7 @@ _CONTEXT_OPTIONS = (
         "--ignore",
         metavar="CODE: REASON",
         multiple=True,
-        help="Silence a warning, or CODE@PATH one of a field; repeatable. As `# grove:ignore CODE: REASON` does beside a line.",
+        help="Silence a warning, or CODE@PATH that of one field; repeatable. Like a comment `# grove:ignore CODE: REASON` on the line.",
     ),
     mnnvl_shape_option,
 )
@@ -134,7 +134,7 @@ def preflight_values_option(name: str) -> Callable[[F], F]:
     return click.option(name, "values", metavar="FILE", type=FILES, help=help)
 
 
-pods_option = click.option("--pods", is_flag=True, help="The Pods as well; in a cluster another controller may own them.")
+pods_option = click.option("--pods", is_flag=True, help="Include the Pods; in a cluster another controller may own them.")
 
 max_objects_option = click.option(
     "--max-objects",

@@ -49,8 +49,8 @@ Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
 @click.option(
     "-k", "filters", metavar="PATTERN", multiple=True, help="Only cases whose path holds this text, or matches it as a glob; repeatable."
 )
-@click.option("--update", is_flag=True, help="Write what comes out as what is expected, where they differ.")
-@click.option("-v", "--verbose", is_flag=True, help="Name the cases that passed, too.")
+@click.option("--update", is_flag=True, help="Overwrite expected output with actual output where they differ.")
+@click.option("-v", "--verbose", is_flag=True, help="List passed cases, too.")
 @output_option("text", "json", "junit", help="For people, for programs, or for build servers.")
 def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
     """Compile the cases in folders and compare with what is expected, object by object and field by field."""

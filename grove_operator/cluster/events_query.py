@@ -68,7 +68,7 @@ def about(words: str) -> tuple[str, str]:
     for kind in KINDS:
         if wanted in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies"):
             return kind, name
-    raise NoSuchObject(f"{word!r} is nothing that the operator tells of: expected one of {', '.join(KINDS)}")
+    raise NoSuchObject(f"{word!r} is not a kind that the operator records events on: expected one of {', '.join(KINDS)}")
 
 
 class Fold:

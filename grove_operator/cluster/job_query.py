@@ -33,7 +33,7 @@ async def read_set(cluster: Cluster, words: str, namespace: str) -> tuple[Resour
     check_name(name, words)
     resource = find_kind(await cluster.resources(), word or SET_KIND)
     if resource.kind.kind != SET_KIND:
-        raise NoSuchObject(f"{words!r} is no training workload: expected the name of a {SET_KIND}")
+        raise NoSuchObject(f"{words!r} is not a training workload: expected the name of a {SET_KIND}")
     try:
         return resource, _training(await cluster.get(resource, namespace, name))
     except NotFound:

@@ -32,7 +32,7 @@ def find(words: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Manif
     set_name = name if kind == SET_KIND else (asked["metadata"].get("labels") or {}).get(PART_OF)
     sets = [one for one in _called(known, SET_KIND, set_name) if _namespace(one) == _namespace(asked)]
     if not sets:
-        raise NoSuchObject(f"{kind} {name!r} is of no PodCliqueSet that is there")
+        raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
     return asked, sets[0]
 
 
@@ -42,7 +42,7 @@ def _kind(word: str) -> str:
     for kind in KINDS:
         if wanted in (kind.lower(), f"{kind.lower()}s"):
             return kind
-    raise NoSuchObject(f"{word!r} is nothing that waits: expected one of {', '.join(KINDS)}")
+    raise NoSuchObject(f"{word!r} is not a kind that can wait: expected one of {', '.join(KINDS)}")
 
 
 def _called(objects: Sequence[Manifest], kind: str, name: str | None) -> list[Manifest]:

@@ -203,5 +203,5 @@ class Values(Part):
 
 
 def defaults() -> dict[str, Any]:
-    """Returns all values as they are unless told."""
+    """Returns all values with their defaults."""
     return Values().model_dump(by_alias=True, mode="json")

@@ -64,7 +64,7 @@ def test_what_a_compilation_prints_can_be_asked_about_beside_its_set(tmp_path: P
 
 WRONG = {
     "pod/none": "there is no Pod 'none'",
-    "svc/chat": "'svc' is nothing that waits: expected one of PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod",
+    "svc/chat": "'svc' is not a kind that can wait: expected one of PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod",
     "pod/": "'pod/' names no object: expected NAME or KIND/NAME",
 }
 
@@ -94,7 +94,7 @@ def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) ->
 def test_a_pod_of_no_set_is_told_as_such(tmp_path: Path) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "team-b"}, "spec": {}}
     (tmp_path / "now.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [pod]}))
-    assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: Pod 'alone' is of no PodCliqueSet that is there\n"
+    assert why("pod/alone", snapshot=tmp_path / "now.yaml").err == "grove: Pod 'alone' belongs to no existing PodCliqueSet\n"
 
 
 @pytest.mark.parametrize("text", ["", "kind: [", "apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n"])

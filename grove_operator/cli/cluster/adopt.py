@@ -46,10 +46,10 @@ Exit codes: 0 done, 1 findings, 2 something could not be done.""",
 @input_options
 @target_options
 @click.option(
-    "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Whose fields become ours; repeatable."
+    "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable."
 )
 @field_manager_option("The name under which they become ours.")
-@click.option("--dry-run", is_flag=True, help="Have the server try it, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Have the server validate it without writing anything.")
 @journal_option
 @text_or_json_option
 def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journal: str, output: str, **given: Any) -> int:

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 applyset_options = adding(
     (
-        click.option("--prune", is_flag=True, help="Delete members of the set of --applyset that are no longer among the manifests."),
+        click.option("--prune", is_flag=True, help="Delete members of the ApplySet that are no longer among the manifests."),
         click.option(
             "--applyset",
             default="",
             metavar="NAME",
             type=GIVEN,
-            help="Keep the objects as a set (KEP-3659) with its record in the Secret NAME, or KIND/NAME.",
+            help="Record the objects as an ApplySet (KEP-3659) in the Secret NAME, or KIND/NAME.",
         ),
         click.option(
             "--prune-limit",
             default="",
             metavar="N|P%",
             type=GIVEN,
-            help="Delete at most so many objects at once; more are held for approval.",
+            help="Delete at most this many objects at once; more are held for approval.",
         ),
-        click.option("--approve", default="", metavar="HASH", type=GIVEN, help="Delete what was held: the hash that was told then."),
+        click.option("--approve", default="", metavar="HASH", type=GIVEN, help="Approve a held deletion by the hash that was printed."),
     )
 )
 """Gives what `take_applyset` takes."""
@@ -66,7 +66,7 @@ def take_applyset(given: dict[str, Any], asked: InputOptions) -> ApplySetChoice:
         # As kubectl has it. What -l leaves out is wanted, and only not looked at now; a prune would take it for what nobody wants.
         raise click.UsageError("--prune and -l exclude each other: objects that -l leaves out would be deleted as no longer wanted.")
     if choice.limit and not choice.prune:
-        raise click.UsageError("--prune-limit is about --prune.")
+        raise click.UsageError("--prune-limit needs --prune.")
     if choice.approval and not choice.prune:
-        raise click.UsageError("--approve is about --prune.")
+        raise click.UsageError("--approve needs --prune.")
     return choice

@@ -137,23 +137,21 @@ def _namespace_option(help: str) -> Callable[[F], F]:
 _CONNECTION = (
     click.option("--context", default="", metavar="NAME", type=GIVEN, help="A context of the kubeconfig other than the current one."),
     click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
-    click.option(
-        "--token", default="", metavar="TOKEN", type=GIVEN, help="Log in with this bearer token instead of what the kubeconfig says."
-    ),
-    click.option("--as", "act_as", default="", metavar="USER", type=GIVEN, help="Act as this user, if ours may impersonate."),
+    click.option("--token", default="", metavar="TOKEN", type=GIVEN, help="Bearer token to use instead of the kubeconfig's credentials."),
+    click.option("--as", "act_as", default="", metavar="USER", type=GIVEN, help="Act as this user; needs permission to impersonate."),
     click.option(
         "--as-group",
         "groups",
         multiple=True,
         metavar="GROUP",
         type=GIVEN,
-        help="And as a member of this group; repeatable, goes with --as.",
+        help="With --as: act as a member of this group, too; repeatable.",
     ),
     click.option(
         "--request-timeout",
         metavar="TIME",
         callback=_request_timeout,
-        help="Give a request up after this time, all its tries together: 30s, 2m; 0 is never. Unless told, 2m.",
+        help="Give up a request after this time, retries included: 30s, 2m; 0 for never. By default 2m.",
     ),
     click.option(
         "-v",
@@ -162,7 +160,7 @@ _CONNECTION = (
         default="0",
         metavar="LEVEL",
         callback=_verbosity,
-        help=f"From {REQUESTS} on, tell each request on standard error: method, URL, status and time, never what is in it.",
+        help=f"From {REQUESTS} on, log each request to standard error: method, URL, status and time, never its body.",
     ),
 )
 
@@ -173,7 +171,9 @@ _LOGIN = (
 
 _INPUT = (
     *files_arguments,
-    click.option("-R", "--recursive", is_flag=True, help="Taken for kubectl's sake: folders are always searched with all below them."),
+    click.option(
+        "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: folders are always searched recursively."
+    ),
     click.option(
         "-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Only objects with these labels: app=web,tier!=cache."
     ),
@@ -184,11 +184,11 @@ _INPUT = (
         metavar="VERSION",
         type=GIVEN,
         callback=_optional_version,
-        help="Compile for this version of Kubernetes. Unless told: the server's.",
+        help="Compile for this version of Kubernetes. By default the server's.",
     ),
     rules_option,
     click.option("--strict", is_flag=True, help="Warnings of the compilation fail, too."),
-    click.option("--pods", is_flag=True, help="The sets' Pods as well; without it, whoever runs the PodCliques makes them."),
+    click.option("--pods", is_flag=True, help="Include the sets' Pods; otherwise the operator of the PodCliques creates them."),
     mnnvl_shape_option,
 )
 
@@ -200,7 +200,7 @@ def field_manager_option(help: str) -> Callable[[F], F]:
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
     if value == "false":
-        raise click.BadParameter("every apply of this program is a server-side apply; there is no other.")
+        raise click.BadParameter("this program has no client-side apply; leave the option out.")
 
 
 def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
@@ -212,14 +212,14 @@ def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
 
 
 _MANAGER = (
-    field_manager_option("The name under which fields become ours."),
+    field_manager_option("Name of the field manager."),
     click.option(
         "--force-conflicts",
         "force",
         multiple=True,
         type=GIVEN,
         metavar="[=MANAGER]",
-        help="Take fields that others own: from everybody, or from the managers named; repeatable.",
+        help="Take over fields of other managers: of all, or of those named; repeatable.",
     ),
     click.option(
         "--server-side",
@@ -228,7 +228,7 @@ _MANAGER = (
         metavar="",
         callback=_server_side,
         expose_value=False,
-        help="Taken for kubectl's sake: it is always so.",
+        help="Accepted for compatibility with kubectl: apply is always server-side.",
     ),
     click.option(
         "--validate",
@@ -237,7 +237,7 @@ _MANAGER = (
         metavar="",
         callback=_validate,
         expose_value=False,
-        help="Taken for kubectl's sake: the server refuses unknown fields always.",
+        help="Accepted for compatibility with kubectl: the server always refuses unknown fields.",
     ),
 )
 
@@ -263,21 +263,19 @@ login_options = adding(_LOGIN)
 target_options = adding(
     (
         _namespace_option(
-            "Namespace of manifests that name none; others are refused. Unless told: the context's, for manifests that name none."
+            "Namespace of manifests that name none; others are refused. By default the context's, for manifests that name none."
         ),
         *_CONNECTION,
     )
 )
 """Which cluster and namespace manifests are for; gives `Target`'s fields."""
-query_options = adding((_namespace_option("Its namespace. Unless told: the context's."), *_CONNECTION))
+query_options = adding((_namespace_option("Its namespace. By default the context's."), *_CONNECTION))
 """Which cluster, and the namespace of what is named; gives `Target`'s fields."""
 input_options = adding(_INPUT)
 """What is to exist; gives what `take_input` takes."""
 manager_options = adding(_MANAGER)
 """Under which name, and whose fields may be taken."""
-journal_option = click.option(
-    "--journal", metavar="FILE", type=FILES, help="Append what happens to this file, a line of JSON for each event."
-)
+journal_option = click.option("--journal", metavar="FILE", type=FILES, help="Append each event to this file, as a line of JSON.")
 """For commands that write."""
 all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
 snapshot_option = click.option(

@@ -34,11 +34,11 @@ Examples:
     "--output",
     type=click.Choice(FORMATS),
     help="What to print. yaml, json: the objects. kubectl: the same YAML without owners whose UID nobody knows yet, which an API server "
-    "refuses. name, summary: for people. Unless told: kubectl into a pipe, else yaml.",
+    "refuses. name, summary: for people. By default kubectl into a pipe, else yaml.",
 )
 @pods_option
 @max_objects_option
-@click.option("--pass-through", is_flag=True, help="Print manifests of other kinds, too, each where it can be applied.")
+@click.option("--pass-through", is_flag=True, help="Print manifests of other kinds, too, in an order that can be applied.")
 @click.option("--preflight", is_flag=True, help="The Pods as admission makes them where preflight checks are installed; implies --pods.")
 @preflight_values_option("--preflight-values")
 def command(

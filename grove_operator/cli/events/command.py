@@ -49,7 +49,7 @@ Exit codes: 0 shown, 2 something is wrong.""",
 @click.argument("name", metavar="[[KIND/]NAME]", default="")
 @query_options
 @all_namespaces_option
-@click.option("-w", "--watch", is_flag=True, help="Go on with what comes, until interrupted.")
+@click.option("-w", "--watch", is_flag=True, help="Follow new events, until interrupted.")
 @click.option("--types", default="", metavar="TYPE[,TYPE]", callback=_types, help="Only events of these types: Normal, Warning.")
 @snapshot_option
 @text_or_json_option

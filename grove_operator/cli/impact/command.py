@@ -41,7 +41,7 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
     multiple=True,
     metavar="DIR",
     type=FILES,
-    help="The rules of your own that what runs was made by. Without NEW: none unless given. Else: those of --rules.",
+    help="Your own rules that the running objects were made by. Default: those of --rules; none without NEW.",
 )
 @context_options
 @text_or_json_option
@@ -61,7 +61,7 @@ def command(
     if STDIN == old == new:
         raise click.UsageError("Standard input can be OLD or NEW, not both.")
     if new is None and not (old_rules or context.rules):
-        raise click.UsageError("Without NEW there is nothing that changes: give --rules or --old-rules.")
+        raise click.UsageError("Without NEW nothing changes: give --rules or --old-rules.")
     reader = InputReader()
     settings = context.settings()
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)

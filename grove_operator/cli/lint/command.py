@@ -31,7 +31,7 @@ Examples:
   grove lint manifests/ -o sarif > grove.sarif  for code scanning""",
 )
 @input_options
-@click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now: checks what may not change, too.")
+@click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now, to check immutable fields, too.")
 @max_objects_option
 @output_option(
     "text",

@@ -33,7 +33,7 @@ With --once as those of `grove diff`: 0 nothing to do, 1 something to do, 2 some
 @click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),
-    help="Form of ComputeDomains and claims. Unless told: what NVIDIA's driver takes, or what is served.",
+    help="Form of ComputeDomains and claims. By default what NVIDIA's driver takes, or what is served.",
 )
 @click.option("--workers", default=0, type=click.IntRange(min=0), metavar="N", help="Keys in work at a time (16).")
 @click.option("--once", is_flag=True, help="Look at everything once, print what would be written, and write nothing.")

@@ -31,10 +31,8 @@ Exit codes: 0 stopped by a signal, 2 wrong values, rules or certificates, or a c
 )
 @preflight_values_option("--values")
 @rules_option
-@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Where tls.crt and tls.key are.")
-@click.option(
-    "--cert-secret", default="", metavar="NAME", type=GIVEN, help="Secret of our namespace for certificates that we make ourselves."
-)
+@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key.")
+@click.option("--cert-secret", default="", metavar="NAME", type=GIVEN, help="Secret of our namespace for self-signed certificates.")
 @click.option("--service", default="preflight-injector", show_default=True, metavar="NAME", help="Service that leads to the webhook.")
 @click.option("--port", default=9443, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port of the webhook; 0 for any.")
 @click.option(

@@ -116,7 +116,7 @@ def new(what: str, target: str) -> list[str]:
     files = _files("generate" if what == "template" else what, folder, name)
     there = [path for path in files if os.path.lexists(path)]
     if there:
-        raise Refused(f"{', '.join(there)}: there already, and nothing is replaced")
+        raise Refused(f"{', '.join(there)}: already exists, and nothing is overwritten")
     for path, text in files.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "x", encoding="utf-8") as stream:

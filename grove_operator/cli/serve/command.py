@@ -60,7 +60,7 @@ Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address cannot
 @all_namespaces_option
 @click.option("--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any.")
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
-@click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="A name that browsers may know this server by; repeatable.")
+@click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="Host name to accept in requests; repeatable.")
 @snapshot_option
 @operator_config_option
 @rules_option
@@ -77,7 +77,7 @@ def command(
 ) -> int:
     """Show PodCliqueSets to a browser: the page of `grove graph`, with states, gates and what waits for what, as it changes.
 
-    Nothing is ever written to the cluster. Whoever reaches the address sees what you may see; it is one of this machine alone unless told.
+    Nothing is ever written to the cluster. Anyone who can reach the address sees what you may see; by default only this machine can.
     """
     target, at = take_target(given), At(bind, port, allow_host)
     if snapshot:

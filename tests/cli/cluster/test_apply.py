@@ -309,7 +309,7 @@ def test_too_many_deletes_are_held_until_they_are_approved(bench: Bench) -> None
         (("apply",), "There is no FILE"),
         (("apply", "x.yaml", "--prune"), "--prune needs --applyset NAME"),
         (("apply", "--plan", "p", "--prune", "--applyset", "x"), "--plan carries out a plan and nothing else"),
-        (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit is about --prune"),
+        (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit needs --prune"),
         (("apply", "x.yaml", "--wait=soon"), "is no duration"),
         (("apply", "x.yaml", "--wait=0"), "is no time to wait"),
         (("apply", "none.yaml"), "grove: none.yaml: no such file or directory"),

@@ -124,7 +124,7 @@ def test_names_alone_are_for_pipes(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("delete",), "There is no FILE"), (("delete", MINIMAL, "--applyset", "x"), "Either FILE or --applyset")],
+    [(("delete",), "There is no FILE"), (("delete", MINIMAL, "--applyset", "x"), "Give either FILE or --applyset")],
 )
 def test_misuse_is_told(bench: Bench, arguments: tuple[str, ...], message: str) -> None:
     ended = bench.run(*arguments)

@@ -132,7 +132,7 @@ def test_a_file_cannot_be_watched(bench: Bench) -> None:
 def test_a_kind_that_is_never_told_of_is_refused(bench: Bench) -> None:
     ended = bench.run("events", "svc/chat")
     assert ended.code == 2
-    assert "'svc' is nothing that the operator tells of: expected one of PodCliqueSet," in ended.err
+    assert "'svc' is not a kind that the operator records events on: expected one of PodCliqueSet," in ended.err
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,7 +40,7 @@ def test_what_is_always_so_may_be_asked_for(command: str, option: str, bench: Be
 def test_there_is_no_apply_but_a_server_side_one(bench: Bench) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "--server-side=false")
     assert (ended.code, bench.writes()) == (2, [])
-    assert "every apply of this program is a server-side apply; there is no other." in ended.err
+    assert "this program has no client-side apply; leave the option out." in ended.err
 
 
 def test_validation_that_cannot_be_turned_off_is_said(bench: Bench) -> None:

@@ -67,7 +67,7 @@ def test_nothing_is_replaced() -> None:
     assert run("rules", "new", "patch", "mine/a").code == 0
     Path("mine/rules/a.yaml").write_text("mine")
     ended = run("rules", "new", "patch", "mine/a")
-    assert (ended.code, "there already" in ended.err, Path("mine/rules/a.yaml").read_text()) == (2, True, "mine")
+    assert (ended.code, "already exists" in ended.err, Path("mine/rules/a.yaml").read_text()) == (2, True, "mine")
 
 
 WRONG = [

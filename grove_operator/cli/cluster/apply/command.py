@@ -47,9 +47,9 @@ Exit codes: 0 done, 1 findings and nothing written, 2 something could not be don
 @input_options
 @target_options
 @manager_options
-@click.option("--plan", metavar="FILE", type=FILES, help="Carry out a plan that `grove plan -o` kept; FILEs only for values of Secrets.")
+@click.option("--plan", metavar="FILE", type=FILES, help="Apply a plan saved by `grove plan -o`; FILEs only for values of Secrets.")
 @dry_run_option("Write nothing: decide here, or have the server try what would be written.")
-@click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready; {DEFAULT_WAIT} unless told.")
+@click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready, by default {DEFAULT_WAIT}.")
 @applyset_options
 @journal_option
 @output_option(

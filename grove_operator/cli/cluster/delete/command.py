@@ -39,18 +39,22 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
 )
 @input_options
 @target_options
-@click.option("--applyset", default="", metavar="NAME", type=GIVEN, help="Delete all members of this set, instead of what is in FILE.")
-@click.option("--approve", default="", metavar="HASH", type=GIVEN, help="With --applyset: delete what was held, by the hash that was told.")
-@click.option("--ignore-not-found", is_flag=True, help="What is not there is fine.")
+@click.option(
+    "--applyset", default="", metavar="NAME", type=GIVEN, help="Delete all members of this ApplySet instead of the objects in FILE."
+)
+@click.option(
+    "--approve", default="", metavar="HASH", type=GIVEN, help="With --applyset: approve a held deletion by the hash that was printed."
+)
+@click.option("--ignore-not-found", is_flag=True, help="Succeed if an object does not exist.")
 @click.option(
     "--cascade",
     type=click.Choice(("background", "foreground", "orphan")),
     default="background",
     show_default=True,
-    help="What becomes of objects that deleted ones own.",
+    help="What happens to dependents of deleted objects.",
 )
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
-@click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="How long is waited at most.")
+@click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="Give up waiting after this time.")
 @dry_run_option("Delete nothing: say what would go, or have the server try it.")
 @field_manager_option("Whose compiled objects are ours.")
 @journal_option
@@ -66,9 +70,9 @@ def command(**given: Any) -> int:
 
     choices = Choices(**given)
     if choices.approve and not choices.applyset:
-        raise click.UsageError("--approve is about --applyset.")
+        raise click.UsageError("--approve needs --applyset.")
     if choices.applyset and asked.files:
-        raise click.UsageError("Either FILE or --applyset: a set's record says which objects are its members.")
+        raise click.UsageError("Give either FILE or --applyset: an ApplySet's record lists its members.")
     wanted = ClusterInput(asked, target.namespace) if asked.files else None
     run = DeleteRun(choices, wanted)
     with listening(run.sink, choices.journal, "delete") as run.sink:

@@ -47,7 +47,7 @@ Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 som
 @target_options
 @manager_options
 @applyset_options
-@click.option("--server", is_flag=True, help="Have the server try what would be written, webhooks and defaults included.")
+@click.option("--server", is_flag=True, help="Compare with the server's dry run, which includes webhooks and defaults.")
 @text_or_json_option
 def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.

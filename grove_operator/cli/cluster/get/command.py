@@ -17,7 +17,7 @@ from grove_operator.cli.options import rules_option, text_or_json_option
 if TYPE_CHECKING:
     from grove_operator.cli.cluster.get.watch import Read
 
-watch_option = click.option("-w", "--watch", is_flag=True, help="Draw it again whenever something of it changes, until interrupted.")
+watch_option = click.option("-w", "--watch", is_flag=True, help="Redraw whenever something changes, until interrupted.")
 
 
 @click.group("get", cls=Group)
@@ -42,7 +42,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 @click.argument("name", metavar="[KIND/]NAME")
 @query_options
 @watch_option
-@click.option("--ignore-not-found", is_flag=True, help="Where the object is not there, show nothing; that is fine.")
+@click.option("--ignore-not-found", is_flag=True, help="Show nothing and succeed if the object does not exist.")
 @rules_option
 @text_or_json_option
 def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...], output: str, **given: Any) -> int:

@@ -51,7 +51,7 @@ Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""
     metavar="FILE",
     type=FILES,
     callback=_no_format,
-    help="Keep the plan in this file, for `grove apply --plan FILE`.",
+    help="Save the plan to this file, for `grove apply --plan FILE`.",
 )
 def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     """Print what would be done with each object of FILE, in which wave and why.
