@@ -1,4 +1,4 @@
-"""The definitions of kinds: whoever waits for one that is not served hears when it comes, and need not ask again and again."""
+"""Watches CustomResourceDefinitions, so that waiting for a kind that is not served yet needs no polling."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from applier.cache.source import Silent, Source
 from applier.ref import DEFINITION_KIND, Manifest, Ref
 
 SETTLING = 30.0
-"""Seconds after a definition has changed in which the server may begin to serve its kind, without another word."""
+"""Seconds after a change of a definition in which the server may begin to serve its kind, without another event."""
 
 
 class Definitions:
-    """Follows the metadata of all definitions, from when somebody first waits for a kind.
+    """Watches the metadata of all definitions, beginning when a kind is first waited for.
 
-    `listener` makes who listens to them, in a place of their own: no definition is an object of anybody's graph. Where they cannot be
-    followed, as without permission, whoever waits asks again after a time.
+    `listener` makes the source that watches them, into objects of its own, since definitions belong to no graph. Where they cannot be
+    watched, as without permission, waiting falls back to polling.
     """
 
     def __init__(self, listener: Callable[[Wanted, Objects], Source]) -> None:
@@ -29,16 +29,16 @@ class Definitions:
         self._news: dict[str, asyncio.Event] = {}  # by group: set with the next change
 
     async def change(self, group: str, seconds: float) -> bool:
-        """Returns true when a definition of a group changes. Returns false after so many seconds, if one may have changed unheard.
+        """Returns True when a definition of a group changes, and False after some seconds if one may have changed unnoticed.
 
-        A watch that was broken may go on with a newer server, which serves more kinds by itself. One that was silent goes on where it
-        stopped: definitions change so seldom that a server has nothing to tell of them for ten minutes.
+        A watch that broke may have been resumed with an upgraded server, which serves more built-in kinds. One that was only silent missed
+        nothing: definitions change so seldom that a server may have nothing to tell of them for ten minutes.
         """
         source = self._source or self._follow()
         news, breaks = self._news.setdefault(group, asyncio.Event()), source.breaks
         while True:
             try:
-                # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the news, and then nothing ends.
+                # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the event, and the task never ends.
                 async with asyncio.timeout(seconds):
                     await news.wait()
                 return True
@@ -47,7 +47,7 @@ class Definitions:
                     return False
 
     async def stop(self) -> None:
-        """Ends."""
+        """Stops the watch."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -71,7 +71,7 @@ class Definitions:
         self._tell(group)
 
     def _tell_all(self) -> None:
-        """Tells all followers once: what came before they were followed was told to nobody."""
+        """Notifies all waiters once the first list is complete: earlier changes were not observed."""
         for group in list(self._news):
             self._tell(group)
 

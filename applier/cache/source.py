@@ -1,7 +1,7 @@
-"""One list and watch that never ends: how a cache learns what happens to a kind.
+"""Lists and watches one kind without end (a reflector), and so feeds the cache.
 
-A stream that ends or breaks is taken up where it stopped. Where the server no longer knows that point (410) everything is listed again and
-compared with what was known, so that deletions in between are noticed. Meanwhile the cache goes on serving what it knows.
+A stream that ends or breaks is resumed where it stopped. If the server no longer has that version (410), everything is listed again and
+compared with the known state, so that deletions in between are noticed. Meanwhile the cache keeps serving the known state.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Inval
 from applier.ref import Manifest, Ref, resource_version_of
 
 FATAL = (Forbidden, Unauthorized, CredentialsError)
-"""What waiting does not mend: somebody has to do something."""
+"""Errors that need a person's action; retrying alone does not help."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
-BREATHER = 256  # events; a busy stream lets others run after so many
-LONG = 30.0  # seconds after which a stream that ends has been one, whatever it told: nobody is hammered by who comes back then
+BREATHER = 256  # events after which a busy stream yields to other tasks
+LONG = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
 
 
 class Silent(Unreachable):
@@ -32,12 +32,11 @@ class Silent(Unreachable):
 
 
 class Source:
-    """Keeps the objects of one kind, in one namespace or in all, as the server has them.
+    """Keeps the objects of one kind, in one namespace or in all, in sync with the server.
 
-    `stall` is after how many seconds of silence a stream counts as dead. Servers send bookmarks about once a minute, but of a kind to
-    which nothing happens only as often as etcd tells them that nothing does: every ten minutes (see `ask`). `settled` is set once the
-    state is known, or once it is clear that it will not be; `complete` says which. `trouble` is what went wrong since the server last
-    spoke to us.
+    `stall` is the number of seconds of silence after which a stream counts as dead. Servers send bookmarks about once a minute, but for a
+    kind without changes only when etcd reports progress: every ten minutes (see `ask`). `settled` is set once the state is known, or once
+    it is clear that it will not be; `complete` tells which. `trouble` is the error since the server last answered.
     """
 
     def __init__(
@@ -61,13 +60,13 @@ class Source:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known which objects there are, or were when we last heard of them."""
+        """Whether the state is known, as of the last contact with the server."""
         return self.complete and (self.wanted.optional or not isinstance(self.trouble, UnknownKind))
 
     def doubt(self, since: float = float("-inf")) -> str:
-        """Returns why what is known may not be what is there; empty when it is, as far as anybody can know who is told by a watch.
+        """Returns why the known state may be outdated; empty when it is as current as a watch can be.
 
-        `since` is a time of the loop's clock: whoever was not heard of after it is in doubt, too.
+        `since` is a time of the loop's clock: the state is also in doubt if the server has not confirmed it after that.
         """
         kind, trouble = self.wanted.kind.group_kind, self.trouble
         if isinstance(trouble, UnknownKind):
@@ -81,10 +80,10 @@ class Source:
         return f"nothing was heard of {kind} since we lead" if self.heard < since else ""
 
     def ask(self, since: float = float("-inf")) -> None:
-        """Has the server tell the whole state anew, where all that is to be said against what is known is that nothing was heard.
+        """Requests the whole state again, if it is only in doubt because the server was silent.
 
-        For who has to be sure now. A stream would tell as much with its next event or bookmark, of a kind to which nothing happens perhaps
-        in ten minutes; its state is mostly small, and told within a fraction of a second.
+        For callers that need certainty now. The next event or bookmark would give it as well, but for a kind without changes perhaps only
+        in ten minutes; its state is mostly small and read within a fraction of a second.
         """
         if self.trouble is None and self.version and self.doubt(since):
             self.version, self._is_asked = "", True
@@ -92,7 +91,7 @@ class Source:
                 self._deadline.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
-        """Listens until it is cancelled."""
+        """Lists and watches until it is cancelled."""
         while True:
             try:
                 resource = await self._cluster.resource(self.wanted.kind)
@@ -104,19 +103,19 @@ class Source:
             except UnknownKind as error:
                 self._nothing_served()
                 wait = self._failed(error)
-            except Exception as error:  # a listener that gave up would leave the cache old for ever
+            except Exception as error:  # giving up would leave the cache outdated for ever
                 wait = self._failed(error)
             await self._wait(wait)
 
     async def _wait(self, seconds: float) -> None:
-        """Waits before the next try: for a kind that is not served, until it may be."""
+        """Waits before the next try; for a kind that is not served, until a definition changes."""
         if self.until_defined is None or not isinstance(self.trouble, UnknownKind):
             await asyncio.sleep(seconds)
         elif await self.until_defined(self.wanted.kind.group, seconds):
             self._backoff.reset()
 
     def _ended(self) -> float:
-        """Returns how long to wait after a stream has ended as streams do: not at all, unless it was short and told nothing unasked."""
+        """Returns the seconds to wait after a stream has ended normally: 0, unless streams end soon again and again."""
         self._note_end()
         self.breaks += 1
         if self._is_asked:
@@ -127,7 +126,7 @@ class Source:
         return self._backoff.next()
 
     def _note_end(self) -> None:
-        """Counts the end of a stream, if there was one."""
+        """Resets the back-off after a stream that was open for long."""
         if asyncio.get_running_loop().time() - self._opened > LONG:
             self._backoff.reset()
         self._opened = float("inf")
@@ -146,7 +145,7 @@ class Source:
         return max(asked or 0.0, self._backoff.next())
 
     async def _stream(self, resource: Resource) -> None:
-        """Follows one stream, from the state that is known or from a new one, until it ends."""
+        """Reads one stream, from the known version or from a new state, until it ends."""
         if self.version or not self.watch_list:
             await self._list_if_needed(resource)
             return await self._follow(resource)
@@ -163,7 +162,7 @@ class Source:
             self._listed([self._kept(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
-        """Takes over what a watch says, until it ends or the state is asked for. Raises `Silent` when it tells nothing for too long."""
+        """Reads a watch until it ends or a fresh state is requested. Raises `Silent` when it is silent for too long."""
         self.streams += 1
         self._is_asked = False
         stream = self._cluster.watch(
@@ -182,7 +181,7 @@ class Source:
             self._deadline = None
 
     async def _state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
-        """Takes the state that a watch-list begins with (KEP-3157), up to the bookmark that ends it."""
+        """Reads the initial state of a watch-list (KEP-3157), up to the bookmark that ends it."""
         self._begin_list()
         found: dict[Ref, Manifest] = {}
         async for event in events:
@@ -191,7 +190,7 @@ class Source:
                 found.pop(Ref.of(event.object), None)
             elif event.type not in ("BOOKMARK", "OPENED"):
                 ref = Ref.of(event.object)
-                known = self._objects.get(ref)  # one that is known already is kept as it is: most are, of who only asks again
+                known = self._objects.get(ref)  # an unchanged object is kept, which most are when a known state is only confirmed
                 found[ref] = known if known is not None and is_same(known, event.object) else self._kept(event.object)
             elif event.initial_end:
                 return self._listed(list(found.values()), resource_version_of(event.object))
@@ -201,8 +200,8 @@ class Source:
         async for event in events:
             self._listen_on(deadline)
             if event.type == "OPENED":
-                # The server is there and knows our version. Whether it has more to tell is not known yet, so that this is no word from it:
-                # what waits for one since we lead (`doubt`) goes on waiting.
+                # The server is reachable and knows our version, but may have more events. So this does not confirm the state, and a doubt
+                # since we became leader remains.
                 self.trouble = None
                 continue
             self._well()
@@ -216,7 +215,7 @@ class Source:
                 await asyncio.sleep(0)
 
     def _listen_on(self, deadline: asyncio.Timeout) -> None:
-        """Notes that the server speaks, and puts off the deadline; not for each event, as every one would be a new timer."""
+        """Extends the deadline of a stream that is alive; not for each event, since each extension makes a new timer."""
         now = asyncio.get_running_loop().time()
         self._opened = min(self._opened, now)
         until = now + self.stall
@@ -235,7 +234,7 @@ class Source:
         self._note_served(True)
 
     def _nothing_served(self) -> None:
-        """Takes out all objects of a kind that nobody serves; its definition may come later."""
+        """Removes all objects of a kind that is not served; its definition may come later."""
         self._objects.listed(*self._place, [], "")
         self.version = ""
         self._complete()
@@ -248,7 +247,7 @@ class Source:
             ended()
 
     def _note_served(self, is_served: bool) -> None:
-        """Tells of a kind that comes or goes. What is heard of first is no news."""
+        """Notifies of a kind that becomes served or unserved; the first observation does not count."""
         is_news = self._is_served not in (None, is_served)
         self._is_served = is_served
         if is_news and self.when_served is not None:

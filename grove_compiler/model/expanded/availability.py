@@ -1,6 +1,6 @@
-"""Which replicas of a set can serve, and which are up to date: what the PodCliques and scaling groups of each report (shipped §7.9).
+"""Tells which replicas of a set are available and which are up to date, from the status of their PodCliques and groups (shipped §7.9).
 
-It looks at no pod. What all replicas of a set add up to is their tally (`tally.py`).
+It reads no pods. `tally.py` adds up all replicas of a set.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ CLIQUE_KIND, GROUP_KIND = "PodClique", "PodCliqueScalingGroup"
 HASH = "currentPodCliqueSetGenerationHash"
 
 Find = Callable[[str, str], Manifest | None]
-"""Gives the object of a kind and name, going or not; none where there is none."""
+"""Returns the object of a kind and name, terminating or not; None when there is none."""
 
 
 @record
 class ReplicaState:
-    """What the standalone PodCliques and the scaling groups of a replica report, summed up.
+    """The state of a replica, summed up from the status of its standalone PodCliques and scaling groups.
 
-    It `is_available` when none of them is short of what it cannot do without, and `is_updated` when it can serve with the newest templates
-    alone; `updated_cliques` and `updated_groups` say how many have these. It `is_outdated` when one of them was up to date once, and is not
-    with what is declared now, and `is_breached` when one says that it is short of what it cannot do without. That it
-    `has_scheduled_pods` is known as far as they report it. The `breach` is the first that one reports of what it once had. It `is_finished`
-    when no update has anything left to do in it: it is updated, or would be if nobody had scaled a part of it in.
+    It `is_available` when each of them has at least `minAvailable`, and `is_updated` when it has so with the newest templates alone, which
+    `updated_cliques` and `updated_groups` of them have. It `is_outdated` when one of them has the templates of an earlier generation, and
+    `is_breached` when one has the condition MinAvailableBreached. The `breach` is the oldest that one reports which once had its pods. It
+    `is_finished` when no update has anything left to do in it: it is updated, or would be if nobody had scaled a part of it in.
     """
 
     index: int
@@ -49,7 +48,7 @@ class ReplicaState:
 
 
 def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
-    """Returns the state of a replica that the set should have."""
+    """Returns the state of one replica of the set."""
     cliques, groups = parts_of_replica(set, index, find)
     parts = [*cliques, *groups]
     templates: list[CliqueTemplate | ScalingGroupTemplate] = [*set.standalone_cliques, *set.groups]
@@ -57,14 +56,14 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
     updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
     updated_groups = sum(status_of(one).get(HASH) == set.generation_hash for one in groups)
     is_updated = updated_cliques == len(cliques) and updated_groups == len(groups)
-    told = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
+    hashes = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
     return ReplicaState(
         index,
         is_available,
         is_available and is_updated,
         updated_cliques,
         updated_groups,
-        any(hash != set.generation_hash for hash in told),
+        any(hash != set.generation_hash for hash in hashes),
         any(status_of(one).get("scheduledReplicas") for one in parts),
         any(is_true(one, BREACHED) for one in parts),
         first_reported_breach(cliques, groups),
@@ -73,7 +72,7 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
 
 
 def parts_of_replica(set: ExpandedSet, index: int, find: Find) -> tuple[list[Manifest | None], list[Manifest | None]]:
-    """Returns a replica's standalone PodCliques and its scaling groups. Those that go, or that an older set owns, count as missing."""
+    """Returns a replica's standalone PodCliques and its scaling groups; None for one that is missing, terminating or of an older set."""
     replica = names.part_of(set.name, index)
     cliques = [find(CLIQUE_KIND, names.part_of(replica, one.name)) for one in set.standalone_cliques]
     groups = [find(GROUP_KIND, names.part_of(replica, one.name)) for one in set.groups]
@@ -81,14 +80,14 @@ def parts_of_replica(set: ExpandedSet, index: int, find: Find) -> tuple[list[Man
 
 
 def _own(set: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
-    """The object, if it is there to stay and the set's own."""
+    """Returns the object if the set owns it and it is not terminating."""
     if manifest is None or is_terminating(manifest) or (controller_of(manifest) or {}).get("uid") != set.ref.uid:
         return None
     return manifest if is_part_of(manifest, set.name) else None
 
 
 def is_part_of(manifest: Manifest, set_name: str) -> bool:
-    """Tells whether an object's label says that it belongs to a set."""
+    """Tells whether an object belongs to a set, by its label `app.kubernetes.io/part-of`."""
     return bool((manifest["metadata"].get("labels") or {}).get(PART_OF) == set_name)
 
 
@@ -116,7 +115,7 @@ def _least(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) 
 
 
 def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
-    """By its label, by what it reports, and by pods enough that are up to date and ready (shipped §7.5), if it is to have any."""
+    """Tells whether a PodClique is updated (shipped §7.5): by its label, its status, and enough updated and ready pods, if it has any."""
     if manifest is None:
         return False
     status, least, expected = status_of(manifest), _least(manifest, template), set.template_hashes[0][template.index]

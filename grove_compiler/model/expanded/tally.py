@@ -1,7 +1,7 @@
-"""What all replicas of a set add up to, kept up to date by what has changed: one pod of ten thousand costs one replica, here as well.
+"""Adds up the replicas of a set, and updates the sums by what has changed, so that a change of one pod costs one replica.
 
-A tally is worked out from scratch where nobody can tell what has changed, and when anything else changes that it rests on: the declaration
-of its set, with which it is remembered, and the hashes of its templates. So it always is what it would be from scratch.
+A tally is computed from scratch when it is unknown what has changed, and when anything else changes that it depends on: the set's spec,
+with which it is cached, and the hashes of its templates. So it always equals one computed from scratch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @record
 class Tally:
-    """How many replicas of a set can serve (`available`) and have the newest templates (`updated`), and how many parts of them have these.
+    """The number of a set's replicas that are `available` and `updated`, and of their PodCliques and scaling groups that are updated.
 
     `behind` are the replicas in which an update has something left to do, `outdated` those that were up to date with what was declared
     before, `breached` those that report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for
@@ -48,23 +48,23 @@ class Tally:
     waiting: set[str] = field(default_factory=set)
 
     def add(self, state: ReplicaState) -> None:
-        """Counts a replica: the next one, or one that is counted already, by what it is now."""
+        """Adds the state of the next replica, or replaces that of one that is counted already."""
         if state.index < len(self.states):
             self._count(self.states[state.index], -1)
             self.states[state.index] = state
         else:
             self.states.append(state)
         self._count(state, 1)
-        _sort(self.behind, state.index, not state.is_finished)
-        _sort(self.outdated, state.index, state.is_outdated)
+        _set_membership(self.behind, state.index, not state.is_finished)
+        _set_membership(self.outdated, state.index, state.is_outdated)
         self.breached.pop(state.index, None)
         if state.breach is not None:
             self.breached[state.index] = state.breach
 
     def note_waiting(self, name: str, clique: Manifest | None) -> None:
-        """Takes down whether a PodClique of the set, if there is one of that name, says that its pods wait for claim templates."""
+        """Records whether the PodClique of that name, if it exists, says that its pods wait for claim templates."""
         waits = clique is not None and not is_terminating(clique) and is_true(clique, WAITS_FOR_TEMPLATES)
-        _sort(self.waiting, name, waits)
+        _set_membership(self.waiting, name, waits)
 
     def _count(self, state: ReplicaState, by: int) -> None:
         self.available += by * state.is_available
@@ -73,15 +73,15 @@ class Tally:
         self.updated_groups += by * state.updated_groups
 
 
-def _sort(group: builtins.set[T], one: T, belongs: bool) -> None:
-    (group.add if belongs else group.discard)(one)
+def _set_membership(group: builtins.set[T], member: T, belongs: bool) -> None:
+    (group.add if belongs else group.discard)(member)
 
 
 @record
 class KeptTally:
-    """The tally of a set as it was last asked for, with what it rests on beside the declaration. It only saves time.
+    """Caches the tally of a set between steps, with what it depends on besides the spec. It only saves time.
 
-    `marks` say up to where its objects were looked at, for whoever can tell what has changed since (`Objects.changes`).
+    `marks` tell up to which change of each kind the objects were read (`Objects.changes`).
     """
 
     hashes: Hashes | None = None
@@ -89,42 +89,42 @@ class KeptTally:
     tally: Tally = field(default_factory=Tally)
 
     def of(self, set: ExpandedSet) -> Tally:
-        """Returns the tally of a set now."""
+        """Returns the current tally of a set, updated by the changes since the last call where they are known."""
         place = PART_OF, set.name, set.namespace
         changes = {kind: set.snapshot.changes(GROUP, kind, *place, self.marks.get(kind)) for kind in (CLIQUE_KIND, GROUP_KIND)}
-        names = [(kind, name) for kind, one in changes.items() if one is not None for name in one.names or ()]
-        is_known = all(one is not None and one.names is not None for one in changes.values())
+        names = [(kind, name) for kind, changed in changes.items() if changed is not None for name in changed.names or ()]
+        is_known = all(changed is not None and changed.names is not None for changed in changes.values())
         if is_known and self.hashes == set.template_hashes:
             _bring_up_to_date(self.tally, set, names)
         else:
             self.tally = _from_scratch(set)
         self.hashes = set.template_hashes
-        self.marks = {kind: one.mark for kind, one in changes.items() if one is not None}
+        self.marks = {kind: changed.mark for kind, changed in changes.items() if changed is not None}
         return self.tally
 
 
 @remembered
 def tally(set: ExpandedSet) -> Tally:
-    """Returns what the replicas of a set add up to, by what their PodCliques and scaling groups report."""
+    """Returns the tally of a set's replicas, from the statuses of their PodCliques and scaling groups."""
     kept: KeptTally = set._kept_tally or KeptTally()
     return kept.of(set)
 
 
 def keep_tally(set: ExpandedSet, kept: KeptTally) -> None:
-    """Lets the tally of a set be what it was for an earlier set of the same declaration, but for what has changed."""
+    """Gives a set the tally kept for an earlier step of the same spec, to be updated by what has changed."""
     # A function, since rules may call every public method of the model.
     set._kept_tally = kept
 
 
 def _from_scratch(set: ExpandedSet) -> Tally:
-    made = Tally()
-    found = {(kind, one["metadata"]["name"]): one for kind in (CLIQUE_KIND, GROUP_KIND) for one in _labelled(set, kind)}
+    tally = Tally()
+    parts = {(kind, part["metadata"]["name"]): part for kind in (CLIQUE_KIND, GROUP_KIND) for part in _labelled(set, kind)}
     for index in range(set.replica_count):
-        made.add(replica_state(set, index, lambda kind, name: found.get((kind, name))))
-    for (kind, name), manifest in found.items():
+        tally.add(replica_state(set, index, lambda kind, name: parts.get((kind, name))))
+    for (kind, name), manifest in parts.items():
         if kind == CLIQUE_KIND:
-            made.note_waiting(name, manifest)
-    return made
+            tally.note_waiting(name, manifest)
+    return tally
 
 
 def _labelled(set: ExpandedSet, kind: str) -> Iterable[Manifest]:
@@ -132,7 +132,7 @@ def _labelled(set: ExpandedSet, kind: str) -> Iterable[Manifest]:
 
 
 def _bring_up_to_date(tally: Tally, set: ExpandedSet, changed: Collection[tuple[str, str]]) -> None:
-    """Counts the replicas anew of which something has changed. Where that raises, the marks stay, and the next step does it again."""
+    """Recounts the replicas with a changed part. If that raises, the marks stay, so that the next step does it again."""
 
     def find(kind: str, name: str) -> Manifest | None:
         return set.snapshot.get(API_VERSION, kind, set.namespace, name)
@@ -142,5 +142,5 @@ def _bring_up_to_date(tally: Tally, set: ExpandedSet, changed: Collection[tuple[
             tally.add(replica_state(set, index, find))
     for kind, name in changed:
         if kind == CLIQUE_KIND:
-            found = find(kind, name)
-            tally.note_waiting(name, found if found is not None and is_part_of(found, set.name) else None)
+            manifest = find(kind, name)
+            tally.note_waiting(name, manifest if manifest is not None and is_part_of(manifest, set.name) else None)

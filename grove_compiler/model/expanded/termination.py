@@ -1,8 +1,8 @@
-"""Gangs that stay short of what they cannot do without: since when, until when they have time, and which pods go then (shipped §7.6).
+"""Finds gangs that stay below `minAvailable`: since when, their deadline, and which pods are then deleted (shipped §7.6).
 
-Whole gangs are restarted, for their pods work together. The pods go and not the PodCliques: those keep what autoscalers and people set
-on them, which the shipped operator loses. Nothing remembers that a gang was restarted but the ages of its pods: its time begins when it
-became short of pods, or when its oldest pod was made, whichever is later. So nobody restarts it twice, whoever forgets what.
+Whole gangs are restarted, because their pods work together. Pods are deleted, not PodCliques: those keep what autoscalers and people have
+set on them, which the shipped operator loses. Only the ages of its pods tell that a gang was restarted: its time counts from when it became
+short of pods, or from the creation of its oldest pod, whichever is later. So no crash makes it restart twice.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ IN_PROGRESS = "GangTerminationInProgress"
 
 
 def replica_is_terminated(set: ExpandedSet, breach: Breach, at: float) -> bool:
-    """Decides whether a replica of the set that is short of pods is restarted at a time."""
+    """Decides whether a breached replica of the set is restarted at the time `at`."""
     raise NotImplementedError
 
 
 def member_is_terminated(group: ScalingGroup, breach: Breach, at: float) -> bool:
-    """Decides whether a replica of a scaling group that is short of pods is restarted at a time, and none other with it."""
+    """Decides whether a breached replica of a scaling group is restarted alone at the time `at`."""
     raise NotImplementedError
 
 
 @record(slots=False)
 class Breach:
-    """A replica of a set, or of a scaling group, that is short of pods. `name` is the object that says so, first `since` this time.
+    """A replica of a set, or of a scaling group, that is short of pods; `name` is the object that has reported it the longest.
 
-    Times are seconds since the epoch, `delay` is how long it may last. `was_whole` is false while it has never been anything else, as at
-    the start.
+    Times are seconds since the epoch: `since` is when it was first reported. `delay` is the terminationDelay in seconds. `was_whole` is
+    false for one that never had all its pods, as at the start.
     """
 
     index: int
@@ -55,27 +55,27 @@ class Breach:
 
     @lazy
     def began(self) -> float:
-        """From when its time counts: that of its oldest pod, if it was restarted since."""
+        """The start of its delay: `since`, or the creation of its oldest pod if that is later, after a restart."""
         return max([self.since, *([min(self._ages)] if self._ages else [])])
 
     @lazy
     def deadline(self) -> float:
-        """When its time is up: later each time, where checks keep its pods from starting."""
+        """When it is to be restarted; later each time where failing checks keep its pods from starting."""
         return self.began + max(self.delay, self._pause)
 
     @lazy
     def is_restarted(self) -> bool:
-        """Whether its pods are those of after its time was up once."""
+        """Whether its pods were created after its delay was over once."""
         return bool(self._ages) and min(self._ages) >= self.since + self.delay
 
     @lazy
     def is_news(self) -> bool:
-        """Whether people should know of the deadline: of a start that takes its time they know, and of a restart they were told."""
+        """Whether an event should announce the deadline; not at a slow start, nor after a restart that was announced."""
         return self.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
 
     @lazy
     def serves(self) -> bool:
-        """Whether any pod of it is ready, so that there is something to lose."""
+        """Whether any of its pods is ready, so that a restart would interrupt service."""
         return any(pod.is_ready for pod in self.pods)
 
     @lazy
@@ -91,29 +91,29 @@ class Breach:
 
 @remembered
 def replica_breaches(set: ExpandedSet) -> list[Breach]:
-    """Returns the replicas of a set that have been whole and are short of pods, those first whose time is up first.
+    """Returns the breached replicas of a set, by deadline. One that never had all its pods does not count.
 
-    A replica that lacks a PodClique is left alone: its step makes it.
+    A replica that lacks a PodClique is left out: its own step creates that.
     """
     delay = _delay(set)
     if delay is None:
         return []
-    found = [_breach(set.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(set).breached.items()]
-    return sorted(found, key=lambda breach: (breach.deadline, breach.index))
+    breaches = [_breach(set.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(set).breached.items()]
+    return sorted(breaches, key=lambda breach: (breach.deadline, breach.index))
 
 
 @remembered
 def member_breaches(group: ScalingGroup) -> list[Breach]:
-    """Returns the replicas of a scaling group that have been on nodes and are short of pods."""
+    """Returns the breached replicas of a scaling group whose pods have been scheduled before."""
     delay = _delay(group.set)
     if delay is None:
         return []
-    found = []
+    breaches = []
     for member in group.members:
         reported = earliest(reported_breaches(map(live_object, member.cliques), SCHEDULED))
         if reported is not None:
-            found.append(_breach(member.cliques, member.index, reported, delay))
-    return found
+            breaches.append(_breach(member.cliques, member.index, reported, delay))
+    return breaches
 
 
 def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
@@ -124,10 +124,11 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
 
 
 def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
-    """Tells whether no other replica of the set is to be waited for: one whose time was up earlier, or one that was just restarted."""
-    others = [one for one in replica_breaches(set) if one.index != breach.index]
-    is_due_earlier = any(one.deadline <= now and (one.deadline, one.index) < (breach.deadline, breach.index) for one in others)
-    return not is_due_earlier and not any(one.is_restarted and now < one.deadline for one in others)
+    """Tells whether this breach is the next to be restarted: no other replica is due earlier, or was just restarted."""
+    others = [other for other in replica_breaches(set) if other.index != breach.index]
+    due = [other for other in others if other.deadline <= now]
+    is_due_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in due)
+    return not is_due_earlier and not any(other.is_restarted and now < other.deadline for other in others)
 
 
 @remembered
@@ -147,9 +148,9 @@ def is_restarting(group: ScalingGroup) -> bool:
 
 
 def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
-    """Tells whether pods that a PodClique or scaling group had on nodes are gone because the time of their gang was up.
+    """Tells whether the scheduled pods of a PodClique or scaling group are gone because their gang was restarted.
 
-    Of that people are told already. What has come onto nodes since then went for another reason.
+    That restart has its own event. Pods that were scheduled after it are gone for another reason.
     """
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
     return any(_went_with_gang(clique, at) for clique in cliques)
@@ -169,5 +170,5 @@ def _went_with_gang(clique: Clique, at: float) -> bool:
 
 
 def _delay(set: ExpandedSet) -> float | None:
-    """How long a gang may be short of pods. A training workload's restarts are counted, and so are none of these."""
+    """Returns the terminationDelay in seconds; None where gangs are not restarted: training workloads count their own restarts."""
     return None if set.is_training or not set.termination_delay else float(seconds(set.termination_delay))
