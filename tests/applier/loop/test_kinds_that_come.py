@@ -86,7 +86,7 @@ async def test_who_waits_for_a_kind_ends_when_it_is_cancelled_as_a_definition_co
 class _Silent:
     """A source that tells nothing."""
 
-    streams = 0
+    breaks = 0
 
     async def run(self) -> None:
         await asyncio.sleep(1000.0)
